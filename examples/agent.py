@@ -1,6 +1,6 @@
-"""The loop of an agent: manual, message, calls, results, next message, until a message calls nothing.
+"""An agent's loop: manual, message, calls, results, next message, until a message has no calls.
 
-The model's part is a script, so this runs offline; it writes an unknown size first, and corrects itself.
+A script plays the model, so this runs offline. It first writes an unknown size, then corrects itself.
 """
 
 from typing import Any
@@ -51,7 +51,7 @@ def main() -> None:
             if isinstance(item, CallEnd):
                 results.append(tools.encode_result(item.name, stock(**item.args)))
             elif isinstance(item, CallError):
-                # What is wrong, and a correct example: written for the model.
+                # Tells the model what is wrong, with a correct example.
                 results.append(tools.encode_result(item.name, item))
         if not results:
             break

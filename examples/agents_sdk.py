@@ -1,4 +1,4 @@
-"""Two agents of the OpenAI Agents SDK and a handoff, streamed, over a model that writes text.
+"""Two agents of the OpenAI Agents SDK and a handoff, streamed, with a model that writes calls as text.
 
 OPENAI_API_KEY=… python examples/agents_sdk.py
 OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=x MODEL=my-model python examples/agents_sdk.py --chat

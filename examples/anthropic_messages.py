@@ -1,4 +1,4 @@
-"""An agent with Anthropic's SDK and its tool runner: the functions are native tools, the model writes text.
+"""An agent with Anthropic's SDK and its tool runner. The functions are native tools; the model writes text.
 
 ANTHROPIC_API_KEY=… python examples/anthropic_messages.py
 python examples/anthropic_messages.py --demo        # no key, no network

@@ -1,4 +1,4 @@
-"""An agent whose conversation somebody else holds, here Anthropic's tool runner: its requests are shortened.
+"""Shorten the requests of a tool runner, which keeps the conversation itself (here Anthropic's).
 
 ANTHROPIC_API_KEY=… python examples/compact_in_flight.py
 python examples/compact_in_flight.py --demo        # no key, no network
@@ -10,12 +10,12 @@ from demo_server import warehouse
 import wirecall
 from wirecall.compaction import Compress, summarizer
 
-# Far less than a real model has.
+# Much smaller than the window of a real model.
 WINDOW = 2000
 
 
 def count(text: str) -> float:
-    """Tokens, about; wirecall.tokens.tokenizer() counts them where tiktoken is installed."""
+    """An estimate of the tokens. With tiktoken installed, use wirecall.tokens.tokenizer() instead."""
     return len(text) / 3
 
 
@@ -54,7 +54,7 @@ def main() -> None:
             compress=summarize,
             count=count,
             on_event=lambda notice: print(f"[{notice.kind}: {notice.detail}]"),
-            # Who can store the shorter conversation does so here; the tool runner cannot.
+            # A program that owns its conversation would store the shorter list here. The tool runner cannot.
             on_compress=lambda compressed: None,
         )
         client = wirecall.wrap(bare, middleware=[context])
@@ -69,7 +69,7 @@ def main() -> None:
                     "content": "Count 40 shelves, note every tenth. Then say the label and the total.",
                 }
             ],
-            # The conversation's name, if there is more than one.
+            # Names the conversation, in case there are several.
             extra_body={"wirecall": {"session": "warehouse"}},
         )
         for message in runner:

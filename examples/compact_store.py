@@ -1,9 +1,9 @@
-"""An agent that owns its conversation: a file, which is shortened for good when it becomes too long.
+"""An agent that stores its conversation in a file, and shortens the file when it gets too long.
 
 OPENAI_API_KEY=… python examples/compact_store.py conversation.json
 python examples/compact_store.py --demo        # no key, no network
 
-It can be stopped at any time, and goes on where the file ends.
+The program can be stopped at any time, and continues where the file ends.
 """
 
 import json
@@ -19,12 +19,12 @@ from openai import OpenAI
 import wirecall
 from wirecall.compaction import compact_messages, plan_compaction, summarizer
 
-# What the conversation may have, beside the tools and the answer: a tenth of a real model's window and less.
+# The tokens of the conversation, without tools and answer: less than a tenth of a real model's window.
 LIMIT = 1500
 
 
 def count(text: str) -> float:
-    """Tokens, about. Leave it out where tiktoken is installed."""
+    """An estimate of the tokens. With tiktoken installed, this is not needed."""
     return len(text) / 3
 
 
@@ -66,7 +66,7 @@ def load(path: Path) -> list[Any]:
 
 
 def store(path: Path, messages: list[Any]) -> None:
-    """All or nothing: a program that is stopped here leaves the file as it was."""
+    """Replaces the file atomically: if the program is stopped here, the old file remains."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps(messages, ensure_ascii=False, indent=1), encoding="utf-8")
     os.replace(new, path)
@@ -79,7 +79,7 @@ def run(path: Path) -> None:
         sizes: dict[str, Any] = {"count": count, "max_summary_tokens": 300}
         messages = load(path)
         while True:
-            # To half of what is too much, or each turn would be summarised by itself from then on.
+            # Shorten to half the limit. Otherwise each new turn would exceed it and cost another summary.
             if plan_compaction(messages, max_tokens=LIMIT, **sizes).to_summarize:
                 before = len(messages)
                 messages = compact_messages(messages, summarize, max_tokens=LIMIT // 2, **sizes)
@@ -92,7 +92,7 @@ def run(path: Path) -> None:
                 result = FUNCTIONS[call.function.name](**json.loads(call.function.arguments))
                 print(f"{call.function.name} {call.function.arguments} -> {result[:40]}")
                 added.append({"role": "tool", "tool_call_id": call.id, "content": result})
-            # A call is stored with its result, never without.
+            # Never store a call without its result.
             messages += added
             store(path, messages)
             if not message.tool_calls:
@@ -107,7 +107,7 @@ def main() -> None:
     elif len(sys.argv) == 2:
         run(Path(sys.argv[1]))
     else:
-        sys.exit("Which file holds the conversation? compact_store.py FILE, or compact_store.py --demo")
+        sys.exit("usage: compact_store.py FILE, or compact_store.py --demo")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""`--demo` of the examples: the server of the tests, and behind it a tiny model that reads the manual.
+"""`--demo` of the examples: the test server, with a tiny model that reads the manual.
 
-The model's part is a plan; what it writes is text, and it makes a mistake where the plan says so. In a
-warehouse it has none: what it does next it reads from the conversation, so it can do so as long as one likes.
+The model follows a plan. It writes text, and makes a mistake where the plan has one. The model of `warehouse`
+needs no plan: it decides from the conversation what to do next, so it can play loops of any length.
 """
 
 import os
@@ -15,10 +15,10 @@ import wirecall
 
 DEMO = "--demo" in sys.argv[1:]
 if DEMO:
-    # litellm would fetch prices when it is imported.
+    # Otherwise litellm downloads prices when it is imported.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
-# One answer: what is said, calls as (name, arguments), and perhaps a mistake that is made first.
+# One answer: its text, its calls as (name, arguments), and optionally a mistake that the model makes first.
 Step = (
     tuple[str, Sequence[tuple[str, dict[str, Any]]]] | tuple[str, Sequence[tuple[str, dict[str, Any]]], str]
 )
@@ -26,9 +26,9 @@ Step = (
 
 @contextmanager
 def endpoint(default_model: str, plan: Sequence[Step], *, takes: Sequence[str] = ()) -> Iterator[str]:
-    """Where the SDKs shall ask, by their environment variables. Yields the name of the model.
+    """Points the environment variables of the SDKs to the endpoint. Yields the name of the model.
 
-    Any argument of the program but `--demo` and those that it `takes` is refused.
+    Arguments of the program other than `--demo` and those in `takes` are refused.
     """
 
     def planned() -> Any:
@@ -51,7 +51,7 @@ def endpoint(default_model: str, plan: Sequence[Step], *, takes: Sequence[str] =
 def warehouse(
     default_model: str, count: Callable[[str], float], *, takes: Sequence[str] = ()
 ) -> Iterator[str]:
-    """The same, with a model that counts shelves, and summarises."""
+    """The same, with a model that counts shelves and writes summaries."""
 
     def counting() -> Any:
         from warehouse import Counting
@@ -91,11 +91,11 @@ def _endpoint(default_model: str, made: Callable[[], Any], takes: Sequence[str] 
 
 
 def _tests() -> Path:
-    """The folder of the test server: in this checkout, or in the one that wirecall is installed from."""
+    """The folder of the test server: in this checkout, or in the checkout that wirecall is installed from."""
     for root in (Path(__file__).resolve().parents[1], Path(wirecall.__file__).resolve().parents[2]):
         if (found := root / "tests" / "clients").is_dir():
             return found
     sys.exit(
-        "--demo needs a checkout of wirecall, for the server of its tests. Run the example in the checkout, "
+        "--demo needs a checkout of wirecall, which has the test server. Run the example in the checkout, "
         "or install wirecall from it: pip install -e PATH"
     )

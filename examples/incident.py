@@ -1,4 +1,4 @@
-"""What to look at when an answer was wrong: the record of one exchange, printed for a person.
+"""Print the record of one exchange, to find out why an answer was wrong.
 
 OPENAI_API_KEY=… python examples/incident.py
 python examples/incident.py --demo        # no key, no network
@@ -36,7 +36,7 @@ DEMO = [("I'll look. ", [("stock", {"article": "shirt", "size": "S"})], "broken_
 def main() -> None:
     records: list[Record] = []
     with endpoint("gpt-4.1-mini", DEMO) as model:
-        # Without record_content the record has lengths and hashes instead of texts: safe to keep by default.
+        # Without record_content, the record has lengths and hashes instead of texts, so it is safe to keep.
         client = wirecall.wrap(OpenAI(), on_record=records.append, record_content=True)
         client.chat.completions.create(
             model=model,

@@ -1,4 +1,4 @@
-"""An agent of LangChain, streamed, over a model that writes text.
+"""A LangChain agent, streamed, with a model that writes calls as text.
 
 OPENAI_API_KEY=… python examples/langchain_agent.py
 OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=x MODEL=my-model python examples/langchain_agent.py

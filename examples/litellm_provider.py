@@ -1,4 +1,4 @@
-"""A loop by hand with litellm, streamed, over a model that writes text.
+"""A loop written by hand with litellm, streamed, with a model that writes calls as text.
 
 OPENAI_API_KEY=… python examples/litellm_provider.py
 ANTHROPIC_API_KEY=… MODEL=anthropic/my-model python examples/litellm_provider.py

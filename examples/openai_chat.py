@@ -1,4 +1,4 @@
-"""An agent with the OpenAI SDK: the program is written for native tool calls, the model writes text.
+"""An agent with the OpenAI SDK. The program uses native tool calls; the model writes text.
 
 OPENAI_API_KEY=… python examples/openai_chat.py
 OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=x MODEL=my-model python examples/openai_chat.py
@@ -51,7 +51,7 @@ def main() -> None:
             {"role": "user", "content": "Do you have the shirt in S or M?"},
         ]
         while True:
-            # .stream() of the SDK: text at once, then the folded message with its calls.
+            # The SDK's .stream(): text immediately, then the complete message with its calls.
             with client.chat.completions.stream(model=model, messages=messages, tools=TOOLS) as stream:
                 for event in stream:
                     if event.type == "content.delta":

@@ -1,6 +1,6 @@
-"""A protocol of your own: calls as Python writes them, which some models were trained on.
+"""A custom protocol: calls look like Python, a format that some models were trained on.
 
-First all laws are tried on it; then it reads a stream, like any other protocol.
+The program checks the protocol against all laws, then parses a stream with it.
 """
 
 import ast
@@ -24,7 +24,7 @@ class PythonCalls(Protocol):
         )
 
     def begins(self, head: str) -> bool:
-        # So prose may mention the marker.
+        # Prose may mention the marker.
         return head.lstrip().startswith("[")
 
     def format_call(self, name: str, arguments: str) -> str:
@@ -35,12 +35,12 @@ class PythonCalls(Protocol):
         return f"[{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})]"
 
     def parse(self, body: str) -> tuple[str, dict[str, object]] | None:
-        # A tool's name may have hyphens, so Python does not read that.
+        # A tool's name may have hyphens, so it is not parsed as Python.
         name, _, given = body.strip().removeprefix("[").partition("(")
         try:
             tree = ast.parse(f"[f({given}", mode="eval").body
         except (SyntaxError, RecursionError, MemoryError):
-            return None  # the marker stands in a string: the call goes on
+            return None  # the marker is inside a string: the call continues
         match tree:
             case ast.List([ast.Call(ast.Name("f"), [], words)]):
                 return name, {str(word.arg): ast.literal_eval(word.value) for word in words}

@@ -1,4 +1,4 @@
-"""An agent of pydantic-ai with typed output, over a model that writes text.
+"""A pydantic-ai agent with typed output, with a model that writes calls as text.
 
 OPENAI_API_KEY=… python examples/pydantic_ai_agent.py
 python examples/pydantic_ai_agent.py --demo        # no key, no network

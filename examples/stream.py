@@ -1,6 +1,6 @@
-"""Read a model's stream: text at once, calls when they are complete.
+"""Parse a model's stream: show text immediately and calls when they are complete.
 
-Any iterable of text will do; with an SDK it is the text deltas of its stream.
+Any iterable of text works. With an SDK, use the text deltas of its stream.
 """
 
 from collections.abc import Iterable, Iterator

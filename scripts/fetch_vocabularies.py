@@ -1,8 +1,9 @@
-"""Put tiktoken's o200k_base and cl100k_base where TIKTOKEN_CACHE_DIR will look for them.
+"""Put tiktoken's o200k_base and cl100k_base into the directory of TIKTOKEN_CACHE_DIR.
 
-tiktoken fetches these files from a host a closed network cannot reach. The PyPI package litellm carries the
-same files, so one pinned wheel is downloaded, never installed, and the files taken out of it. Run as
-`python scripts/fetch_vocabularies.py DIRECTORY`; a failure is reported, and the tests that count tokens skip.
+tiktoken downloads these files from a host that some networks block. The PyPI package litellm contains the
+same files, so this script downloads one pinned wheel, extracts the files and does not install it. Run it as
+`python scripts/fetch_vocabularies.py DIRECTORY`. If it fails, it prints the reason, and the tests that count
+tokens are skipped.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-WHEEL = "litellm==1.80.0"  # a pure wheel of 10 MB; the newer ones are four times that
+WHEEL = "litellm==1.80.0"  # a pure wheel of 10 MB; newer ones are four times as large
 WHEEL_SHA256 = "fd0009758f4772257048d74bf79bb64318859adb4ea49a8b66fdbc718cd80b6e"
-# tiktoken's cache names a file by the SHA-1 of its address.
+# tiktoken's cache names a file after the SHA-1 of its URL.
 O200K = "fb374d419588a4632f3f557e76b4b70aebbca790"
 CL100K = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-# tiktoken itself says so.
+# The hashes that tiktoken itself checks.
 SHA256 = {
     O200K: "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     CL100K: "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
@@ -42,7 +43,7 @@ def main() -> int:
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
         download = ["download", "--no-deps", "--only-binary=:all:", "--require-hashes"]
         if subprocess.run([*pip, *download, "-d", temporary, "-r", str(requirement)], check=False).returncode:
-            print(f"vocabularies: {WHEEL} could not be downloaded; tests that count tokens will skip")
+            print(f"vocabularies: {WHEEL} could not be downloaded; tests that count tokens are skipped")
             return 1
         with zipfile.ZipFile(next(Path(temporary).glob("*.whl"))) as wheel:
             for name in missing:
@@ -51,7 +52,7 @@ def main() -> int:
                 partial.write_bytes(wheel.read(f"litellm/litellm_core_utils/tokenizers/{name}"))
                 if not intact(partial, name):
                     partial.unlink()
-                    print(f"vocabularies: {name} is not the pinned one; tests that count tokens will skip")
+                    print(f"vocabularies: {name} is not the pinned file; tests that count tokens are skipped")
                     return 1
                 partial.replace(target)
     return 0

@@ -1,9 +1,8 @@
-"""Tries every law of both languages with a stated number of cases: `make laws`.
+"""Run every law of both languages with a given number of cases: `make laws`.
 
-A law is a test over generated cases. Each is tried in slices, each with a seed of its own, which is printed
-and follows from the run's seed; as many processes run as there are processors. Every slice that passed is
-written to target/laws/progress.jsonl together with a hash of the sources, so that a run that was stopped goes
-on from there.
+A law is a test over generated cases. Each law runs in slices. Each slice has its own seed, which is derived
+from the run's seed and printed. There is one process for each processor. Slices that passed are written to
+target/laws/progress.jsonl with a hash of the sources, so that a stopped run can be resumed.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "target" / "laws"
 PROGRESS = FOLDER / "progress.jsonl"
-# What proptest tries has parameters; other tests have none.
+# Tests of proptest have parameters; other tests do not.
 RUST_LAW = re.compile(r"#\[test\]\s*fn (\w+)\(\s*[^)\s]")
-# What a law's outcome depends on.
+# The files that the outcome of a law depends on.
 RUST_SOURCES = ("Cargo.toml", "Cargo.lock", "rust/core", "tests/rust", "tests/vectors")
 PYTHON_SOURCES = (
     *RUST_SOURCES,
@@ -44,7 +43,7 @@ PYTHON_SOURCES = (
 
 @dataclass(frozen=True)
 class Law:
-    """One test; a law that holds for several protocols is one test for each of them."""
+    """One test. A law that holds for several protocols has one test for each of them."""
 
     name: str
     command: tuple[str, ...]
@@ -73,7 +72,7 @@ class Tally:
 
 
 def rust_laws() -> list[Law]:
-    """The laws of all test targets, which are built here and run without cargo."""
+    """The laws of all test targets. They are built here and run without cargo."""
     build = [
         "cargo",
         "test",
@@ -131,7 +130,7 @@ def slices(law: Law, seed: int, cases: int, size: int, sources: str) -> Iterator
 
 
 def records() -> list[dict[str, object]]:
-    """All that was written; a line that was cut off by a stop is none."""
+    """All records; a line that was cut off when the run was stopped is ignored."""
     out = []
     for line in PROGRESS.read_text().splitlines() if PROGRESS.exists() else ():
         try:
@@ -158,7 +157,7 @@ class Run:
             file.write(json.dumps(record) + "\n")
 
     def tries(self, one: Slice) -> tuple[bool, float, str] | None:
-        """Whether it passed, how long it took, and what it said; None: it was stopped."""
+        """Whether it passed, how long it took, and its output; None if it was stopped."""
         each, seed = str(one.cases), str(one.seed)
         env = {**os.environ, "WIRECALL_LAW_EACH": each, "WIRECALL_LAW_SEED": seed, "RUST_BACKTRACE": "0"}
         extra = [f"--hypothesis-seed={seed}"] if one.law.python else []
@@ -166,7 +165,7 @@ class Run:
         with self.lock:
             if self.stopped.is_set():
                 return None
-            # In a group of its own: a Ctrl-C is for this program, which then stops the rest.
+            # In a separate process group: Ctrl-C goes to this program only, which then stops the others.
             process = subprocess.Popen(
                 [*one.law.command, *extra],
                 cwd=one.law.folder,
@@ -193,13 +192,13 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--cases", type=int, help="cases of each law, in both languages")
     parser.add_argument(
-        "--laws", default="", help="only laws with this in their names; * and ? are wildcards"
+        "--laws", default="", help="only laws whose names contain this; * and ? are wildcards"
     )
     parser.add_argument(
-        "--seed", type=int, help="the run's seed; else a random one, or that of a stopped run"
+        "--seed", type=int, help="the run's seed; by default that of a stopped run, or a random one"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes")
-    parser.add_argument("--list", action="store_true", help="list the laws, and try none")
+    parser.add_argument("--list", action="store_true", help="list the laws without running them")
     return parser.parse_args()
 
 
@@ -215,7 +214,7 @@ def main() -> int:
     sources = {False: hashed(RUST_SOURCES), True: hashed(PYTHON_SOURCES)}
     known = records()
     done = {json.dumps(record["slice"]): record["seconds"] for record in known if "slice" in record}
-    # What was stopped goes on with its seed; where nothing of it is left, there are new cases.
+    # A stopped run continues with its seed. If it was complete, a new seed is used.
     stopped = [int(str(record["run"])) for record in known if record.get("sources") == sources[True]]
     waiting: list[Slice] = []
     for seed in (
@@ -253,7 +252,7 @@ def main() -> int:
     except KeyboardInterrupt:
         run.stop()
         pool.shutdown(wait=True, cancel_futures=True)
-        print(f"\nstopped; `make laws` with the same settings goes on from here (seed {seed})")
+        print(f"\nstopped; `make laws` with the same settings continues from here (seed {seed})")
         return 130
     return table(tallies)
 
@@ -273,7 +272,7 @@ def show(run: Run, tally: Tally, one: Slice, outcome: tuple[bool, float, str], p
     log = FOLDER / (re.sub(r"[^\w.-]+", "_", f"{one.law.name}-{one.seed}") + ".log")
     log.write_text(said)
     print(f"{line}: FAILED\n" + "\n".join(said.splitlines()[-60:]), flush=True)
-    print(f"all of it is in {log.relative_to(ROOT)}", flush=True)
+    print(f"the whole output is in {log.relative_to(ROOT)}", flush=True)
 
 
 def table(tallies: dict[str, Tally]) -> int:

@@ -1,6 +1,7 @@
-"""Write docs/repairs.md from tests/slips; `make repairs` runs this.
+"""Generate docs/repairs.md from tests/slips. `make repairs` runs this script.
 
-The texts, and how they are read, come from the data. Only what each repair and error means is written here.
+The near misses and their results come from the data. This script contains only the explanations of repairs
+and errors.
 """
 
 import json
@@ -32,7 +33,7 @@ REPAIRS = {
     "call_style": "A call in another notation between the tags of wire (keyword arguments in parentheses, or "
     "an object with the name and the arguments): read as the name and its arguments.",
     "coerced": "A value that is not written as its type requires (a number or boolean in quotes, "
-    "Python's `True`, an enum value in other letter case, a single value, a comma list or a list in quotes "
+    "Python's `True`, an enum value in another letter case, a single value, a comma list or a list in quotes "
     "for a list): converted to the schema's type.",
     "colon_separator": "A colon instead of `=` after a declared key: read as `=`.",
     "comma_separator": "A comma between two arguments: ignored.",
@@ -51,7 +52,7 @@ REPAIRS = {
     "as the declared key, if only one matches.",
     "list_wrapper": "An object around a list (`item`, or indexes as keys): read as the list.",
     "markup": "Elements that are not closed, stray closing tags, text between fields, or the call's own "
-    "closing tag in another style: the fields are read, the rest is ignored.",
+    "closing tag in another style: the fields are read, and the rest is ignored.",
     "missing_close": "The closing tag of a call, function or parameter is missing: closed at the next tag, "
     "or at the end of a message that is known to be complete.",
     "missing_wrapper": "A function without `<tool_call>` around it: read as if it had one.",
@@ -63,7 +64,7 @@ REPAIRS = {
     "relaxed_yaml": "A backslash in double quotes that does not begin a YAML escape: kept as a backslash.",
     "spaced_equals": "Spaces around the `=` of a declared key: ignored.",
     "stray_tag": "A tag or special token between the call's object and its end: ignored.",
-    "tag_style": "Tags in another spelling or form (other capitals, spaces before `>`, attributes for "
+    "tag_style": "Tags in another spelling or form (another letter case, spaces before `>`, attributes for "
     "a name or parameters, `<invoke>` for `<function>`): read as the protocol's own tags.",
     "tool_style": "The tool's name in another style, in quotes or backticks, or with a prefix such as "
     "`functions.`: read as the declared name, if only one matches.",
@@ -107,7 +108,7 @@ def source(slip: Slip) -> str:
 
 
 def example(slips: list[Slip]) -> Slip:
-    """The one to show: with a public source, if any has one; then the first."""
+    """The near miss to show: the first one with a public source, otherwise the first one."""
     return min(slips, key=lambda slip: not slip["source"].startswith("https://"))
 
 
@@ -130,7 +131,7 @@ def repair(name: str, slips: list[Slip]) -> str:
     one = example(alone or used)
     said = REPAIRS[name]
     if any(slip.get("strict") == "read" for slip in used):
-        said += " Some of these forms are regular syntax: strict mode reads them, too, and lists no repair."
+        said += " Some of these forms are regular syntax: strict mode also reads them and lists no repair."
     where = f"In {one['protocol']}, read as {read_as(one)}. Source: {source(one)}."
     return f"### {name}\n\n{said}\n\n{shown(one)}\n{where}\n"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Audits one abi3 wheel, then installs it into a clean environment of every Python that is found (3.10 and newer, on
-# the path or under pyenv) and runs it there. Takes the wheel; `make wheel-check` builds one first.
+# Audits one abi3 wheel, then installs and runs it in a clean environment for every Python that is found (3.10 and newer,
+# on the path or under pyenv). The argument is the wheel; `make wheel-check` builds one first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$bin/abi3audit" --strict --summary "$wheel"
 
-# pip takes no hashes in a constraints file beside a wheel that has none.
+# pip does not accept hashes in a constraints file if the wheel has none.
 sed -nE 's/^([A-Za-z0-9._-]+==.*[^ \\]) *\\?$/\1/p' requirements-dev.lock >"$work/constraints.txt"
 
 describe='
@@ -32,7 +32,7 @@ candidates() {
     return 0
 }
 
-# A shim and what it stands for are one interpreter; a shim of a version that is not selected is none.
+# A shim and its target are the same interpreter. A shim for a version that is not selected does not run, so it is ignored.
 mapfile -t pythons < <(candidates | while read -r path; do "$path" -c "$describe" 2>/dev/null || true; done | sort -u)
 [ ${#pythons[@]} -gt 0 ] || { echo "no Python 3.10 or newer was found" >&2; exit 1; }
 
@@ -44,16 +44,16 @@ for line in "${pythons[@]}"; do
     case $seen in *" $real "*) continue ;; esac
     seen+="$real "
     if [ "$kind" = free-threaded ]; then
-        echo "Python $version, free-threaded: takes a wheel of its own, not this one"
+        echo "Python $version, free-threaded: skipped, because it needs another wheel"
         continue
     fi
     env="$work/env-$count"
-    # Without pip, for the distributions that leave ensurepip out; ours installs into it.
+    # Without pip, because some distributions have no ensurepip. Our own pip installs into it.
     "$python" -m venv --without-pip "$env"
     "$bin/python" -m pip --quiet --disable-pip-version-check --python "$env/bin/python" \
         install --constraint "$work/constraints.txt" "${wheel}[cli]"
     (
-        cd "$work" # nothing of the checkout may be imported
+        cd "$work" # so that nothing is imported from the checkout
         "$env/bin/python" -I -c 'import wirecall, wirecall._core; assert "site-packages" in wirecall.__file__, wirecall.__file__'
         "$env/bin/wirecall" demo >/dev/null
     )

@@ -1,4 +1,4 @@
-"""Tool calling over plain text: read from a stream, typed by JSON Schema, as native tool calls."""
+"""Tool calls as plain text: parsed from a stream, typed by JSON Schema, delivered as native tool calls."""
 
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.hooks import compact_tools
@@ -30,7 +30,7 @@ from wirecall.compaction import compact_context
 from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError, XmlWarning
 from wirecall.xml import XmlParser, format_xml, parse_xml
 
-# That of pyproject.toml, also where the package is used without being installed.
+# As in pyproject.toml; known even if the package is not installed.
 __version__ = "0.1.0"
 
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError

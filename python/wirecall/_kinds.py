@@ -1,4 +1,4 @@
-"""The names of errors, repairs and problems, as types: what the core reports, and what is added here."""
+"""The names of errors, repairs and problems, as types."""
 
 from typing import Literal
 
@@ -38,8 +38,7 @@ RepairKind = Literal[
     "verbatim_text",
 ]
 
-# Why a call could not be handed over. Only `wrap` and the hooks report "not_allowed": `tool_choice` forbids
-# the call.
+# Why a call was rejected. Only `wrap` and the hooks report "not_allowed": `tool_choice` forbids the call.
 ErrorKind = Literal[
     "unknown_tool",
     "malformed_call",
@@ -56,7 +55,7 @@ ErrorKind = Literal[
     RepairKind,
 ]
 
-# What is wrong with arguments that were nevertheless read.
+# What is wrong with arguments that were parsed.
 ProblemKind = Literal[
     "wrong_type",
     "not_in_enum",
@@ -82,5 +81,5 @@ _SENTENCES: dict[str, str] = {
 
 
 def described(kind: str) -> str:
-    """An error's kind with a sentence, without anything that the model wrote."""
+    """An error's kind with a sentence that contains nothing written by the model."""
     return f"{kind}: {_SENTENCES.get(kind, 'strict mode does not accept this')}"

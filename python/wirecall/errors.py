@@ -1,6 +1,6 @@
-"""The caller's mistakes, and malformed JSON and XML.
+"""Exceptions for the caller's mistakes, and for malformed JSON and XML.
 
-What the model gets wrong in a call is an event of the parser, never an exception.
+The model's mistakes in calls are events of the parser, never exceptions.
 """
 
 from functools import cache
@@ -10,15 +10,15 @@ __all__ = ["JsonError", "JsonWarning", "ToolError", "XmlError", "XmlWarning"]
 
 
 class ToolError(ValueError):
-    """A tool definition, or a use of one, that cannot work.
+    """A tool definition that cannot work, or an invalid use of a tool.
 
     Attributes:
-        message: What is wrong, without the place.
-        tool: The tool's name, None where it has none or none is meant.
-        pointer: JSON pointer into the tool's schema (`/properties/a/type`; `""` is the whole schema), None
-            where the schema is not to blame.
+        message: What is wrong, without the location.
+        tool: The tool's name; None if it has no name, or if the error is about no single tool.
+        pointer: JSON pointer into the tool's schema (`/properties/a/type`; `""` is the whole schema); None if
+            the error is not in the schema.
 
-    `str()` gives the place and the message: `tool 'get_weather', at /properties/a/type: ...`.
+    `str()` returns the location and the message: `tool 'get_weather', at /properties/a/type: ...`.
     """
 
     def __init__(self, message: str, *, tool: str | None = None, pointer: str | None = None) -> None:
@@ -41,12 +41,12 @@ class ToolError(ValueError):
 
 @cache
 def both(kind: Any, base: Any) -> Any:
-    """The class of exceptions that are of two classes: whoever catches either, catches them."""
+    """An exception class derived from two others, so that handlers of either catch it."""
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
 
 
 class _PlacedError(ValueError):
-    """A text that cannot be read: why, and where."""
+    """Text that cannot be parsed: why, and where."""
 
     def __init__(self, reason: str, line: int, column: int) -> None:
         super().__init__(reason, line, column)
@@ -59,31 +59,31 @@ class _PlacedError(ValueError):
 
 
 class JsonError(_PlacedError):
-    """JSON that cannot be read.
+    """JSON that cannot be parsed.
 
     Attributes:
-        reason: What is wrong, without the place.
-        line: Where, from 1. Lines end with a line feed, as for `json`.
+        reason: What is wrong, without the location.
+        line: The line, from 1. Lines end with a line feed, as in `json`.
         column: The character in that line, from 1.
 
-    `str()` gives the place and the reason: `line 3, column 7: a colon is missing`.
+    `str()` returns the location and the reason: `line 3, column 7: a colon is missing`.
     """
 
 
 class XmlError(_PlacedError):
-    """XML that cannot be read.
+    """XML that cannot be parsed.
 
     Attributes:
-        reason: What is wrong, without the place.
-        line: Where it was found, from 1. Lines end with a line feed.
+        reason: What is wrong, without the location.
+        line: The line where it was found, from 1. Lines end with a line feed.
         column: The character in that line, from 1.
 
-    `str()` gives the place and the reason: `line 3, column 7: an element is not closed`.
+    `str()` returns the location and the reason: `line 3, column 7: an element is not closed`.
     """
 
 
 class JsonWarning(NamedTuple):
-    """What is malformed in JSON that was read all the same; the fields are those of `JsonError`."""
+    """A defect in JSON that was parsed anyway. The fields are those of `JsonError`."""
 
     line: int
     column: int
@@ -91,7 +91,7 @@ class JsonWarning(NamedTuple):
 
 
 class XmlWarning(NamedTuple):
-    """What was wrong in XML that was read all the same; the fields are those of `XmlError`."""
+    """A defect in XML that was parsed anyway. The fields are those of `XmlError`."""
 
     line: int
     column: int

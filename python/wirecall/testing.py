@@ -1,4 +1,4 @@
-"""The laws that every protocol keeps, tried on generated tools and values: for protocols of your own."""
+"""Tests for your own protocols: laws that every protocol must keep, on generated tools and values."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,23 +13,25 @@ from wirecall._tools.toolset import Toolset
 __all__ = ["check_protocol"]
 
 Json = Any
-# Makes a toolset of tools, for reading strictly or not.
+# Makes a toolset of tools, strict or not.
 _Make = Callable[[list[tuple[str, dict[str, Any]]], bool], Any]
 
 
 def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0, **options: Any) -> None:
-    """Tries all laws of `LAWS` on a protocol.
+    """Check that a protocol keeps all laws.
+
+    Calls must round-trip, messages must parse the same however they are cut, all text must be reported, calls
+    that were cut off must not be parsed, and results must not be taken for calls.
 
     Args:
-        protocol: The name of one, or your own.
+        protocol: The name of a protocol, or your own.
         cases: How many tools and calls are generated.
-        seed: Of what is generated: the same cases for the same seed.
-        options: Others of `Toolset`.
+        seed: Seed of the generated cases.
+        options: Other options of `Toolset`.
 
     Raises:
-        AssertionError: A law does not hold: says which, and shows the smallest case that was found.
-        ToolError, ValueError, TypeError: As in `Toolset`: no such protocol or option, or markers that cannot
-            work.
+        AssertionError: A law is broken; the message names it and shows the smallest case that was found.
+        ToolError, ValueError, TypeError: As in `Toolset`: an unknown protocol or option, or unusable markers.
     """
 
     def make(tools: list[tuple[str, dict[str, Any]]], strict: bool) -> Toolset:
@@ -54,13 +56,13 @@ def _check(make: _Make, marks: list[str], cases: int, seed: int) -> None:
 
 @dataclass(frozen=True)
 class _Case:
-    """A tool and a call of it, between two texts; `nasty` is what others write."""
+    """A tool and a call of it, between two texts. `nasty` is text from an untrusted source."""
 
     tool: str
     properties: dict[str, Json]
     arguments: dict[str, Json]
     before: str
-    behind: str
+    after: str
     nasty: str
 
     @property
@@ -72,43 +74,18 @@ class _Case:
         return "\n".join(
             [
                 *(f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in shown.items()),
-                f"  text around the call: {self.before!r}, {self.behind!r}",
-                f"  text that others write: {self.nasty!r}",
+                f"  text around the call: {self.before!r}, {self.after!r}",
+                f"  untrusted text: {self.nasty!r}",
             ]
         )
 
 
 _WORDS = [
-    "",
-    "a",
-    "New York",
-    " two  spaces ",
-    "5",
-    "true",
-    "null",
-    "-0.5e3",
-    "a\nb",
-    "\n",
-    "ä 🙂",
-    "\\",
-    "\\n",
-]
+    "", "a", "New York", " two  spaces ", "5", "true", "null", "-0.5e3", "a\nb", "\n", "ä 🙂", "\\", "\\n",
+]  # fmt: skip
 _SIGNS = [
-    "{}",
-    "[1]",
-    '"',
-    "'",
-    '"quoted"',
-    "a=b",
-    "a: b",
-    "<b>",
-    "&lt;",
-    "&",
-    "]]>",
-    "<![CDATA[",
-    "```",
-    "# x",
-]
+    "{}", "[1]", '"', "'", '"quoted"', "a=b", "a: b", "<b>", "&lt;", "&", "]]>", "<![CDATA[", "```", "# x",
+]  # fmt: skip
 _TAGS = [
     "<call>", "</call>", "<tool_call>", "</tool_call>", "<tool-result", "</tool-result>", "<tool_response>",
     "</tool_response>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "</f>", "<f>",
@@ -123,7 +100,7 @@ def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
         return "".join(random.choices(pool, k=random.choice([1, 1, 1, 2, 3, 6])))
 
     def typed(levels: int) -> tuple[Json, Callable[[], Json]]:
-        """A schema, and what makes values of it."""
+        """A schema, and a function that generates its values."""
         kinds = ["string", "string", "integer", "number", "boolean", "enum", "nullable"]
         kind = random.choice(kinds if levels == 0 else [*kinds, "array", "array", "object"])
         if kind == "integer":
@@ -154,7 +131,7 @@ def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
         fields = {
             f"{name}_{at}": typed(2) for at, name in enumerate(random.sample("abcd", random.randrange(4)))
         }
-        # Long enough to be no word of the prose, short enough to be shown.
+        # Long enough not to occur in the prose.
         tool = random.choice(["f", "get_weather", "read-page"])
         yield _Case(
             tool,
@@ -167,7 +144,7 @@ def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
 
 
 def _shrunk(law: "_Law", make: _Make, case: _Case) -> _Case:
-    """A smaller case that breaks the law, too: as small as single steps lead."""
+    """The smallest case that still breaks the law, as far as single steps lead."""
     for smaller in _smaller(case):
         if _broken(law, make, smaller):
             return _shrunk(law, make, smaller)
@@ -180,7 +157,7 @@ def _smaller(case: _Case) -> Iterator[_Case]:
             {k: v for k, v in d.items() if k != name} for d in (case.properties, case.arguments)
         )
         yield replace(case, properties=properties, arguments=arguments)
-    for name in ("before", "behind", "nasty"):
+    for name in ("before", "after", "nasty"):
         for shorter in _shorter(getattr(case, name)):
             yield replace(case, **{name: shorter})
     for name, value in case.arguments.items():
@@ -201,17 +178,17 @@ _Law = Callable[[_Make, _Case], str | None]
 
 
 def _broken(law: _Law, make: _Make, case: _Case) -> str | None:
-    """What is wrong, if so."""
+    """How the case breaks the law, if it does."""
     try:
         return law(make, case)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a panic is no Exception
+    except BaseException as error:  # a panic is not an Exception
         return f"{type(error).__name__}: {error}"
 
 
 def _pairs(text: str) -> Json:
-    """JSON with the order of its members, and numbers as they are written."""
+    """JSON with the order of members, and with numbers as written."""
     return json.loads(text, object_pairs_hook=lambda pairs: ("object", pairs), parse_float=str, parse_int=str)
 
 
@@ -220,46 +197,44 @@ def _compact(value: Json) -> str:
 
 
 def round_trip(make: _Make, case: _Case) -> str | None:
-    """What is written reads back as the same call, in both modes, and the text around it as that text."""
+    """A written call parses as the same call, in both modes, and the text around it is unchanged."""
     for strict in (False, True):
         tools = make(case.tools, strict)
         written = tools.encode(case.tool, case.arguments)
-        message = tools.parse(f"{case.before}{written}{case.behind}", truncated=False)
+        message = tools.parse(f"{case.before}{written}{case.after}", truncated=False)
         how = f"{'strictly ' if strict else ''}{written!r}"
         if message.errors:
-            return f"{how} is read as an error: {message.errors[0].kind}: {message.errors[0].message}"
+            return f"{how} parses as an error: {message.errors[0].kind}: {message.errors[0].message}"
         if [call.name for call in message.calls] != [case.tool]:
-            return f"{how} is read as calls of {[call.name for call in message.calls]}"
+            return f"{how} parses as calls of {[call.name for call in message.calls]}"
         call = message.calls[0]
         if _pairs(call.arguments) != _pairs(_compact(case.arguments)):
-            return f"{how} is read as {call.arguments}"
+            return f"{how} parses as {call.arguments}"
         if call.repairs or call.problems:
             return f"{how} has repairs {call.repairs} and problems {call.problems}"
-        if message.text != case.before + case.behind:
-            return f"the text around {how} is read as {message.text!r}"
+        if message.text != case.before + case.after:
+            return f"the text around {how} parses as {message.text!r}"
     return None
 
 
 def neighbours(make: _Make, case: _Case) -> str | None:
-    """Calls may follow each other, directly or on lines of their own."""
+    """Calls may follow each other directly, or on separate lines."""
     tools = make(case.tools, False)
     written = [tools.encode(case.tool, case.arguments), tools.encode("other", {})]
     for between in ("", "\n"):
         message = tools.parse(between.join([*written, written[0]]))
         names = [call.name for call in message.calls]
         if names != [case.tool, "other", case.tool] or message.errors:
-            return (
-                f"{between.join([*written, written[0]])!r} is read as calls of {names} and {message.errors}"
-            )
+            return f"{between.join([*written, written[0]])!r} parses as calls of {names} and {message.errors}"
     return None
 
 
 def nothing_lost(make: _Make, case: _Case) -> str | None:
-    """Texts, calls and errors are the whole message, in order."""
+    """Texts, calls and errors cover the whole message, in order."""
     tools = make(case.tools, False)
     written = tools.encode(case.tool, case.arguments)
     for message in (
-        f"{case.before}{written}{case.behind}",
+        f"{case.before}{written}{case.after}",
         f"{written[: len(written) // 2]}{case.nasty}{written}",
     ):
         at = 0
@@ -279,11 +254,11 @@ def nothing_lost(make: _Make, case: _Case) -> str | None:
 
 
 def chunks(make: _Make, case: _Case) -> str | None:
-    """However a message is cut, it is read as if it came whole; deltas, joined, are the arguments."""
+    """A message parses the same however it is cut; the joined deltas are the arguments."""
     tools = make(case.tools, False)
     written = tools.encode(case.tool, case.arguments)
     for message in (
-        f"{case.before}{written}{case.behind}",
+        f"{case.before}{written}{case.after}",
         f"{case.nasty}{written}",
         written[:-1] + case.nasty,
     ):
@@ -297,12 +272,12 @@ def chunks(make: _Make, case: _Case) -> str | None:
                 if wrong := _disorder(events):
                     return f"{pieces} gives events that {wrong}: {events}"
                 if _items(events) != whole:
-                    return f"{pieces} is read as {_items(events)}, whole as {whole}"
+                    return f"{pieces} parses as {_items(events)}, in one piece as {whole}"
     return None
 
 
 def _items(events: Any) -> list[tuple[Any, ...]]:
-    """Events or items without ids, texts joined."""
+    """Events or items without ids, with adjacent texts joined."""
     items: list[tuple[Any, ...]] = []
     for event in events:
         if isinstance(event, _core.Text):
@@ -328,11 +303,11 @@ def _disorder(events: list[Any]) -> str | None:
             started, joined = event, ""
         elif isinstance(event, _core.ArgumentsDelta):
             if started is None or started.index != event.index:
-                return "have a delta outside a call"
+                return "have a delta outside of a call"
             joined += event.delta
         elif isinstance(event, (_core.CallEnd, _core.CallError)):
             if event.id != (started.id if started is not None else None):
-                return "end another call than they started"
+                return "end a call that they did not start"
             if isinstance(event, _core.CallEnd) and joined != event.arguments:
                 return "have deltas that are not the arguments"
             started = None
@@ -342,7 +317,7 @@ def _disorder(events: list[Any]) -> str | None:
 
 
 def truncation(make: _Make, case: _Case) -> str | None:
-    """A call that was cut off is none; what was sent of it is the beginning of its arguments."""
+    """A call that was cut off is not a call; its deltas are the beginning of its arguments."""
     tools = make(case.tools, False)
     written = tools.encode(case.tool, case.arguments)
     arguments = tools.parse(written).calls[0].arguments
@@ -350,15 +325,15 @@ def truncation(make: _Make, case: _Case) -> str | None:
         parser = tools.parser()
         events = [*parser.feed(written[:end]), *parser.finish()]
         if any(isinstance(event, _core.CallEnd) for event in events):
-            return f"{written[:end]!r} is read as a call, though it was cut off"
+            return f"{written[:end]!r} parses as a call, although it was cut off"
         sent = "".join(event.delta for event in events if isinstance(event, _core.ArgumentsDelta))
         if not arguments.startswith(sent):
-            return f"of {written[:end]!r} is sent {sent!r}, which is not the beginning of {arguments!r}"
+            return f"{written[:end]!r} gives the deltas {sent!r}, not the beginning of {arguments!r}"
     return None
 
 
 def results(make: _Make, case: _Case) -> str | None:
-    """Nothing in a result or in a user's text can be taken for a result or a call."""
+    """No content of a result, and no neutralised text, can be parsed as a result or a call."""
     tools = make(case.tools, False)
     mark = tools.result_marks[0]
     closing = _common_end([tools.encode_result("f", content) for content in ("a", "b", 1, [1], {"a": "b"})])
@@ -370,18 +345,18 @@ def results(make: _Make, case: _Case) -> str | None:
             return f"the result {written!r} does not begin with {mark!r}"
         found = tools.parse(f"x{written[len(mark) :]}")
         if found.calls or found.errors:
-            return f"the result {written!r} holds {found.calls or found.errors}"
+            return f"the result {written!r} contains {found.calls or found.errors}"
         for sign in filter(None, (mark, closing.strip())):
             if written.lower().count(sign.lower()) != 1:
-                return f"the result {written!r} holds {sign!r} more than once"
+                return f"the result {written!r} contains {sign!r} more than once"
         if content not in ("", case.nasty) and tools.parse(f"x {written}").errors[0].kind != "forged_result":
-            return f"a model that writes {written!r} is not stopped"
+            return f"the forged result {written!r} is not reported"
         neutral = tools.neutralise(content)
         found = tools.parse(neutral)
         if found.calls or found.errors or mark.lower() in neutral.lower():
-            return f"the user's text {neutral!r} holds {found.calls or found.errors or mark}"
+            return f"the neutralised text {neutral!r} contains {found.calls or found.errors or mark}"
         if tools.neutralise(neutral) != neutral:
-            return f"the user's text {neutral!r} is changed by neutralising it again"
+            return f"the neutralised text {neutral!r} changes when neutralised again"
     return None
 
 
@@ -392,12 +367,12 @@ def _common_end(texts: list[str]) -> str:
 
 
 def manual(make: _Make, case: _Case) -> str | None:
-    """The manual names all tools, and is the same text every time."""
+    """The manual names all tools, and is always the same text."""
     told = [make(case.tools, False).manual() for _ in range(2)]
     for name in (case.tool, "other"):
         if name not in told[0]:
             return f"the manual does not name {name}"
-    return None if told[0] == told[1] else "the manual differs from call to call"
+    return None if told[0] == told[1] else "the manual is not the same each time"
 
 
 LAWS: dict[str, _Law] = {

@@ -1,10 +1,10 @@
-"""What tool definitions and calls cost, native against the wire format or another one.
+"""The cost of tool definitions and calls: native, and in the wire format or another protocol.
 
-The unit is whatever the `count` that is passed in counts. `tokenizer` gives the tokens of one of tiktoken's
-vocabularies (extra `wirecall[tokens]`), `len` counts characters.
+The `count` function sets the unit. `tokenizer` counts tokens of a tiktoken vocabulary (extra
+`wirecall[tokens]`), and `len` counts characters.
 
-Native texts are JSON without blanks. How a provider renders tools into the model's own prompt format is not
-published, so for definitions this is an estimate, and models other than OpenAI's have other vocabularies.
+Native texts are compact JSON. Providers do not publish how they render tools in the prompt, so the costs of
+definitions are an estimate. Models of other providers have other vocabularies.
 """
 
 import json
@@ -26,22 +26,22 @@ __all__ = ["CallCost", "Costs", "Count", "ToolCost", "VocabularyError", "measure
 Count = Callable[[str], int]
 
 ENCODING = "o200k_base"
-# Where tiktoken gets that vocabulary; its cache names files by the SHA-1 of their address.
+# The URL of that vocabulary; tiktoken's cache names each file after the SHA-1 of its URL.
 _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 
 
 class VocabularyError(Exception):
-    """A vocabulary of tiktoken cannot be loaded; the message says what to do."""
+    """A tiktoken vocabulary cannot be loaded; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class ToolCost:
-    """The definition of one tool, in the unit of `count`.
+    """The cost of one tool definition, in the unit of `count`.
 
     Attributes:
         name: The tool's name.
-        native: Its definition as an OpenAI chat tool, `{"type":"function","function":{…}}`.
-        wire: What the manual says of it.
+        native: The definition as an OpenAI chat tool, `{"type":"function","function":{…}}`.
+        wire: The tool's part of the manual.
     """
 
     name: str
@@ -51,14 +51,14 @@ class ToolCost:
 
 @dataclass(frozen=True)
 class CallCost:
-    """One call, in the unit of `count`.
+    """The cost of one call, in the unit of `count`.
 
     Attributes:
         name: The tool's name.
         arguments: The arguments alone, as JSON.
-        named: `{"name":…,"arguments":{…}}`, the least that a call can be in JSON.
+        named: `{"name":…,"arguments":{…}}`, the shortest form of a call in JSON.
         envelope: An Anthropic block with an id, `{"type":"tool_use","id":…,"name":…,"input":{…}}`.
-        wire: The canonical call, with its delimiters.
+        wire: The call as `Toolset.encode` writes it, with delimiters.
     """
 
     name: str
@@ -70,16 +70,16 @@ class CallCost:
 
 @dataclass(frozen=True)
 class Costs:
-    """The definitions and calls of a toolset, in the unit of `count`.
+    """The costs of definitions and calls, in the unit of `count`.
 
     Attributes:
-        tools: Each definition, in the order given.
-        header: The manual's header, which comes once.
-        native: All definitions, as one JSON array.
+        tools: Each definition, in the given order.
+        header: The manual's header, which occurs once.
+        native: All definitions as one JSON array.
         wire: The whole manual. Tokens can span line breaks, so this may differ from the sum of its parts.
-        calls: Each call, in the order given.
-        example: What the example calls in the header cost.
-        constraints: What constraints (bounds, patterns, formats, examples) cost in the tools' lines.
+        calls: Each call, in the given order.
+        example: The example calls in the header.
+        constraints: Bounds, patterns, formats and examples in the tools' lines.
     """
 
     tools: list[ToolCost]
@@ -100,19 +100,19 @@ def measure(
     descriptions: Literal["full", "tools", "none"] = "full",
     constraints: bool = True,
 ) -> Costs:
-    """Count definitions and calls in both forms.
+    """Measure the cost of definitions and calls, native and in a protocol.
 
     Args:
-        tools: What `Toolset` takes.
+        tools: Tools in any form that `Toolset` accepts.
         calls: Names and arguments; arguments are a mapping or JSON text.
-        count: From text to a number: `tokenizer()`, or `len` for characters.
-        protocol: What is counted instead of the wire format.
-        descriptions: Whose descriptions the manual has; native definitions always have all.
-        constraints: Whether the manual has the constraints of fields; native definitions always do.
+        count: Returns the cost of a text: `tokenizer()`, or `len` for characters.
+        protocol: The protocol to compare with native tool calls.
+        descriptions: Which descriptions the manual contains; native definitions contain all.
+        constraints: Whether the manual contains constraints of fields; native definitions always do.
 
     Raises:
-        ToolError: A tool definition that cannot work.
-        ValueError: Arguments that are no JSON.
+        ToolError: A tool definition cannot work.
+        ValueError: Arguments are not valid JSON, or a call names an unknown tool.
     """
     read = definitions(tools)
     toolset = Toolset(read, protocol=protocol, descriptions=descriptions, constraints=constraints)
@@ -139,10 +139,10 @@ def measure(
 
 
 def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, count: Count) -> CallCost:
-    """Count one call.
+    """Measure the cost of one call.
 
     Raises:
-        ValueError: Arguments that are no JSON, or a tool that is not in the toolset.
+        ValueError: The arguments are not valid JSON, or the tool is not in the toolset.
     """
     if name not in toolset.names:
         raise ValueError(f"there is no tool {name!r}; available: {', '.join(toolset.names)}")
@@ -170,22 +170,22 @@ def native_call(name: str, arguments: str) -> str:
 
 
 def tool_use(name: str, arguments: str) -> str:
-    """The same call as an Anthropic block, with a short id. `arguments` is JSON text."""
+    """The same call as an Anthropic block with a short id. `arguments` is JSON text."""
     return f'{{"type":"tool_use","id":"toolu_01ABCDEFG","name":{compact(name)},"input":{arguments}}}'
 
 
 def compact(value: object) -> str:
-    """JSON without blanks."""
+    """JSON without whitespace."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def tokenizer(encoding: str = ENCODING) -> Count:
-    """The number of tokens of a text in one of tiktoken's vocabularies.
+    """A function that counts the tokens of a text in a tiktoken vocabulary.
 
-    tiktoken downloads a vocabulary at its first use and caches it.
+    tiktoken downloads a vocabulary on first use and caches it.
 
     Raises:
-        VocabularyError: tiktoken is not installed, has no such vocabulary, or cannot fetch it.
+        VocabularyError: tiktoken is not installed, does not have the vocabulary, or cannot download it.
     """
     try:
         import tiktoken
@@ -196,7 +196,7 @@ def tokenizer(encoding: str = ENCODING) -> Count:
         raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; available: {', '.join(names)}.")
     try:
         vocabulary = tiktoken.get_encoding(encoding)
-    except Exception as error:  # requests' own, OSError, or ValueError for a file that is damaged
+    except Exception as error:  # of requests, OSError, or ValueError for a damaged file
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 160, placeholder=" …")
         raise VocabularyError(
             f"tiktoken cannot load the vocabulary {encoding}, which it downloads once ({reason}). "
@@ -207,7 +207,7 @@ def tokenizer(encoding: str = ENCODING) -> Count:
 
 
 def cached_tokenizer() -> Count | None:
-    """`tokenizer()` if its vocabulary is in tiktoken's cache, else None: never touches the network."""
+    """`tokenizer()` if its vocabulary is in tiktoken's cache, else None. Never uses the network."""
     directory = cache_directory()
     if not directory or not Path(directory, sha1(_ADDRESS.encode()).hexdigest()).is_file():
         return None
@@ -218,13 +218,13 @@ def cached_tokenizer() -> Count | None:
 
 
 def cache_directory() -> str:
-    """Where tiktoken keeps its vocabularies; empty if it was told to keep none."""
+    """The directory of tiktoken's cache; empty if the cache is disabled."""
     directory = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     return os.path.join(tempfile.gettempdir(), "data-gym-cache") if directory is None else directory
 
 
 def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
-    """The costs for people to read; `unit` names what was counted, `protocol` what it was written in."""
+    """The costs as tables for people, with the names of the unit and the protocol."""
     definitions = [
         *((tool.name, tool.native, tool.wire, saved(tool.native, tool.wire)) for tool in costs.tools),
         ("(header)", "", costs.header, ""),
@@ -256,13 +256,13 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
 
 
 def saved(native: int, wire: int) -> str:
-    """How much less the text costs, in percent."""
-    # The sum turns minus zero into zero.
+    """The saving in percent."""
+    # Adding 0 turns -0.0 into 0.0.
     return f"{round((native - wire) / native, 2) + 0:.0%}" if native else ""
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    """Columns of which the first is flush left and the others are flush right."""
+    """Aligns the first column left and the others right."""
     cells = [head, *(tuple(map(str, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []

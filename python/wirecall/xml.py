@@ -1,4 +1,4 @@
-"""XML as models write it: read with repairs and typed by a schema, whole or in parts, and written."""
+"""XML as models write it: parsed with repairs, typed by a schema, whole or in parts; and formatted."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["XmlParser", "format_xml", "parse_xml"]
 
-# A document as large as the largest call.
+# The limit of a call.
 _MAX_BYTES = 16 * 1024 * 1024
 _MAX_DEPTH = 128
 
@@ -21,29 +21,29 @@ def _schema_text(schema: object) -> str | None:
     if schema is None:
         return None
     if not isinstance(schema, Mapping | bool):
-        raise TypeError(f"schema must be a JSON Schema (a mapping), not {_said(schema)}")
+        raise TypeError(f"schema must be a JSON Schema (a mapping), not {_type_name(schema)}")
     return json.dumps(dict(schema) if isinstance(schema, Mapping) else schema)
 
 
-def _said(given: object) -> str:
+def _type_name(given: object) -> str:
     return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
 
 
 class XmlParser(_core.XmlParser):
-    """Reads one XML document in parts: `feed` them as they come, then `finish`.
+    """Parses one XML document in parts: `feed` each part, then `finish`.
 
-    The value is the same however the text is cut, and the same as that of `parse_xml`, which explains it.
+    The value does not depend on how the text is cut. It is that of `parse_xml`, which describes it.
 
     Args:
         schema: As in `parse_xml`.
         repair: As in `parse_xml`.
-        max_bytes: Bytes of UTF-8 in the document; 16777216 (16 MiB).
-        max_depth: Elements inside each other; 128. At most 512 count.
+        max_bytes: Maximum size of the document in UTF-8; 16777216 (16 MiB).
+        max_depth: Maximum nesting of elements; 128. Values over 512 count as 512.
 
     Raises:
-        ToolError: A schema that cannot work; it names the place.
-        ValueError: A limit that does not count from 1.
-        TypeError: A schema that is no mapping.
+        ToolError: The schema cannot work; the error has the location.
+        ValueError: A limit is less than 1.
+        TypeError: The schema is not a mapping.
     """
 
     def __new__(
@@ -68,39 +68,38 @@ def parse_xml(
     max_bytes: int = _MAX_BYTES,
     max_depth: int = _MAX_DEPTH,
 ) -> Any:
-    """Read XML as JSON values, typed by a schema.
+    """Parse XML into JSON values, typed by a schema.
 
-    Elements are the members of objects. A repeated tag is a list, and so are an element that holds nothing
-    but `<item>` elements, or `<0>`, `<1>` and so on. Attributes are members with `@_` before their names;
-    text beside them, or beside elements, is the member `#text`. Text becomes what the schema wants, by the
-    rules that calls are typed by; without a type JSON numbers, `true`, `false`, `null`, objects and arrays
-    are those, and anything else a string. What the schema says is a string is the text between its tags, up
-    to the first closing tag of its name: other tags in it are content. Entities (numbers, and the five that
-    XML names) are decoded once, CDATA is unwrapped; comments, instructions and document types are ignored,
-    and nothing is ever fetched or expanded.
+    Elements become members of objects. A repeated tag becomes a list, and so does an element that contains
+    only `<item>` elements, or only `<0>`, `<1>` and so on. Attributes become members whose names begin with
+    `@_`; text next to attributes or elements becomes the member `#text`. Text is converted to the type in the
+    schema, by the same rules as in calls. Without a type, JSON numbers, `true`, `false`, `null`, objects and
+    arrays are parsed, and anything else is a string. If the schema declares a string, its value is the text
+    up to the first closing tag of its name, and other tags in it are content. Numeric entities and the five
+    named ones are decoded once, and CDATA is unwrapped. Comments, processing instructions and document types
+    are ignored; nothing is ever fetched or expanded.
 
-    The value is an object with the root element for its member. If the schema declares members, but not this
-    one, it is the root element's own value.
+    The value is an object with the root element as its member. If the schema declares properties, but not the
+    root element, it is the root element's own value.
 
     Args:
-        text: The document. Lone surrogates are read as U+FFFD.
+        text: The document. Lone surrogates become U+FFFD.
         schema: A JSON Schema of the value.
-        repair: Read near misses: tags that are not closed or do not fit, `<` and `&` that are not escaped,
-            attributes without quotes, several roots, text around them.
-        warnings: A list to which is added what was repaired or does not fit the schema, in the order it was
-            found: the first 100.
-        max_bytes: Bytes of UTF-8 in the document; 16777216 (16 MiB).
-        max_depth: Elements inside each other; 128. At most 512 count.
+        repair: Accept common mistakes: unclosed or mismatched tags, unescaped `<` and `&`, attributes without
+            quotes, several roots, text around the root.
+        warnings: A list that receives the first 100 repairs and schema violations, in order.
+        max_bytes: Maximum size of the document in UTF-8; 16777216 (16 MiB).
+        max_depth: Maximum nesting of elements; 128. Values over 512 count as 512.
 
     Raises:
-        XmlError: One member twice, with different values; a limit. Without `repair` anything that is not as
-            it has to be, values that do not fit the schema included.
-        ToolError: A schema that cannot work; it names the place.
-        ValueError: A limit that does not count from 1.
-        TypeError: The text is no str, the schema no mapping, or `warnings` no list.
+        XmlError: A member has two different values, or a limit is exceeded. Without `repair`, also for any
+            malformed XML and for values that do not match the schema.
+        ToolError: The schema cannot work; the error has the location.
+        ValueError: A limit is less than 1.
+        TypeError: The text is not a str, the schema not a mapping, or `warnings` not a list.
     """
     if warnings is not None and not isinstance(warnings, list):
-        raise TypeError(f"warnings must be a list, not {_said(warnings)}")
+        raise TypeError(f"warnings must be a list, not {_type_name(warnings)}")
     parser = XmlParser(schema, repair=repair, max_bytes=max_bytes, max_depth=max_depth)
     try:
         parser.feed(text)
@@ -111,22 +110,22 @@ def parse_xml(
 
 
 def format_xml(value: Any, schema: Mapping[str, Any] | None = None, *, root: str | None = None) -> str:
-    """Write a JSON value as elements; `parse_xml` with the same schema reads it back.
+    """Format a JSON value as XML elements; `parse_xml` with the same schema returns the value.
 
-    Members are elements, indented by two blanks; lists are repeated elements. What these cannot carry stands
-    as JSON between the tags: empty objects and lists, lists of one item where the schema has no list, keys
-    that are no names. Any XML parser reads the text, except for control characters, which XML forbids.
+    Members become elements, indented by two spaces; lists become repeated elements. Values that have no such
+    form are written as JSON between the tags: empty objects and lists, lists of one item where the schema
+    declares no list, and objects with keys that are not XML names. Any XML parser can read the text, unless
+    it contains control characters, which XML forbids.
 
     Args:
-        value: What `json.dumps` takes.
+        value: A value that `json.dumps` accepts.
         schema: A JSON Schema of the value.
-        root: The name of the root element. Without it the value is an object with one member, which is the
-            root.
+        root: The name of the root element. Without it, the value must be an object with one member, the root.
 
     Raises:
-        ValueError: A `root` that is no name, is a member of the value by its schema, or is missing; NaN, an
-            infinity or a lone surrogate; over 128 levels of nesting.
-        TypeError: A value that is no JSON, a schema that is no mapping.
-        ToolError: A schema that cannot work.
+        ValueError: The `root` is missing, is not an XML name, or is a property in the schema; the value
+            contains NaN, an infinity or a lone surrogate, or is nested more than 128 levels deep.
+        TypeError: The value cannot be JSON, or the schema is not a mapping.
+        ToolError: The schema cannot work.
     """
     return _core.format_xml(value, _schema_text(schema), root)

@@ -254,7 +254,7 @@ def opened_behind(value: str, quote: str) -> str:
     return other or (quote if opens and not inside else "")
 
 
-# Reading on after an error ------------------------------------------------------------------------
+# Recovery after an error -------------------------------------------------------------------------
 
 _CLOSE = re.compile(r"</call[ \t]{0,8}>")
 
@@ -268,7 +268,7 @@ def close_at(text: str, at: int) -> int:
 def read_on(
     text: str, at: int, state: str, depth: int = 0, quote: str = "", closers: tuple[str, ...] = ()
 ) -> int:
-    """Section 11, "Reading on after an error": behind the CLOSE of the call, or the end of the text."""
+    """Section 11, "Recovery after an error": after the CLOSE of the call, or the end of the text."""
     # Whether a quote would open here, and whether the open text is empty.
     before = text[at - 1 : at]
     opens = state != "bracketed" or not before.isalnum()

@@ -1,4 +1,4 @@
-"""One answer, read: the same parts however it is cut, what is asked for again, bad calls."""
+"""One response, read: the same parts however it is cut, retries, and bad calls."""
 
 import random
 from collections.abc import Sequence
@@ -36,14 +36,14 @@ GOOD, OTHER, BAD = "<call>get city=Ulm</call>", "<call>stop</call>", "<call>get 
 ULM = ("get", '{"city":"Ulm"}')
 
 
-def turn(choice: Choice | None = None, *, alone: bool = True, **options: Any) -> ResponseState:
+def state(choice: Choice | None = None, *, alone: bool = True, **options: Any) -> ResponseState:
     return ResponseState(TOOLS, Options(**options), choice or Choice(), alone=alone)
 
 
 def read(
-    turn: ResponseState, *chunks: str, truncated: bool | None = False, whole: bool = False
+    state: ResponseState, *chunks: str, truncated: bool | None = False, whole: bool = False
 ) -> list[Part]:
-    reader = TextReader(turn, fragments=not whole)
+    reader = TextReader(state, fragments=not whole)
     parts = [part for chunk in chunks for part in reader.feed(chunk)]
     return parts + reader.finish(truncated=truncated)
 
@@ -103,9 +103,9 @@ def test_parts_do_not_depend_on_chunks(
     options = Options(on_error=on_error, strip_preamble=strip, emit_raw_on_error=raw)  # type: ignore[arg-type]
     found, again = [], []
     for chunks in ([text], cuts(text, seed)):
-        turn = ResponseState(tools, options, Choice(parallel=parallel))
-        found.append(folded(read(turn, *chunks, truncated=truncated)))
-        again.append((turn.called, turn.should_retry(normal=True), turn.begin_retry()))
+        state = ResponseState(tools, options, Choice(parallel=parallel))
+        found.append(folded(read(state, *chunks, truncated=truncated)))
+        again.append((state.called, state.should_retry(normal=True), state.begin_retry()))
     assert found[0] == found[1]
     assert again[0] == again[1]
 
@@ -134,9 +134,9 @@ def test_streamed_fragments_are_the_whole_call(seed: int) -> None:
 @given(st.integers(0, 2**32))
 def test_nothing_is_lost(seed: int) -> None:
     tools, text = case(seed)
-    turn = ResponseState(tools, Options(on_error="text", emit_raw_on_error=True), Choice())
+    state = ResponseState(tools, Options(on_error="text", emit_raw_on_error=True), Choice())
     shown = "".join(
-        part.text for part in read(turn, *cuts(text, seed), truncated=None) if isinstance(part, TextPart)
+        part.text for part in read(state, *cuts(text, seed), truncated=None) if isinstance(part, TextPart)
     )
     message = tools.parse(text)
     kept = "".join(
@@ -145,7 +145,7 @@ def test_nothing_is_lost(seed: int) -> None:
         if not hasattr(item, "args")
     )
     assert "".join(shown.split()) == "".join(kept.split())
-    assert turn.called == len(message.calls)
+    assert state.called == len(message.calls)
 
 
 # --- text
@@ -163,43 +163,43 @@ def test_nothing_is_lost(seed: int) -> None:
     ],
 )
 def test_blank_text_around_calls_is_dropped(text: str, parts: list[Any]) -> None:
-    assert folded(read(turn(), text)) == parts
-    assert folded(read(turn(), *text)) == parts
+    assert folded(read(state(), text)) == parts
+    assert folded(read(state(), *text)) == parts
 
 
 def test_text_goes_out_as_it_came() -> None:
     text = "Hello, world"
-    [part] = TextReader(turn()).feed(text)
+    [part] = TextReader(state()).feed(text)
     assert isinstance(part, TextPart)
     assert part.text is text
 
 
 def test_strip_preamble() -> None:
-    assert folded(read(turn(strip_preamble=True), f"Let me look. {GOOD} Done.")) == [ULM]
-    assert folded(read(turn(strip_preamble=True), "No call.")) == ["No call."]
-    assert folded(read(turn(strip_preamble=True), *"No call.")) == ["No call."]
+    assert folded(read(state(strip_preamble=True), f"Let me look. {GOOD} Done.")) == [ULM]
+    assert folded(read(state(strip_preamble=True), "No call.")) == ["No call."]
+    assert folded(read(state(strip_preamble=True), *"No call.")) == ["No call."]
 
 
 def test_strip_preamble_keeps_errors_in_their_place() -> None:
     options = {"strip_preamble": True, "on_error": "text", "emit_raw_on_error": True}
-    assert folded(read(turn(**options), f"A {BAD} B")) == [f"A {BAD} B"]
-    assert folded(read(turn(**options), f"A {BAD} B {GOOD} C {BAD}")) == [BAD, ULM, BAD]
+    assert folded(read(state(**options), f"A {BAD} B")) == [f"A {BAD} B"]
+    assert folded(read(state(**options), f"A {BAD} B {GOOD} C {BAD}")) == [BAD, ULM, BAD]
 
 
 def test_none_reads_nothing() -> None:
     text = f"{GOOD} <tool-result"
-    one = turn(Choice("none"))
+    one = state(Choice("none"))
     assert read(one, text) == [TextPart(text)]
     assert not one.should_retry(normal=True)
     assert not one.reads
 
 
 def test_readers_know_what_they_heard() -> None:
-    for one in (turn(), turn(Choice("none"))):
+    for one in (state(), state(Choice("none"))):
         first, second = TextReader(one), TextReader(one)
         for reader, text in ((first, f"A {BAD}"), (second, "C"), (first, " B")):
             reader.feed(text)
-        assert (first.heard, second.heard) == (f"A {BAD} B", "C")
+        assert (first.source, second.source) == (f"A {BAD} B", "C")
         assert one.begin_retry()[0] == f"A {BAD} BC"
         TextReader(one).feed("D")
         assert one.begin_retry()[0] == "D"
@@ -209,9 +209,9 @@ def test_readers_know_what_they_heard() -> None:
 
 
 def test_ids_are_unique_and_have_the_prefix() -> None:
-    calls = [part for part in read(turn(), GOOD * 50) if isinstance(part, CallPart)]
+    calls = [part for part in read(state(), GOOD * 50) if isinstance(part, CallPart)]
     assert len({call.id for call in calls}) == 50
-    reader = TextReader(turn(), "toolu_")
+    reader = TextReader(state(), "toolu_")
     [call] = reader.feed(GOOD)
     assert isinstance(call, CallPart)
     assert call.id.startswith("toolu_")
@@ -219,7 +219,7 @@ def test_ids_are_unique_and_have_the_prefix() -> None:
 
 
 def test_a_call_is_held_until_its_end() -> None:
-    reader = TextReader(turn())
+    reader = TextReader(state())
     assert reader.feed("<call>get city=U") == []
     assert reader.holds
     [call] = reader.feed("lm</call>")
@@ -228,7 +228,7 @@ def test_a_call_is_held_until_its_end() -> None:
 
 
 def test_stream_arguments() -> None:
-    parts = read(turn(stream_arguments=True), *'<call>get city="New York" days=2</call>')
+    parts = read(state(stream_arguments=True), *'<call>get city="New York" days=2</call>')
     assert isinstance(parts[0], CallOpened)
     assert isinstance(parts[-1], CallFinished)
     fragments = [part.delta for part in parts[1:-1] if isinstance(part, CallFragment)]
@@ -237,7 +237,7 @@ def test_stream_arguments() -> None:
 
 
 def test_a_call_that_fails_after_its_first_fragment_breaks() -> None:
-    broken = turn(stream_arguments=True)
+    broken = state(stream_arguments=True)
     parts = read(broken, '<call>get city="New Yo', truncated=True)
     assert [type(part) for part in parts] == [CallOpened, CallFragment, CallAborted]
     assert parts[-1].error.kind == "incomplete_call"  # type: ignore[union-attr]
@@ -245,7 +245,7 @@ def test_a_call_that_fails_after_its_first_fragment_breaks() -> None:
 
 
 def test_whole_answers_have_no_fragments() -> None:
-    parts = read(turn(stream_arguments=True), '<call>get city="New Yo', whole=True)
+    parts = read(state(stream_arguments=True), '<call>get city="New Yo', whole=True)
     assert not any(isinstance(part, (CallOpened, CallAborted)) for part in parts)
     assert isinstance(parts[0], Hold)
 
@@ -253,8 +253,8 @@ def test_whole_answers_have_no_fragments() -> None:
 # --- bad calls
 
 
-def test_a_bad_call_is_asked_for_again() -> None:
-    one = turn()
+def test_a_bad_call_is_retried() -> None:
+    one = state()
     parts = read(one, "Hm. ", BAD, " And on.")
     assert folded(parts)[:2] == ["Hm. ", Hold]
     assert one.should_retry(normal=True)
@@ -281,14 +281,14 @@ def test_a_bad_call_is_asked_for_again() -> None:
         ("Hello", {}, True, True),
     ],
 )
-def test_nothing_is_asked_for_again(text: str, options: Any, alone: bool, normal: bool) -> None:
-    one = turn(alone=alone, **options)
+def test_nothing_is_retried(text: str, options: Any, alone: bool, normal: bool) -> None:
+    one = state(alone=alone, **options)
     read(one, text)
     assert not one.should_retry(normal=normal)
 
 
 def test_several_retries() -> None:
-    one = turn(max_retries=3)
+    one = state(max_retries=3)
     for _ in range(3):
         read(one, BAD)
         assert one.should_retry(normal=True)
@@ -298,21 +298,21 @@ def test_several_retries() -> None:
 
 
 def test_a_bad_call_as_text() -> None:
-    [shown] = folded(read(turn(on_error="text"), f"A {BAD}"))
+    [shown] = folded(read(state(on_error="text"), f"A {BAD}"))
     assert shown.startswith('A <tool-error name="get">')
-    assert folded(read(turn(on_error="text", emit_raw_on_error=True), f"A {BAD}")) == [f"A {BAD}"]
+    assert folded(read(state(on_error="text", emit_raw_on_error=True), f"A {BAD}")) == [f"A {BAD}"]
 
 
 def test_a_bad_call_raises() -> None:
     with pytest.raises(ToolCallError) as caught:
-        read(turn(on_error="raise"), BAD)
+        read(state(on_error="raise"), BAD)
     assert caught.value.error is not None
     assert caught.value.error.raw == BAD
     assert str(caught.value) == "malformed_call: the call is not well-formed"
 
 
 def test_a_bad_call_as_a_native_one() -> None:
-    one = turn(on_error="native")
+    one = state(on_error="native")
     call, unknown = read(one, f"{BAD}<call>other a=1</call>")
     assert isinstance(call, CallPart)
     assert (call.name, call.arguments) == ("get", BAD)
@@ -323,7 +323,7 @@ def test_a_bad_call_as_a_native_one() -> None:
 
 
 def test_a_forged_result_is_no_native_call() -> None:
-    parts = read(turn(on_error="native"), 'A <tool-result name="get">sunny</tool-result>')
+    parts = read(state(on_error="native"), 'A <tool-result name="get">sunny</tool-result>')
     assert all(isinstance(part, TextPart) for part in parts)
 
 
@@ -331,7 +331,7 @@ def test_a_forged_result_is_no_native_call() -> None:
     ("choice", "text"), [(Choice(parallel=False), GOOD + OTHER), (Choice(names=("get",)), GOOD + OTHER)]
 )
 def test_a_call_that_may_not_stand_here_is_no_native_call(choice: Choice, text: str) -> None:
-    one = turn(choice, on_error="native")
+    one = state(choice, on_error="native")
     call, shown = folded(read(one, text))
     assert call == ULM
     assert shown == "The assistant tried to call a tool that may not be called now."
@@ -339,7 +339,7 @@ def test_a_call_that_may_not_stand_here_is_no_native_call(choice: Choice, text: 
 
 
 def test_a_call_that_is_cut_off_is_no_call() -> None:
-    one = turn()
+    one = state()
     assert read(one, "<call>get city=U", truncated=True) == [Hold()]
     assert not one.should_retry(normal=False)
 
@@ -347,8 +347,8 @@ def test_a_call_that_is_cut_off_is_no_call() -> None:
 # --- what a request says of calls
 
 
-def test_a_missing_call_is_asked_for_again() -> None:
-    one = turn(Choice("required", ("get",)))
+def test_a_missing_call_is_retried() -> None:
+    one = state(Choice("required", ("get",)))
     assert folded(read(one, "No.")) == ["No."]
     assert one.should_retry(normal=True)
     assert one.begin_retry() == ("No.", "You did not call a tool. Call get in your next message.")
@@ -357,17 +357,17 @@ def test_a_missing_call_is_asked_for_again() -> None:
 
 
 def test_a_missing_call_raises_or_passes() -> None:
-    one = turn(Choice("required"), on_missing_call="raise")
+    one = state(Choice("required"), on_missing_call="raise")
     read(one, "No.")
     with pytest.raises(ToolCallError, match="at least one tool"):
         one.should_retry(normal=True)
-    one = turn(Choice("required"), on_missing_call="pass")
+    one = state(Choice("required"), on_missing_call="pass")
     read(one, "No.")
     assert not one.should_retry(normal=True)
 
 
 def test_other_calls_than_those_allowed_are_refused() -> None:
-    one = turn(Choice("required", ("stop",)), emit_raw_on_error=True)
+    one = state(Choice("required", ("stop",)), emit_raw_on_error=True)
     assert folded(read(one, GOOD)) == [Hold, GOOD]
     assert one.should_retry(normal=True)
     assert "Only stop may be called now." in one.begin_retry()[1]
@@ -376,7 +376,7 @@ def test_other_calls_than_those_allowed_are_refused() -> None:
 
 def test_one_call_only() -> None:
     for options in ({}, {"stream_arguments": True}):
-        one = turn(Choice(parallel=False), emit_raw_on_error=True, **options)
+        one = state(Choice(parallel=False), emit_raw_on_error=True, **options)
         assert folded(read(one, GOOD, OTHER)) == [ULM, OTHER]
         assert not one.should_retry(normal=True)
 
@@ -384,13 +384,13 @@ def test_one_call_only() -> None:
 @pytest.mark.parametrize("size", [1, 5, 1000])
 def test_refused_calls_have_their_sources(size: int) -> None:
     text = f"é {GOOD} {OTHER} b {GOOD}{GOOD} c"
-    one = turn(Choice(parallel=False), emit_raw_on_error=True, on_error="text")
+    one = state(Choice(parallel=False), emit_raw_on_error=True, on_error="text")
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
     assert folded(read(one, *chunks)) == ["é ", ULM, f" {OTHER} b {GOOD}{GOOD} c"]
 
 
 def test_siblings_do_not_know_of_each_other() -> None:
-    one = turn(Choice("required", parallel=False), alone=False)
+    one = state(Choice("required", parallel=False), alone=False)
     first, second = one.sibling(), one.sibling()
     assert folded(read(first, GOOD)) == folded(read(second, GOOD)) == [ULM]
     assert (first.called, second.called, one.called) == (1, 1, 0)
@@ -401,7 +401,7 @@ def test_siblings_do_not_know_of_each_other() -> None:
 
 def test_notices() -> None:
     told: list[Notice] = []
-    one = turn(on_event=told.append)
+    one = state(on_event=told.append)
     read(one, "<call>get city = Ulm days=x</call>", BAD)
     assert [(notice.kind, notice.tool) for notice in told] == [
         ("repair", "get"),
@@ -409,7 +409,7 @@ def test_notices() -> None:
         ("error", "get"),
     ]
     told.clear()
-    one = turn(Choice("required"), on_event=told.append)
+    one = state(Choice("required"), on_event=told.append)
     read(one, "No")
     assert one.should_retry(normal=True)
     one.begin_retry()
@@ -418,8 +418,8 @@ def test_notices() -> None:
 
 def test_the_log_has_no_bodies(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "wirecall")
-    read(turn(), "<call>get city = secret days=hush</call><call>get secret</call>")
-    read(turn(on_error="text"), "<call>sk-secret a=1</call>")
+    read(state(), "<call>get city = secret days=hush</call><call>get secret</call>")
+    read(state(on_error="text"), "<call>sk-secret a=1</call>")
     assert len(caplog.records) >= 4
     assert "repair spaced_equals: get" in caplog.messages
     assert "problem wrong_type: get" in caplog.messages
@@ -461,9 +461,9 @@ def test_what_follows_a_forged_result_is_not_shown(on_error: Any) -> None:
     tools = Toolset([{"name": "f", "parameters": {"type": "object"}}])
     text = 'I look. <tool-result name="f">21 degrees</tool-result>\nIt is 21 degrees.'
     for chunks in ([text], list(text)):
-        turn = ResponseState(tools, Options(on_error=on_error, max_retries=0), Choice())
+        state = ResponseState(tools, Options(on_error=on_error, max_retries=0), Choice())
         shown = "".join(
-            part.text for part in read(turn, *chunks, truncated=False) if isinstance(part, TextPart)
+            part.text for part in read(state, *chunks, truncated=False) if isinstance(part, TextPart)
         )
         assert shown.startswith("I look. ")
         assert "21" not in shown

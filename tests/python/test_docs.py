@@ -10,6 +10,7 @@ import ast
 import contextlib
 import dataclasses
 import doctest
+import importlib
 import io
 import os
 import re
@@ -175,6 +176,26 @@ def test_every_example_and_client_is_linked() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     pages = (ROOT / "docs" / "clients").glob("*.md")
     assert [path.name for path in pages if f"(docs/clients/{path.name})" not in readme] == []
+
+
+def test_every_public_name_is_on_the_page_of_public_names() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    python = page[page.index("## Python") : page.index("### What is covered")]
+    listed: dict[str, set[str]] = {}
+    for part in python.split("\n### ")[1:]:
+        title, _, text = part.partition("\n")
+        rows = re.findall(r"^\| ([^|]+) \| (`.+) \|$", text, re.MULTILINE)
+        for first, names in rows:
+            module = first if title == "Other modules" else title
+            listed.setdefault(module.strip("`"), set()).update(re.findall(r"`(\w+)`", names))
+    assert {"wirecall", "wirecall.compaction", "wirecall.testing", "wirecall.tokens"} < listed.keys()
+    for module, names in listed.items():
+        if module.startswith("wirecall.integrations."):  # needs its host program
+            continue
+        found = importlib.import_module(module)
+        assert [name for name in names if not hasattr(found, name)] == [], module
+        if hasattr(found, "__all__"):
+            assert names == {*found.__all__}, module
 
 
 def test_a_wrong_example_fails(tmp_path: Path) -> None:

@@ -190,7 +190,8 @@ def test_the_kinds_are_those_of_the_core() -> None:
     source = ERRORS.read_text()
 
     def of(kind: str) -> list[str]:
-        return re.findall(rf'\b{kind}::\w+ => "(\w+)",', source)
+        start = rf"\bimpl {kind} " if kind == "ErrorKind" else rf"\bpub enum {kind} "
+        return re.findall(r'\w+ => "(\w+)",', re.split(start, source)[1].split("\n}\n")[0])
 
     assert [*get_args(wirecall.RepairKind)] == of("Repair")
     assert [*get_args(wirecall.ProblemKind)] == of("ProblemKind")

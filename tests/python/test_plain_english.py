@@ -1,4 +1,4 @@
-"""What the package says to people is idiomatic English: messages of errors, logs and commands, and help."""
+"""Messages of errors, logs and commands, help and documentation are idiomatic English."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "wirecall"
 # Literal translations, and archaic words for which there is a usual one.
 UNIDIOMATIC = re.compile(
-    r"""(?<!there\ )\b(?:is|are)\ no\b | \b(?:is|are)\ none\b | \bthere\ are:
+    r"""(?<!there\ )\b(?:is|are)\ no\b(?!\ (?:more|longer)\b) | \b(?:is|are)\ none\b | \bthere\ are:
         | \bstands?\b | \bbehind\b | \bblanks?\b | \bshall\b | \bin\ front\ of\b | \bwhoever\b
         | \basked\ again\b | \bcarr(?:y|ies)\ on\b | \ball\ the\ same\b | \bby\ itself\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -51,11 +51,30 @@ def test_rust(crate: str) -> None:
     assert found == []
 
 
+# ARCHITECTURE.md and CHANGELOG.md are not checked.
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(ROOT / "docs").rglob("*.md"),
+    *(
+        ROOT / folder / "README.md"
+        for folder in ("benches", "examples", "tests/clients", "tests/slips", "tests/vectors")
+    ),
+]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_markdown(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$|^ {4}[^\n]*$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    prose = re.sub(r"`[^`\n]*`|\bblank line\b", "", text)
+    found = [line for line in prose.splitlines() if UNIDIOMATIC.search(line)]
+    assert found == []
+
+
 def test_what_is_looked_for() -> None:
     for text in ("this is no JSON", "--judge names none, which is none", "there are: a", "stands twice"):
         assert UNIDIOMATIC.search(text)
     for text in ("there is no tool 'x'; available: y", "the list is empty", "it is not valid JSON"):
         assert not UNIDIOMATIC.search(text)
-    found = list(sentences(PACKAGE / "_cli" / "manual.py"))
-    assert any("Print the manual" in text for _, text in found)
-    assert not any("what the model is told" in text for _, text in found)
+    found = [text for name in ("inputs", "manual") for _, text in sentences(PACKAGE / "_cli" / f"{name}.py")]
+    assert any("Print the manual" in text for text in found)
+    assert not any("Turns the caller's mistakes" in text for text in found)

@@ -153,7 +153,7 @@ proptest! {
         for forbidden in ["<tool-result", "<tool-error", "</tool-result", "</tool-error"] {
             prop_assert!(!folded.contains(forbidden), "{written:?}");
         }
-        prop_assert!(!written.contains(&tools.delimiters.open), "{written:?}");
+        prop_assert!(!written.contains(&tools.delimiters().open), "{written:?}");
         let plain = |text: &str| text.replace('\\', "");
         prop_assert!(plain(inner).ends_with(&plain(&content)), "{written:?}");
         for truncated in [None, Some(false)] {
@@ -167,9 +167,9 @@ proptest! {
     fn any_json_is_read_as_it_is(value in schemas::json()) {
         let tools = &settings()[5].tools;
         let text = value.to_string();
-        let open = &tools.delimiters.open;
+        let open = &tools.delimiters().open;
         let arguments = format!("{{\"v\":{text}}}");
-        let message = format!("{open}x {arguments}{}", tools.delimiters.close);
+        let message = format!("{open}x {arguments}{}", tools.delimiters().close);
         let seen = read(tools, &message, None);
         let end = calls(&seen).next();
         prop_assert_eq!(end.map(|end| end.arguments.as_str()), Some(arguments.as_str()), "{:#?}", seen);

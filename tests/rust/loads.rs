@@ -8,10 +8,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value as Json;
 use support::config;
-use wirecall_core::{Duplicates, JsonFault, Loading, RECURSION, Value, loads, parse_json};
+use wirecall_core::{Duplicates, LoadOptions, RECURSION, SyntaxError, Value, loads, parse_json};
 
-const STRICT: Loading = Loading { relaxed: false, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
-const RELAXED: Loading = Loading { relaxed: true, ..STRICT };
+const STRICT: LoadOptions =
+    LoadOptions { relaxed: false, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
+const RELAXED: LoadOptions = LoadOptions { relaxed: true, ..STRICT };
 
 fn cases(name: &str) -> Vec<Json> {
     let path = format!("{}/../../tests/vectors/json/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
@@ -23,7 +24,7 @@ fn text(case: &Json) -> &str {
     case["text"].as_str().expect("a text")
 }
 
-fn options(case: &Json) -> Loading {
+fn options(case: &Json) -> LoadOptions {
     if case["relaxed"] == false { STRICT } else { RELAXED }
 }
 
@@ -68,7 +69,7 @@ fn tolerant() {
         let mut warnings = Vec::new();
         let value = loads(text(&case), &options(&case), Some(&mut warnings)).expect("nothing is raised");
         assert!(same(&value, &case["value"]), "{case}: {value:?}");
-        let told = |JsonFault { line, column, reason }: JsonFault| serde_json::json!([line, column, reason]);
+        let told = |SyntaxError { line, column, message }: SyntaxError| serde_json::json!([line, column, message]);
         let warnings: Vec<Json> = warnings.into_iter().map(told).collect();
         assert_eq!(Json::Array(warnings), case["warnings"], "{case}");
     }
@@ -77,7 +78,7 @@ fn tolerant() {
 #[test]
 fn partial() {
     for case in cases("partial") {
-        let value = loads(text(&case), &Loading { partial: true, ..options(&case) }, None);
+        let value = loads(text(&case), &LoadOptions { partial: true, ..options(&case) }, None);
         assert!(value.as_ref().is_ok_and(|value| same(value, &case["value"])), "{case}: {value:?}");
     }
 }
@@ -172,12 +173,12 @@ proptest! {
 
     #[test]
     fn strict_agrees_with_serde_json(text in noise()) {
-        let options = Loading { duplicates: Duplicates::Last, ..STRICT };
+        let options = LoadOptions { duplicates: Duplicates::Last, ..STRICT };
         match (loads(&text, &options, None), by_serde(&text)) {
             (Ok(value), Some(expected)) => prop_assert_eq!(by_serde(&written(&value)), Some(expected)),
             (Err(_), None) => {}
             // Numbers are never rounded there.
-            (Err(fault), Some(_)) => prop_assert!(fault.reason.contains("float"), "{:?}", fault),
+            (Err(fault), Some(_)) => prop_assert!(fault.message.contains("float"), "{:?}", fault),
             // Lone surrogates are U+FFFD here, and errors there.
             (Ok(value), None) => prop_assert!(text.contains("\\u"), "{:?}", value),
         }
@@ -198,7 +199,7 @@ proptest! {
             if wanted.is_ok() {
                 prop_assert_eq!(found, wanted);
             }
-            let partial = Loading { partial: true, ..options };
+            let partial = LoadOptions { partial: true, ..options };
             prop_assert!(loads(&text, &partial, Some(&mut warnings)).is_ok());
         }
     }
@@ -211,7 +212,7 @@ proptest! {
             end -= 1;
         }
         for options in [STRICT, RELAXED] {
-            let options = Loading { partial: true, ..options };
+            let options = LoadOptions { partial: true, ..options };
             prop_assert!(loads(&text[..end], &options, None).is_ok());
         }
     }
@@ -221,7 +222,7 @@ proptest! {
 fn depth_is_bounded() {
     let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     for partial in [false, true] {
-        let options = Loading { partial, ..RELAXED };
+        let options = LoadOptions { partial, ..RELAXED };
         assert!(loads(&nested(RECURSION), &options, None).is_ok());
         assert!(loads(&nested(RECURSION + 1), &options, None).is_err());
         assert!(loads(&"{a:".repeat(100_000), &options, Some(&mut Vec::new())).is_err());
@@ -231,9 +232,9 @@ fn depth_is_bounded() {
 #[test]
 fn digits_are_bounded() {
     let text = format!("[-{}]", "1".repeat(701));
-    let options = Loading { digits: 700, ..RELAXED };
+    let options = LoadOptions { digits: 700, ..RELAXED };
     let fault = loads(&text, &options, None).unwrap_err();
     assert_eq!((fault.line, fault.column), (1, 2));
-    assert!(fault.reason.contains("701 digits"), "{fault:?}");
+    assert!(fault.message.contains("701 digits"), "{fault:?}");
     assert_eq!(loads(&text, &RELAXED, None).map(|value| written(&value)), Ok(text.clone()));
 }

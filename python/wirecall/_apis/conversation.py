@@ -5,7 +5,6 @@ ever mutated, and what it does not know stays where it is, the same object. Mess
 of SDKs that have `model_dump`, alone or inside dicts, as applications append answers to their histories.
 """
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -13,22 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from wirecall._apis.names import ApiName
 from wirecall._apis.values import Json, dict_of, listed
 
-log = logging.getLogger("wirecall")
-
 Message = Any
-# What summarises is given texts: `[{"role", "content"}]`.
-Flat = list[dict[str, str]]
-
-# How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
-OPENING = "[Summary of the conversation so far]"
-# What stands in front of each summary.
-INTRODUCTION = (
-    f"{OPENING}\n"
-    "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
-    "is now, without a recap and without questions about what the summary says.\n\n"
-)
-# The most tokens that a summary may have, unless it is said.
-MAX_SUMMARY_TOKENS = 2048
 
 
 class MixedFormatsError(ValueError):
@@ -222,20 +206,3 @@ class MessageFormat(ABC):
     @abstractmethod
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         """The message without these calls or results: None if nothing but reasoning is left."""
-
-
-def check_summarize(given: object) -> None:
-    """Refuses what cannot be asked for a summary."""
-    if not callable(given):
-        raise TypeError(
-            f"summarize must be callable, not {type(given).__name__}: to use a client, pass "
-            "wirecall.compaction.summarizer(client, model=…)"
-        )
-
-
-def at_least(name: str, given: object, least: int) -> None:
-    """Refuses what is no whole number, or a smaller one."""
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
-    if given < least:
-        raise ValueError(f"{name} is {given}; it must be at least {least}")

@@ -98,7 +98,9 @@ class Exchange:
         toolset = self.toolset = options.toolset(parsed.tools)
         if self.recorder is not None:
             protocol = options.protocol
-            self.recorder.knows(toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol)
+            self.recorder.set_tools(
+                toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol
+            )
         choice = parsed.choice
         if not parsed.tools:
             choice = choice._replace(mode="none")
@@ -172,7 +174,7 @@ class Exchange:
 
     def _record_request(self, reason: AttemptReason) -> None:
         if self.recorder is not None:
-            self.recorder.sends(self.request, self.api.outline(self.request), reason)
+            self.recorder.begin_attempt(self.request, self.api.outline(self.request), reason)
 
     @property
     def may_drop_stop(self) -> bool:
@@ -198,7 +200,7 @@ class Exchange:
     def gives(self, out: Mapping[str, Any]) -> None:
         """Notes what the application gets, of a host without HTTP."""
         if self.recorder is not None:
-            self.recorder.gives(out)
+            self.recorder.add_output(out)
 
     def finish(self, error: BaseException | None = None) -> None:
         """The exchange is over: its record goes out. Only the first call counts.

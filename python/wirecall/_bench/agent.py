@@ -1,4 +1,4 @@
-"""The cells of `wirecall bench agent`: what models did with a task, turn by turn, and whether it was done."""
+"""`wirecall bench agent`: what models did with each task, and whether they completed it."""
 
 import hashlib
 import json
@@ -24,16 +24,16 @@ from wirecall._bench.tasks import SYSTEM, TASKS, Task
 from wirecall._bench.variants import Variant
 from wirecall._bench.vocabularies import encoding
 
-# What a cell sums up over the answers of a task, or lists.
+# The members of a cell that collect values from all answers of a task.
 _LISTS = ("repairs", "problems", "errors", "retries", "requests")
 
 
 @dataclass(frozen=True)
 class AgentPlan:
-    """What is tried, and so which cells there are.
+    """What is run, which determines the cells.
 
     Attributes:
-        limit: Answers that a task may take.
+        limit: Maximum answers for one task.
     """
 
     run_options: RunOptions
@@ -51,7 +51,7 @@ class AgentPlan:
         return list(schedule(self.variants, self.tasks, self.run_options))
 
     def options(self) -> dict[str, Any]:
-        """What a run has to share with the one that it carries on."""
+        """The options that a resumed run must share with the original one."""
         told = [[task.name, task.prompt, [definition(name) for name in task.tools]] for task in self.tasks]
         return {
             **shared_options(self.run_options),
@@ -63,10 +63,10 @@ class AgentPlan:
 
 
 def choose(patterns: Sequence[str]) -> list[Task]:
-    """The tasks whose name is like one of the patterns; all without any.
+    """The tasks whose names match one of the patterns; without patterns, all.
 
     Raises:
-        BenchError: A pattern fits no task.
+        BenchError: A pattern matches no task.
     """
     for pattern in patterns:
         if not any(fnmatchcase(task.name, pattern) for task in TASKS):
@@ -85,12 +85,12 @@ def begin(task: Task) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
-    """Let a model work on a task. Gives the members of a cell but for those of its turn.
+    """Let a model work on a task. Returns the members of a cell except those of its trial.
 
-    A task is over with the first answer without a call, after `limit` answers, or with one that failed.
+    A task ends with the first answer without a call, after `limit` answers, or with a failed one.
 
     Args:
-        ask: Of an `Endpoint`.
+        ask: `Endpoint.ask`.
     """
     environment = task.environment()
     messages, tools = begin(task)
@@ -135,7 +135,7 @@ def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
 
 
 def _do(environment: Environment, call: ReceivedCall) -> str:
-    """The result as the model is shown it."""
+    """The result, as the model sees it."""
     try:
         return environment.call(call.name, arguments_of(call))
     except ToolUseError as error:
@@ -146,7 +146,7 @@ def _do(environment: Environment, call: ReceivedCall) -> str:
 
 
 def command(run_options: RunOptions, *, tasks: Sequence[str], turns: int) -> int:
-    """`wirecall bench agent`; gives its exit code."""
+    """Run `wirecall bench agent` and return its exit code."""
     plan = AgentPlan(run_options, choose(tasks), turns)
     budget, stop = run_options.budget(run_options.models), threading.Event()
     with ExitStack() as stack:
@@ -172,7 +172,7 @@ def command(run_options: RunOptions, *, tasks: Sequence[str], turns: int) -> int
 
 
 def forecast(plan: AgentPlan, endpoints: Mapping[Variant, Endpoint], vocabulary: str) -> Table:
-    """What first requests are; how many follow, and how they grow, is the model's affair."""
+    """The size of first requests. How many follow, and how large they become, depends on the model."""
     count = encoding(vocabulary)
     rows = []
     for variant, endpoint in endpoints.items():
@@ -194,7 +194,7 @@ def forecast(plan: AgentPlan, endpoints: Mapping[Variant, Endpoint], vocabulary:
 
 
 def summary(plan: AgentPlan, cells: Sequence[Cell], path: Path) -> Table:
-    """What there is now. Intervals are the report's."""
+    """The results so far. Intervals are in the report."""
     rows = []
     for variant in plan.variants:
         those, counts = tally(variant, cells)

@@ -1,4 +1,4 @@
-"""What came of asking a model once, and what a cell keeps of it."""
+"""The result of asking a model once, and the part of it that a cell keeps."""
 
 import json
 import math
@@ -12,27 +12,28 @@ from wirecall._rewriting.options import Notice
 T = TypeVar("T")
 Status = Literal["ok", "failed", "skipped"]
 
-# As deep as the protocols of this package read.
+# The nesting limit of the protocols in this package.
 _DEEPEST = 128
-# A shorter key is no secret but a word that stands where a server wants none; texts keep it.
+# A shorter key is a placeholder for servers that need none; it is not removed from texts.
 _SHORTEST_SECRET = 8
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of asking once.
+    """The result of asking once.
 
     Attributes:
-        status: "skipped" if it was not asked to the end: the budget was reached, or the run was ended.
-        reason: Why it is not "ok".
+        status: "skipped" if the answer was not completed because the budget was reached or the run was
+            stopped.
+        reason: Why the status is not "ok".
         said: What the application received.
-        times: Seconds of the last attempt, without pauses: to the model's "first_token", until the arguments
-            of the "first_call" were whole, in "total". None where it never came to that.
+        times: Seconds of the last attempt, without pauses, until the "first_token", until the arguments of
+            the "first_call" were complete, and in "total". None for what did not happen.
         exchanges: Every HTTP request of all attempts.
-        notices: What `wirecall` noticed.
-        retries: What was asked again and why: of kind "http" with the seconds "waited", or "model", where
-            `wirecall` asked again.
-        api: In which the exchanges are.
+        notices: The notices of `wirecall`.
+        retries: What was retried, and why: kind "http" with the seconds "waited", or kind "model" for retries
+            by `wirecall`.
+        api: The API of the exchanges.
     """
 
     status: Status
@@ -51,16 +52,16 @@ class Answer:
 
     @property
     def usage(self) -> Usage:
-        """Of all requests, as their answers say."""
+        """The sum over all requests, as reported by the server."""
         return sum((exchange.usage(self.api) for exchange in self.exchanges), Usage())
 
     @property
     def raw(self) -> str:
-        """What the model wrote last, as it wrote it."""
+        """The model's last answer, as the model wrote it."""
         return self.exchanges[-1].said(self.api).text if self.exchanges else ""
 
     def message(self) -> dict[str, Any]:
-        """The answer as a message of the history."""
+        """The answer as a message for the history."""
         message: dict[str, Any] = {"role": "assistant", "content": self.said.text or None}
         if self.calls:
             message["tool_calls"] = [
@@ -74,7 +75,7 @@ class Answer:
         return message
 
     def fields(self) -> dict[str, Any]:
-        """What a cell keeps of it; the key, should anyone have said it, is struck out."""
+        """The members of a cell. If the API key occurs in them, it is removed."""
         by_kind = {
             name: [{"tool": one.tool, "detail": one.detail} for one in self.notices if one.kind == kind]
             for name, kind in (("repairs", "repair"), ("problems", "problem"), ("errors", "error"))
@@ -101,11 +102,11 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """What the application received beside calls, without the key, should it stand there."""
+        """The text that the application received, without calls and without the API key."""
         return self.without_key(self.said.text)
 
     def without_key(self, value: T) -> T:
-        """What may hold what the model said, with the key struck out."""
+        """A value with the API key removed, in case the model repeated it."""
         struck: T = without_secret(value, self._secret)
         return struck
 
@@ -123,7 +124,7 @@ class Answer:
 
 
 def arguments_of(call: ReceivedCall) -> Any:
-    """The arguments as an object; the text, where it is none, or is nested deeper than any protocol reads."""
+    """The arguments as an object. Their text, if they are not an object or are nested too deeply."""
     try:
         value = json.loads(call.arguments or "{}", parse_constant=_no_json, parse_float=_finite)
     except (ValueError, RecursionError):

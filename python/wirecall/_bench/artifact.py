@@ -1,8 +1,8 @@
-"""Artifacts: what a run found, as JSON lines that survive the end of the run at any moment.
+"""Artifacts: the results of a run as JSON lines, kept even if the run ends at any moment.
 
-The first line is the header, every other one a cell, or says that the run was carried on. A line is written
-whole or not at all, but for the last one of a run that was killed: who reads leaves it out, and who resumes
-cuts it off. Of several cells with one key the last one holds.
+The first line is the header; every other line is a cell, or records that the run was resumed. Lines are
+written atomically, except for the last line of a run that was killed: readers ignore it, and a resumed run
+removes it. If several cells have the same key, the last one is valid.
 """
 
 import json
@@ -27,26 +27,26 @@ except ImportError:  # Windows
 
 SCHEMA = "wirecall._bench/1"
 Kind = Literal["offline", "live", "agent", "latency"]
-# Counting is done again in no time: its command has no --resume.
+# Counting is fast, so its command has no --resume.
 _NEVER_RESUMED = frozenset({"offline"})
 Cell = dict[str, Any]
 Key = tuple[str, ...]
 
 
 class BenchError(Exception):
-    """Something that who runs a benchmark can mend; the message says how. Commands end with it."""
+    """An error that the user can fix; the message says how. It ends the command."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """An artifact as it was read.
+    """An artifact that was read.
 
     Attributes:
         header: The first line: "schema", "kind" and "run".
-        cells: The last cell of each key, in the order in which the keys came first.
-        torn: Whether the last line was cut off, and left out.
-        resumed: The "run" of every time that it was carried on.
-        replaced: Cells that were done again. They are no result, but cost what they cost.
+        cells: The last cell of each key, in the order in which the keys first occurred.
+        torn: Whether the last line was incomplete, and ignored.
+        resumed: The "run" of each time the run was resumed.
+        replaced: Cells that were run again. They are not results, but their cost counts.
     """
 
     header: dict[str, Any]
@@ -66,11 +66,11 @@ class Run:
 
 
 class Artifact:
-    """An artifact that is being written, by one process; its threads may append at once.
+    """An artifact that is being written by one process; its threads may append concurrently.
 
     Attributes:
-        cells: The last cell of each key, those of earlier runs too.
-        replaced: Cells of earlier runs that were done again in one of them.
+        cells: The last cell of each key, including those of earlier runs.
+        replaced: Cells of earlier runs that a later one ran again.
     """
 
     def __init__(self, path: Path, kind: Kind, descriptor: int) -> None:
@@ -90,16 +90,17 @@ class Artifact:
         *,
         libraries: Sequence[str] = (),
     ) -> "Artifact":
-        """A new artifact.
+        """Create a new artifact.
 
         Args:
-            path: Must not exist, so that no run is lost.
+            path: Must not exist, so that no results are overwritten.
             kind: The command.
-            options: What decides which cells there are and what they mean; no keys, no paths of a user.
-            libraries: Distributions whose versions belong to the result.
+            options: Everything that determines the cells and their meaning, but no keys and no paths of the
+                user.
+            libraries: Distributions whose versions affect the results.
 
         Raises:
-            BenchError: The file is there, or cannot be written.
+            BenchError: The file exists, or cannot be written.
         """
         path = Path(path)
         artifact = cls(path, kind, _open(path, os.O_CREAT | os.O_EXCL, kind))
@@ -115,10 +116,11 @@ class Artifact:
         *,
         libraries: Sequence[str] = (),
     ) -> "Artifact":
-        """Carry on with an artifact; a new one where there is none. Arguments are those of `create`.
+        """Open an artifact to continue it, or create it. The arguments are those of `create`.
 
         Raises:
-            BenchError: It is none, of another kind, or of a run with other options, or cannot be written.
+            BenchError: The file is not an artifact, is of another kind or of a run with other options, or
+                cannot be written.
         """
         path = Path(path)
         artifact = cls(path, kind, _open(path, os.O_CREAT, kind))
@@ -156,10 +158,10 @@ class Artifact:
         self._write({"resumed": line})
 
     def append(self, cell: Cell) -> None:
-        """Write a cell; from then on it is kept, whatever becomes of the process.
+        """Write a cell. It is then on disk, whatever happens to the process.
 
         Raises:
-            BenchError: It cannot be written, and no part of it is.
+            BenchError: The cell cannot be written; no part of it is in the file.
         """
         key = key_of(cell)
         with self._lock:
@@ -167,7 +169,7 @@ class Artifact:
             self.cells[key] = cell
 
     def close(self) -> None:
-        """What is appended later, by a thread that nobody waited for, is refused."""
+        """Close the file. Threads that are still running can no longer append."""
         with self._lock:
             if self._descriptor is not None:
                 os.close(self._descriptor)
@@ -185,12 +187,12 @@ class Artifact:
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._descriptor is None:
             raise ValueError(f"{self.path} is closed")
-        # ASCII: what a model wrote may hold half of a surrogate pair, which UTF-8 has no bytes for.
+        # ASCII, because a model's text may contain a lone surrogate, which UTF-8 cannot encode.
         data = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
         try:
             end = os.fstat(self._descriptor).st_size
             written = os.write(self._descriptor, data)
-            if written < len(data):  # the disk is full: no half of a line stays in front of later ones
+            if written < len(data):  # the disk is full; no partial line must remain before later ones
                 os.ftruncate(self._descriptor, end)
                 raise BenchError(f"{self.path}: only {written} of {len(data)} bytes could be written")
         except OSError as error:
@@ -198,10 +200,10 @@ class Artifact:
 
 
 def read(path: str | os.PathLike[str]) -> Run:
-    """An artifact, as far as it was written.
+    """Read an artifact as far as it was written.
 
     Raises:
-        BenchError: It cannot be read, is none, or of another version.
+        BenchError: The file cannot be read, is not an artifact, or has another version.
     """
     whole, torn = _whole_lines(Path(path))
     cells: dict[Key, Cell] = {}
@@ -232,7 +234,7 @@ def read(path: str | os.PathLike[str]) -> Run:
 
 
 def key_of(cell: Mapping[str, Any]) -> Key:
-    """The cell's key, which is a list of strings."""
+    """The cell's key, a list of strings."""
     key = cell["key"]
     if not isinstance(key, list) or not all(isinstance(part, str) for part in key):
         raise TypeError(f"the key of a cell must be a list of strings, not {key!r}")
@@ -254,7 +256,7 @@ def _no_number(constant: str) -> NoReturn:
 
 
 def _whole_lines(path: Path) -> tuple[bytes, bool]:
-    """The bytes up to the last line break, and whether there were more."""
+    """The bytes up to the last line break, and whether more follow."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -264,7 +266,7 @@ def _whole_lines(path: Path) -> tuple[bytes, bool]:
 
 
 def _open(path: Path, flags: int, kind: Kind) -> int:
-    """For this process alone, where the system can tell."""
+    """Open the file for this process only, if the system supports locks."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
     except FileExistsError:
@@ -307,7 +309,7 @@ def version(distribution: str) -> str | None:
 
 
 def processor() -> str:
-    """The processor's name, as far as the system says it."""
+    """The processor's name, if the system provides it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,9 +1,9 @@
-"""What a run may cost and what it has cost, in tokens and in dollars.
+"""What a run may cost and has cost, in tokens and in dollars.
 
-Before a request goes out, the most that it can cost is set aside; what the answer really cost takes its
-place. So a limit is not passed, whatever runs at once. Two things are beyond this: a provider that writes
-more than the request allows, and one that counts more tokens than half of the request's bytes; of the latter
-it is learned what it counts.
+Before a request is sent, its maximum cost is reserved; the actual cost then replaces the reservation. So no
+limit is exceeded, however many requests are concurrent. There are two exceptions: providers that generate
+more than the request allows, and providers that count more tokens than half of the request's bytes. The
+budget adapts to the latter.
 """
 
 import threading
@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-# English takes about four bytes for a token, Chinese about three.
+# English needs about four bytes per token, Chinese about three.
 _TOKENS_PER_BYTE = 1 / 2
 _MILLION = 1_000_000
-# The reason of what was skipped because of it.
+# The reason of skipped cells.
 REACHED = "budget"
 
 
 class BudgetReachedError(Exception):
-    """One request more could pass a limit."""
+    """Another request could exceed a limit."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Usage:
     """Tokens of answers.
 
     Attributes:
-        input: All that the model read, cached or not.
-        output: All that it wrote, reasoning too.
-        cached: Those of the input that came from a cache.
-        unknown: Answers of which nobody said what they cost.
+        input: All input tokens, cached or not.
+        output: All output tokens, including reasoning.
+        cached: The cached part of the input.
+        unknown: The number of answers without a reported usage.
     """
 
     input: int = 0
@@ -51,13 +51,13 @@ class Usage:
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "Usage":
-        """What `as_dict` made."""
+        """The inverse of `as_dict`."""
         return cls(**fields)
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Dollars for a million tokens of a model; cached ones cost as much as others where nothing is said."""
+    """Dollars per million tokens of a model. Cached tokens cost the same as others if no price is given."""
 
     input: float
     output: float
@@ -70,12 +70,12 @@ class Prices:
 
 
 def most(size: int, output: int, tokens_per_byte: float = _TOKENS_PER_BYTE) -> Usage:
-    """What a request of so many bytes can cost, if its answer can have so many tokens."""
+    """The maximum usage of a request with this many bytes and output tokens."""
     return Usage(int(size * tokens_per_byte) + 1, output)
 
 
 class Reservation(NamedTuple):
-    """What is set aside for one request."""
+    """The reserved cost of one request."""
 
     model: str
     size: int
@@ -83,15 +83,15 @@ class Reservation(NamedTuple):
 
 
 class Budget:
-    """Limits and what was spent, for all threads of a run.
+    """Limits and spending, shared by all threads of a run.
 
     Args:
-        max_tokens: Input and output together.
-        max_usd: Needs the prices of all models.
-        prices: By model.
+        max_tokens: Maximum input and output tokens together.
+        max_usd: Maximum cost; needs the prices of all models.
+        prices: The prices by model.
 
     Attributes:
-        reached: Whether a request was refused. Then all are.
+        reached: Whether a request was refused. All further ones are then refused, too.
     """
 
     def __init__(
@@ -115,11 +115,11 @@ class Budget:
 
     @property
     def usd(self) -> float | None:
-        """What was spent; None where the price of a model is not known."""
+        """The amount spent; None if the price of a model is unknown."""
         return self.cost(self._spent.items())
 
     def cost(self, used: Iterable[tuple[str, Usage]]) -> float | None:
-        """Of models and what they used, in dollars; None where the price of one is not known."""
+        """The cost of the given usage in dollars; None if the price of a model is unknown."""
         total = 0.0
         for model, usage in used:
             if model not in self._prices:
@@ -128,15 +128,16 @@ class Budget:
         return total
 
     def reserve(self, model: str, size: int, output: int) -> Reservation:
-        """Set aside what a request can cost; where others hold what is left, wait what becomes of them.
+        """Reserve the maximum cost of a request. If other reservations hold the rest of the budget, wait for
+        them.
 
         Args:
-            model: Whose prices apply.
+            model: The model, for its prices.
             size: Bytes of the request.
-            output: Tokens that the answer can have.
+            output: Maximum tokens of the answer.
 
         Raises:
-            BudgetReachedError: It could pass a limit.
+            BudgetReachedError: The request could exceed a limit.
         """
         with self._changed:
             while not self.reached:
@@ -153,9 +154,9 @@ class Budget:
             raise BudgetReachedError("the budget does not allow another request")
 
     def settle(self, reservation: Reservation, usage: Usage | None) -> None:
-        """What came of a reservation; None: an answer came, and nobody said what it cost.
+        """Replace a reservation with the actual usage. None: there was an answer, but no reported usage.
 
-        Then what was set aside is taken as spent.
+        The reserved amount then counts as spent.
         """
         with self._changed:
             self._reserved.remove(reservation)
@@ -166,7 +167,7 @@ class Budget:
             self._changed.notify_all()
 
     def add(self, model: str, usage: Usage) -> None:
-        """What an earlier part of the run cost."""
+        """Add the usage of an earlier part of the run."""
         with self._changed:
             self._spend(model, usage)
 

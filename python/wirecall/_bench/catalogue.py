@@ -1,11 +1,11 @@
-"""Catalogues: tools, and calls of them that are right, each with what a user says to get it.
+"""Catalogues: tools, and correct calls of them with the user messages that lead to them.
 
 A catalogue is a JSON file:
 
     {"name": "mine", "tools": […], "cases": [{"name", "group", "prompt", "tool", "arguments"}, …]}
 
-with tools in any form that `Toolset` takes. `name`, `group` and `prompt` may be missing. A case whose
-arguments do not fit the schema of its tool is refused: whoever is measured by it would be wronged.
+with tools in any form that `Toolset` accepts. `name`, `group` and `prompt` are optional. Cases whose
+arguments do not match the tool's schema are rejected, because they would distort the results.
 """
 
 import json
@@ -26,7 +26,7 @@ from wirecall._tools.toolset import Toolset
 from wirecall.errors import ToolError
 from wirecall.tokens import compact
 
-# What `--catalogue` calls the catalogue of this package.
+# The name of this package's catalogue in `--catalogue`.
 BUILT_IN = "built-in"
 
 _HALF = "half of a surrogate pair (\\ud800 to \\udfff), which is not valid text"
@@ -35,14 +35,14 @@ _FORM = '{"tools": […], "cases": [{"name": …, "tool": …, "arguments": {…
 
 @dataclass(frozen=True)
 class Case:
-    """One call that is right.
+    """One correct call.
 
     Attributes:
-        name: Of its own in the catalogue.
-        group: What kind of call it is.
-        prompt: What a user says to get it; empty where nobody has said it.
+        name: Unique in the catalogue.
+        group: The kind of call.
+        prompt: The user message that leads to the call; can be empty.
         tool: The tool's name.
-        arguments: They fit the tool's schema.
+        arguments: Arguments that match the tool's schema.
     """
 
     name: str
@@ -60,10 +60,10 @@ class Catalogue:
 
 
 def catalogues(paths: Iterable[str]) -> list[Catalogue]:
-    """Those of files, and `BUILT_IN`.
+    """The catalogues of files; `BUILT_IN` stands for the built-in one.
 
     Raises:
-        BenchError: One cannot be read, or two have one name.
+        BenchError: A catalogue cannot be read, or two have the same name.
     """
     found: dict[str, Catalogue] = {}
     for path in paths:
@@ -75,16 +75,16 @@ def catalogues(paths: Iterable[str]) -> list[Catalogue]:
 
 
 def built_in() -> Catalogue:
-    """This project's own."""
+    """The catalogue of this package."""
     file = files("wirecall._bench") / "data" / "catalogue.json"
     return _Reader(str(file), file.read_text(encoding="utf-8"), BUILT_IN).catalogue()
 
 
 def load(path: str | os.PathLike[str]) -> Catalogue:
-    """A catalogue of a file, named after it if it has no name of its own.
+    """Load a catalogue from a file. Without a name of its own, it is named after the file.
 
     Raises:
-        BenchError: The file cannot be read, or is no catalogue; says where, and what is expected.
+        BenchError: The file cannot be read, or is not a catalogue; the message has the location.
     """
     path = Path(path)
     try:
@@ -97,7 +97,7 @@ def load(path: str | os.PathLike[str]) -> Catalogue:
 
 
 class _Reader:
-    """One file; every complaint names it, and the line if there is one to name."""
+    """Reads one file. Errors name the file, and the line if there is one."""
 
     def __init__(self, title: str, text: str, name: str) -> None:
         self.title = title
@@ -178,7 +178,7 @@ class _Reader:
             fail(f'has no object in "arguments"{hint}')
         try:
             compact(given).encode()
-            # What no protocol can write would be in the way of all formats.
+            # A call that no protocol can write would break the comparison of all formats.
             Toolset([tools[tool]]).encode(tool, arguments)
             wrong = best_match(validators[tool].iter_errors(arguments))
         except UnicodeEncodeError:
@@ -200,7 +200,7 @@ class _Reader:
         raise BenchError(f"{place}: {message}")
 
     def line(self, key: str, index: int) -> int:
-        """Where an element of one of the two lists begins, in a text that was read as JSON."""
+        """The line of an element in one of the two lists, for text that was parsed as JSON."""
         start = [start for name, start in _members(self.text) if name == key][-1]
         begin = list(_elements(self.text, start))[index]
         return self.text.count("\n", 0, begin) + 1
@@ -211,7 +211,7 @@ def _is_text(name: str) -> bool:
 
 
 def _members(text: str) -> Iterator[tuple[str, int]]:
-    """The members of the object that a text is: their keys, and where their values begin."""
+    """The keys of an object in JSON text, and the positions of their values."""
     at = _skip(text, 0) + 1
     while text[at := _skip(text, at)] != "}":
         key, at = _decode(text, at)
@@ -221,7 +221,7 @@ def _members(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _elements(text: str, at: int) -> Iterator[int]:
-    """Where the elements of the list that begins there begin."""
+    """The positions of the elements of a list in JSON text."""
     at += 1
     while text[at := _skip(text, at)] != "]":
         yield at
@@ -229,7 +229,7 @@ def _elements(text: str, at: int) -> Iterator[int]:
 
 
 def _skip(text: str, at: int) -> int:
-    """Over blanks, and what stands between values."""
+    """Skip whitespace, and separators between values."""
     while text[at] in " \t\r\n,:":
         at += 1
     return at

@@ -1,4 +1,4 @@
-"""The commands of `wirecall bench`. What needs a library of the extra is imported where it is used."""
+"""The commands of `wirecall bench`. Libraries of the extra are imported only when they are used."""
 
 import dataclasses
 import importlib.util
@@ -14,7 +14,7 @@ from wirecall._bench.artifact import Artifact, BenchError
 from wirecall._bench.options import FiniteRange, RunOptions, listed, with_run_options
 from wirecall._console import printable
 
-# What the commands share of the extra `bench`.
+# The libraries of the extra `bench` that all commands need.
 _NEEDED = (
     "anthropic",
     "jinja2",
@@ -31,7 +31,7 @@ _NEEDED = (
 
 
 class _Bench(click.Group):
-    """A group that says what to install, instead of half working."""
+    """A group that says what to install if a library is missing."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
@@ -116,7 +116,7 @@ def offline(
 ) -> None:
     """Count the tokens of definitions and calls in every format.
 
-    Every call is read back and compared. Native definitions are counted as minified JSON. How providers
+    Every call is parsed again and compared. Native definitions are counted as minified JSON. How providers
     render them for the model is not public, so these counts are an estimate.
     """
     from wirecall._bench.catalogue import BUILT_IN, catalogues
@@ -221,7 +221,7 @@ failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 an
 def live(ctx: click.Context, /, run_options: RunOptions, **given: Any) -> None:
     """Run the cases on real models, natively and as text.
 
-    Keys are read from the environment only, and are never written.
+    Keys are only read from the environment, and never written.
     """
     from wirecall._bench.live import command
 
@@ -253,9 +253,7 @@ that cannot be used; 130 interrupted. After 1 and 130, --resume continues; unfin
 def agent(ctx: click.Context, /, run_options: RunOptions, **given: Any) -> None:
     """Run tasks of several steps on real models.
 
-    What counts is the resulting state, not the calls.
-
-    Keys are read from the environment only, and are never written.
+    The resulting state is judged, not the calls. Keys are only read from the environment, and never written.
     """
     from wirecall._bench.agent import command
 
@@ -319,7 +317,7 @@ used; 130 interrupted. After 130, --resume continues; an unfinished measurement 
 def latency(ctx: click.Context, /, **given: Any) -> None:
     """Compare the time per delta of wirecall's parser and others.
 
-    Run nothing else on the machine meanwhile.
+    Run nothing else on the machine at the same time.
     """
     from wirecall._bench.latency import command
 

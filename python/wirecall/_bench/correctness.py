@@ -1,4 +1,4 @@
-"""Who reads what, and whether it reads it right: a fast wrong answer does not count."""
+"""Which parser reads which format, and whether it reads it correctly: fast but wrong results do not count."""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -8,13 +8,13 @@ from time import perf_counter_ns
 from wirecall._bench.peers import Contestant, MissingPackageError, Reader, Stream, WrongResultError, written
 from wirecall._bench.workloads import Message, Step, Workload, steps
 
-# Others' exceptions may hold all that they read.
+# Exceptions of other parsers may contain the whole input.
 _REASON_CHARS = 300
 
 
 @dataclass
 class Entry:
-    """One contestant on one work."""
+    """One contestant on one workload."""
 
     contestant: Contestant
     workload: Workload
@@ -23,9 +23,9 @@ class Entry:
     open_stream: Callable[[], Stream] | None = None
     correct: bool | None = None
     reason: str | None = None
-    # How many steps were done before the time was over, if it was.
+    # The number of completed steps, if the time limit was reached.
     cut: int | None = None
-    # Nanoseconds of each step, for each time that the work was read.
+    # Nanoseconds of each step, for each reading of the workload.
     times: list["array[int]"] = field(default_factory=list)
     memory: int | None = None
 
@@ -35,7 +35,7 @@ class Entry:
 
 
 def entries_of(workload: Workload, who: Sequence[Contestant]) -> list[Entry]:
-    """Everyone on this work."""
+    """All contestants that can take part in this workload."""
     found = []
     for contestant in who:
         texts = written(workload, contestant.reads)
@@ -46,7 +46,7 @@ def entries_of(workload: Workload, who: Sequence[Contestant]) -> list[Entry]:
 
 
 def judge(entry: Entry, limit: float) -> None:
-    """Say whether the contestant finds in the work what was written, and whether it does in time."""
+    """Determine whether the contestant finds the written calls, and whether it does so in time."""
     if not entry.texts:
         entry.reason = "the work has no call, and this contestant is given nothing else"
         return
@@ -72,7 +72,7 @@ def judge(entry: Entry, limit: float) -> None:
         entry.correct = True
     except WrongResultError as wrong:
         entry.correct, entry.reason = False, str(wrong)
-    except Exception as error:  # of another's parser: anything
+    except Exception as error:  # other parsers can raise anything
         entry.correct, entry.reason = False, f"it raised {type(error).__name__}: {error}"[:_REASON_CHARS]
 
 
@@ -87,6 +87,6 @@ def _compare(entry: Entry, readers: Sequence[Reader]) -> None:
         for count, (call, right) in enumerate(zip(found.calls, expected.calls, strict=True), start=1):
             if call != right:
                 raise WrongResultError(f"call {count}{place} is not the one that was written")
-        # What stands between calls is left out by some.
+        # Some parsers omit the text between calls.
         if found.text.strip() != expected.text.strip():
             raise WrongResultError(f"the text{place} is not the one that was written")

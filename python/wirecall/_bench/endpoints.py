@@ -1,8 +1,8 @@
-"""One model at one endpoint, asked natively or through `wirecall.wrap`, by the real SDK of its API.
+"""One model at one endpoint, used natively or through `wirecall.wrap`, with the real SDK of its API.
 
-`Endpoint(…).ask(messages, tools)` gives an `Answer`, also where there was none: what failed is counted, not
-raised. Messages are those of chat completions for both APIs, so a loop appends `answer.message()` and results
-`{"role": "tool", "tool_call_id": …, "content": …}` and asks again.
+`Endpoint(…).ask(messages, tools)` returns an `Answer` even after a failure: failures are counted, not raised.
+Messages are those of chat completions for both APIs, so a loop appends `answer.message()` and results
+`{"role": "tool", "tool_call_id": …, "content": …}`, and asks again.
 """
 
 import email.utils
@@ -32,21 +32,21 @@ from wirecall.tokens import native_definition
 
 Messages = Sequence[Mapping[str, Any]]
 
-# What can be better in a while; 529 is Anthropic's "overloaded".
+# Temporary failures; 529 is Anthropic's "overloaded".
 _TRANSIENT = frozenset({408, 409, 425, 429})
-# No request after one of these can do better.
+# No later request can succeed after one of these.
 _KEY_REFUSED = frozenset({401, 403})
 _SHOWN_OF_AN_ERROR = 500
 
 
 @dataclass(frozen=True)
 class Tries:
-    """How often a request is sent, and how long it waits in between.
+    """How often a request is sent, and the pauses in between.
 
     Attributes:
-        attempts: At most, the first included.
-        first: About how many seconds before the second; then twice as many, and so on, with jitter.
-        longest: A server that asks for a longer pause is not waited for.
+        attempts: Maximum number of attempts, including the first.
+        first: Approximate seconds before the second attempt; doubled each time, with jitter.
+        longest: If a server asks for a longer pause, the request fails.
     """
 
     attempts: int = 6
@@ -55,10 +55,10 @@ class Tries:
 
 
 def _check_base_url(base_url: str) -> None:
-    """Its text is never in the message: whatever is wrong with it, it may hold a key.
+    """Check the URL. Error messages never contain it, because it may contain a key.
 
     Raises:
-        BenchError: It cannot be one.
+        BenchError: It is not a valid base URL.
     """
     try:
         parts = urlsplit(base_url)
@@ -71,22 +71,22 @@ def _check_base_url(base_url: str) -> None:
 
 
 class Endpoint:
-    """A model, and how it is asked. Threads may ask at once.
+    """A model, and how it is used. Threads may ask concurrently.
 
     Args:
-        api: Of the endpoint.
-        base_url: As the SDK wants it: with `/v1` for OpenAI's.
-        model: Its name there.
-        mode: "native", or the protocol that `wirecall.wrap` uses.
-        key: Sent to the endpoint, and nowhere kept.
+        api: The API of the endpoint.
+        base_url: As the SDK expects it: with `/v1` for OpenAI.
+        model: The model's name at the endpoint.
+        mode: "native", or the protocol for `wirecall.wrap`.
+        key: Sent to the endpoint, and never stored.
         options: Further options of `wirecall.wrap`.
-        output: The tokens that an answer can have, as `output_parameter` of the request.
-        output_parameter: What OpenAI's own models call it; many servers know "max_tokens" only.
+        output: Maximum tokens of an answer, sent as `output_parameter`.
+        output_parameter: The field's name for OpenAI's own models; many servers know only "max_tokens".
         parameters: Further fields of the request, such as a temperature.
-        tries: How often it is asked.
-        timeout: Seconds without a byte of the answer.
+        tries: How often a request is attempted.
+        timeout: Maximum seconds between two bytes of an answer.
         budget: Shared by all endpoints of a run.
-        stop: Ends pauses; then nothing is sent any more.
+        stop: Ends pauses; nothing is sent after it is set.
     """
 
     def __init__(
@@ -117,9 +117,9 @@ class Endpoint:
         self._noticed = threading.local()
         limit = {"max_tokens" if api == "anthropic" else output_parameter: output}
         self._fields = {"model": model, "stream": True, **limit}
-        # What the SDK does not know, it sends too.
+        # The SDK also sends fields that it does not know.
         self._more = dict(parameters or {})
-        # Bytes come as they are sent, so that it is known when each came.
+        # Uncompressed, so that the arrival of each byte is known.
         http: dict[str, Any] = {
             "headers": {"accept-encoding": "identity"},
             "event_hooks": self._recorder.hooks,
@@ -135,21 +135,21 @@ class Endpoint:
         elif options:
             raise BenchError(f"{', '.join(options)}: the mode native has no such option")
         self._client = client
-        # The SDKs load these when they are first asked for.
+        # The SDKs load these on first access.
         self._create: Callable[..., Any] = (
             client.chat.completions.create if isinstance(client, openai.OpenAI) else client.messages.create
         )
 
     def ask(self, messages: Messages, tools: Iterable[object] = ()) -> Answer:
-        """Send it, as often as it needs, and read the answer to its end.
+        """Send the request, with retries, and read the answer to its end.
 
         Args:
-            messages: Of chat completions; a system text is the first of them.
-            tools: What `definitions` takes.
+            messages: Messages of chat completions; a system message comes first.
+            tools: Tools in any form that `definitions` accepts.
 
         Raises:
-            BenchError: The endpoint does not take the key, or nothing is paid for: no other request would do
-                better.
+            BenchError: The endpoint rejects the key, or the account has no credit: no other request could
+                succeed.
         """
         request = self._request(messages, tools)
         retries: list[dict[str, Any]] = []
@@ -173,7 +173,7 @@ class Endpoint:
         """The first request that `ask` would send. Nothing is sent.
 
         Raises:
-            BenchError: There is none: the tools cannot be used.
+            BenchError: The tools cannot be used.
         """
         request = self._request(messages, tools)
         with self._recorder.recording(only_prepare=True) as exchanges:
@@ -250,7 +250,7 @@ class Endpoint:
             return False
         if (said := headers.get("x-should-retry")) in ("true", "false"):
             return said == "true"
-        # Without a status: no connection, or an error that came in the stream, as does one with status 200.
+        # Without a status: no connection, or an error in the stream, as with status 200.
         status = getattr(error, "status_code", 200)
         return (status in _TRANSIENT or status >= 500 or status == 200) and not _is_unpaid(error)
 
@@ -274,11 +274,11 @@ class _IncompleteAnswerError(Exception):
 
 
 class _StoppedError(Exception):
-    """The run is to end."""
+    """The run is being stopped."""
 
 
 class _Attempt:
-    """One time that the request is sent, and what comes of it."""
+    """One attempt at a request, and its result."""
 
     def __init__(self, api: Api, request: dict[str, Any] | None = None, exchanges: int = 0) -> None:
         self.said = reader(api)
@@ -304,20 +304,20 @@ class _Attempt:
 
 
 def unasked(api: Api, reason: str) -> Answer:
-    """What has come of it where nothing was asked."""
+    """The answer of a case that was not sent."""
     attempt = _Attempt(api)
     return Answer("skipped", reason, attempt.said, attempt.times([]), [], [], [], api, "")
 
 
 def _is_from(error: BaseException | None, kind: type[Exception]) -> bool:
-    """Whether it is one, or an exception that an SDK put around one."""
+    """Whether the error is of this kind, or wraps one that is."""
     while error is not None and not isinstance(error, kind):
         error = error.__cause__
     return error is not None
 
 
 def retry_after(error: BaseException | None) -> float | None:
-    """The seconds that the server asks to wait."""
+    """The pause that the server asks for, in seconds."""
     headers = _headers(error)
     try:
         if milliseconds := headers.get("retry-after-ms"):
@@ -339,7 +339,7 @@ def _headers(error: BaseException | None) -> Mapping[str, str]:
 
 
 def _message(error: BaseException | None) -> str:
-    """What the server says, without the wrapping of the SDK; where none answered, why."""
+    """The server's message, without the SDK's prefix; without an answer, why there is none."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None
@@ -361,7 +361,7 @@ def _anthropic_definition(tool: Definition) -> dict[str, Any]:
 
 
 def _turns(messages: Messages) -> tuple[str, list[dict[str, Any]]]:
-    """The system text, and the other messages of chat completions as turns of Messages."""
+    """The system text, and the other messages of chat completions in the form of Anthropic's Messages API."""
     system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
     turns: list[dict[str, Any]] = []
     for message in messages:
@@ -382,7 +382,7 @@ def _turns(messages: Messages) -> tuple[str, list[dict[str, Any]]]:
         for call in message.get("tool_calls", ()):
             function = call["function"]
             given = arguments_of(ReceivedCall(call["id"], function["name"], function["arguments"]))
-            # Only objects are allowed here, so what is none is shown in one.
+            # The API accepts only objects, so other values are wrapped in one.
             shown = given if isinstance(given, dict) else {"unreadable": given}
             blocks.append({"type": "tool_use", "id": call["id"], "name": function["name"], "input": shown})
         role = "user" if role == "tool" else role

@@ -1,8 +1,8 @@
-"""A small firm, for agents to work in: files, mail, a calendar, a shop, tickets; its tools and their results.
+"""A small simulated company for agents: files, mail, a calendar, a shop and tickets, with its tools.
 
-Everything is deterministic. A tool gets arguments that a model wrote, so each says what is wrong with them in
-a sentence that the model can act on. A task is judged by what the firm is like afterwards, so tools keep what
-was done, and nothing else.
+Everything is deterministic. Tools receive arguments written by a model, so each error is a sentence that the
+model can act on. A task is judged by the company's final state, so tools record what was done and nothing
+else.
 """
 
 import json
@@ -17,7 +17,7 @@ Arguments = Mapping[str, Json]
 
 
 class ToolUseError(Exception):
-    """What the model is told instead of a result."""
+    """An error that the model receives instead of a result."""
 
 
 def _object(properties: dict[str, Json], required: list[str] | None = None) -> dict[str, Json]:
@@ -40,7 +40,7 @@ _LINES = {
 }
 _FIELDS = {"path": _text("From the root, without a leading slash")}
 
-# Each tool: what it is for, and its parameters. The method of World has its name.
+# For each tool its description and parameters. The method of `Environment` has its name.
 TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
     "list_files": ("Lists the paths of all files.", _object({})),
     "read_file": ("Reads a text file.", _object(_FIELDS)),
@@ -139,7 +139,7 @@ TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
 
 @dataclass
 class Environment:
-    """The firm. `log` has every call that worked, with its arguments."""
+    """The company. `log` has every successful call, with its arguments."""
 
     files: dict[str, str] = field(default_factory=dict)
     bookings: list[dict[str, str]] = field(default_factory=list)
@@ -154,10 +154,10 @@ class Environment:
     log: list[str] = field(default_factory=list)
 
     def call(self, name: str, arguments: Json) -> str:
-        """The result of a call, as the text that a model is shown.
+        """The result of a call, as the text for the model.
 
         Raises:
-            ToolFailed: It could not be done, and nothing was.
+            ToolUseError: The call failed and had no effect.
         """
         if name not in TOOLS:
             raise ToolUseError(f"there is no tool {name!r}")
@@ -312,7 +312,7 @@ class Environment:
 
 
 def definition(name: str) -> dict[str, Json]:
-    """A tool as chat completions define it."""
+    """A tool as a chat completions definition."""
     description, parameters = TOOLS[name]
     return {
         "type": "function",

@@ -1,6 +1,6 @@
-"""Formats: how tools are defined and calls are written in each, and how a call is read back.
+"""Formats: how tools are defined, calls are written, and calls are parsed again in each.
 
-Reading back is what makes a count worth something: a form that loses what was in the call is cheap, and
+A count is only meaningful if the call can be parsed again: a form that loses information is cheap but
 useless.
 """
 
@@ -20,18 +20,18 @@ from wirecall._tools.definitions import Definition
 from wirecall._tools.toolset import Toolset
 from wirecall.tokens import compact, native_call, native_definition, tool_use
 
-# What all others are compared with: the least that a call can be in JSON.
+# The baseline of all comparisons: the shortest form of a call in JSON.
 BASELINE = "named"
-# Delimiters of one token each in o200k_base and cl100k_base, and rare in texts that are no PHP or XML.
+# Delimiters of one token each in o200k_base and cl100k_base, rare outside of PHP and XML.
 ONE_TOKEN = ("<?", "?>")
 
 
 class InexpressibleError(Exception):
-    """The format has no form for this call; the message says why."""
+    """The format cannot express this call; the message says why."""
 
 
 class UnreadableError(Exception):
-    """A text is not read as one call; the message says what it is read as."""
+    """A text does not parse as one call; the message says as what it parses."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ParsedCall:
 
 
 class Writing(ABC):
-    """A format, for one list of tools."""
+    """A format for one list of tools."""
 
     def __init__(self, tools: Sequence[Definition]) -> None:
         self.tools = tools
@@ -54,23 +54,23 @@ class Writing(ABC):
 
     @abstractmethod
     def definition(self, tool: Definition) -> str:
-        """What is said of one tool."""
+        """The definition of one tool."""
 
     @abstractmethod
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """A call.
+        """A call as text.
 
         Raises:
-            InexpressibleError: The format has no form for it.
+            InexpressibleError: The format cannot express it.
         """
 
     @abstractmethod
     def read(self, text: str) -> ParsedCall:
-        """The call that a text is.
+        """The call in a text.
 
         Raises:
-            InexpressibleError: Its form does not hold all that a call is.
-            UnreadableError: It is read as something else.
+            InexpressibleError: The format's syntax cannot hold a whole call.
+            UnreadableError: The text parses as something else.
         """
 
 
@@ -79,9 +79,9 @@ class Format:
     """A format.
 
     Attributes:
-        name: Stable: artifacts have it.
-        what: For people.
-        of: From tools to the format for them.
+        name: A stable name, used in artifacts.
+        what: A description for people.
+        of: Returns the format for a list of tools.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Format:
 
 
 def formats() -> list[Format]:
-    """All of them; the baselines first, then ours."""
+    """All formats: baselines first, then those of this package."""
     return [
         Format(
             BASELINE,
@@ -121,7 +121,7 @@ def _protocol(name: str) -> Format:
 
 
 def round_trip(writing: Writing, name: str, arguments: Mapping[str, Any]) -> tuple[bool | None, str | None]:
-    """Whether a call is read as what was written; None if the format cannot hold it. And why not."""
+    """Whether a call parses as what was written (None if the format cannot express it), and why not."""
     try:
         read = writing.read(writing.call(name, arguments))
     except InexpressibleError as reason:
@@ -136,7 +136,7 @@ def round_trip(writing: Writing, name: str, arguments: Mapping[str, Any]) -> tup
 
 
 def _exact(text: str) -> Any:
-    """JSON with the order of its members; numbers are equal if their values are, and to nothing else."""
+    """JSON that keeps the order of members. Numbers are equal only to numbers of the same value."""
 
     def number(text: str) -> Any:
         return "number", Decimal(text)
@@ -150,7 +150,7 @@ def _exact(text: str) -> Any:
 
 
 class _Json(Writing):
-    """Definitions as OpenAI's chat tools."""
+    """Definitions as OpenAI chat tools."""
 
     def definitions(self) -> str:
         return f"[{','.join(map(self.definition, self.tools))}]"
@@ -239,7 +239,7 @@ class _Text(Writing):
 
 
 class _Python(_Json):
-    """A call as in Python, as some models are trained to write it. Their definitions are JSON."""
+    """A call in Python syntax, as some models are trained to write it. The definitions are JSON."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         if not _is_name(name):
@@ -269,7 +269,7 @@ def _is_name(text: str) -> bool:
 
 
 def _literal(value: Any) -> str:
-    """A value of JSON as people write it in Python, where the escapes of its strings mean the same."""
+    """A JSON value in Python syntax, where string escapes mean the same."""
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{_literal(key)}: {_literal(item)}' for key, item in value.items())}}}"
     if isinstance(value, list):
@@ -278,7 +278,7 @@ def _literal(value: Any) -> str:
 
 
 class _Toon(Writing):
-    """Token-Oriented Object Notation, by the library of its specification."""
+    """Token-Oriented Object Notation, written by its reference library."""
 
     def definitions(self) -> str:
         return toon_format.dumps([native_definition(tool) for tool in self.tools])

@@ -1,6 +1,6 @@
-"""Whether a call is the one that was wanted: exactly, by its schema, or in the eyes of another model.
+"""Whether a call is correct: exactly, according to its schema, or according to another model.
 
-All modes are judged by the same rules, and nothing here knows which mode a call came from.
+All modes are judged by the same rules; nothing in this module depends on the mode.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from wirecall.tokens import native_definition
 
 Json = Any
 
-# Raised with every change of what a judge is told, so that no verdict on other words is used.
+# Increased with every change of the judge's prompt, so that old verdicts are not used.
 _PROMPT_VERSION = 2
 _INSTRUCTIONS = """\
 You compare two sets of arguments for one call of a tool. Both are meant to do what the user asked for. \
@@ -41,15 +41,15 @@ Answer with one JSON object and nothing else: {"reason": "one short sentence", "
 
 @dataclass(frozen=True)
 class Scores:
-    """How right an answer is, from loose to strict; None where that was not judged.
+    """How correct an answer is, from the loosest score to the strictest; None where it was not judged.
 
     Attributes:
         called: There is exactly one call.
-        tool: It calls the right tool.
-        valid: Its arguments fit the tool's schema.
-        exact: They are the same JSON.
-        normalised: They are the same for the schema.
-        judged: They are the same for the judge; what is normalised the same needs none.
+        tool: It calls the correct tool.
+        valid: Its arguments match the tool's schema.
+        exact: They are the same JSON as the expected ones.
+        normalised: They are equivalent according to the schema.
+        judged: They are equivalent according to the judge; normalised ones need no judge.
     """
 
     called: bool
@@ -67,9 +67,9 @@ def score(tool: Definition, arguments: Mapping[str, Json], calls: list[dict[str,
     """Judge the calls of an answer without a model.
 
     Args:
-        tool: The right tool.
-        arguments: The right arguments.
-        calls: As they stand in a cell, each with "name" and "arguments".
+        tool: The correct tool.
+        arguments: The correct arguments.
+        calls: The calls as in a cell, each with "name" and "arguments".
     """
     called = len(calls) == 1
     right = called and calls[0]["name"] == tool.name
@@ -78,7 +78,7 @@ def score(tool: Definition, arguments: Mapping[str, Json], calls: list[dict[str,
         return Scores(called, right, valid=False, exact=False, normalised=False)
     schema = _Schema(tool)
     valid = exact = same = False
-    # A model can nest as deep as it likes; what cannot be compared is wrong.
+    # A model can nest values arbitrarily; arguments that cannot be compared are wrong.
     with contextlib.suppress(RecursionError):
         exact = same = canonical(given) == canonical(dict(arguments))
         valid = schema.validator.is_valid(given)
@@ -87,23 +87,23 @@ def score(tool: Definition, arguments: Mapping[str, Json], calls: list[dict[str,
 
 
 def canonical(value: Json) -> str:
-    """JSON text that is the same for equal values: 1 and 1.0 are two, so are 1 and true."""
+    """JSON text that is the same for equal values. 1 and 1.0 differ, and so do 1 and true."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 # By the schema ----------------------------------------------------------------------------------------------
 
 
-# Any of these says what a value may be.
+# Each of these keywords restricts the value.
 _SAYING = frozenset({"type", "enum", "const", "anyOf", "oneOf"})
 
 
 class _Schema:
-    """What a schema says is the same.
+    """Which values a schema treats as equivalent.
 
-    Numbers count by their value, texts without blanks around them, in one Unicode form and with one kind of
-    line break; times by the instant; lists of unique items have no order; a field that may be missing is
-    missing if it is null, where null is allowed, or has its default.
+    Numbers are compared by value; texts without surrounding whitespace, in one Unicode form and with one kind
+    of line break; times by instant; lists of unique items without their order. An optional field may be
+    missing, null (if null is allowed), or equal to its default.
     """
 
     def __init__(self, tool: Definition) -> None:
@@ -149,11 +149,11 @@ class _Schema:
         resolved = self._resolved(schema)
         if "default" in resolved:
             return canonical(self._normal(resolved["default"], resolved)) == canonical(normal)
-        # Where a schema allows anything, null may have a meaning.
+        # If the schema allows anything, null may have a meaning.
         return given is None and not _SAYING.isdisjoint(resolved) and self._allows(None, resolved)
 
     def _branch(self, value: Json, schema: Json) -> dict[str, Any]:
-        """The schema that speaks of this value: references followed, alternatives chosen, parts joined."""
+        """The schema that applies to this value: references resolved, alternatives chosen, parts merged."""
         schema = self._resolved(schema)
         joined: dict[str, Any] = schema
         for part in schema.get("allOf", ()):
@@ -183,7 +183,7 @@ class _Schema:
 
     def _allows(self, value: Json, part: Json) -> bool:
         if isinstance(part, dict) and isinstance(self.root, dict):
-            # In a part of the schema, references still have to find what they name.
+            # References must still resolve in a part of the schema.
             part = {**{key: self.root[key] for key in ("$defs", "definitions") if key in self.root}, **part}
         allows: bool = self.validator.evolve(schema=part).is_valid(value)
         return allows
@@ -208,7 +208,7 @@ def _text(value: str, form: object) -> str:
     value = unicodedata.normalize("NFC", value.replace("\r\n", "\n")).strip()
     if form == "date-time" and _INSTANT.fullmatch(value):
         zulu = re.sub(r"[Zz]$", "+00:00", value)
-        # Python before 3.11 reads three or six digits of a second.
+        # Before Python 3.11, fractions of a second must have three or six digits.
         zulu = re.sub(r"\.(\d+)", lambda digits: f".{digits[1][:6]:0<6}", zulu)
         with contextlib.suppress(ValueError):
             time = datetime.fromisoformat(zulu)
@@ -221,13 +221,13 @@ def _text(value: str, form: object) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge said.
+    """The result of a judge.
 
     Attributes:
-        same: None if there was no verdict, with the reason why.
-        cached: It was said in an earlier run, which paid for it.
-        usage: What it cost now.
-        bytes: How much was sent for it.
+        same: None if there was no verdict; `reason` says why.
+        cached: Whether the verdict is from an earlier run, which paid for it.
+        usage: The tokens of this request.
+        bytes: The size of the request.
     """
 
     same: bool | None
@@ -242,11 +242,11 @@ class Verdict:
 
 
 class Judge:
-    """Another model, asked once for each pair of arguments; what it said is kept in a folder.
+    """Another model, asked once for each pair of arguments; verdicts are cached in a folder.
 
     Args:
-        endpoint: Is asked natively.
-        folder: A file for each verdict; may be shared by runs.
+        endpoint: A native endpoint.
+        folder: Has one file for each verdict; runs may share it.
     """
 
     def __init__(self, endpoint: Endpoint, folder: Path) -> None:
@@ -256,7 +256,7 @@ class Judge:
     def compare(
         self, prompt: str, tool: Definition, expected: Mapping[str, Json], given: Mapping[str, Json]
     ) -> Verdict:
-        """Whether the given arguments do what the expected ones do."""
+        """Whether the given arguments have the same effect as the expected ones."""
         question = canonical(
             {
                 "request": prompt,
@@ -285,13 +285,13 @@ class Judge:
 
 
 def judge_folder() -> Path:
-    """Where verdicts are kept, if nobody says otherwise."""
+    """The default folder for verdicts."""
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "wirecall" / "verdicts"
 
 
 def _verdict(text: str) -> dict[str, Any] | None:
-    """The object that a judge was asked for, whatever stands around it."""
+    """The requested object in a judge's answer, ignoring any text around it."""
     decoder = json.JSONDecoder()
     for start in (found.start() for found in re.finditer(r"\{", text)):
         try:
@@ -313,7 +313,7 @@ def _kept(path: Path) -> dict[str, Any] | None:
 
 
 def _keep(path: Path, verdict: dict[str, Any]) -> None:
-    """Whole or not at all, whoever else writes it."""
+    """Write a verdict atomically, even if other processes write it, too."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")

@@ -1,8 +1,8 @@
-"""`wirecall bench latency`: what a delta costs, for each parser on each work.
+"""`wirecall bench latency`: the cost of a delta, for each parser and each workload.
 
-A cell is one contestant on one work. First it must read the work right; who does not is not timed. Then all
-contestants take turns in every round, so that a slow spell of the machine meets all of them. At last a
-process of its own reads the work once more, for its memory.
+A cell is one contestant on one workload. First the contestant must parse the workload correctly; otherwise it
+is not timed. Then all contestants take turns in every round, so that a slow phase of the machine affects all
+of them. Finally a separate process parses the workload once more, to measure its memory.
 """
 
 from array import array
@@ -19,7 +19,7 @@ from wirecall._bench.tables import show
 from wirecall._bench.timing import clock_alone, measure, microseconds
 from wirecall._bench.workloads import DELTA, Workload, code_call, steps, workloads
 
-# What a parser reads before its memory is measured, and the works on which it is.
+# The warm-up before memory is measured, and the workloads on which it is measured.
 _WARM_UP = "4KB"
 _HELD = ("code", "streams")
 
@@ -27,7 +27,7 @@ _HELD = ("code", "streams")
 def command(
     *, lengths: Sequence[str], rounds: int, streams: int, limit: float, output: Path, resume: bool
 ) -> int:
-    """Run `wirecall bench latency`; returns its exit code."""
+    """Run `wirecall bench latency` and return its exit code."""
     options = {
         "lengths": list(lengths),
         "rounds": rounds,
@@ -65,11 +65,12 @@ def cells(
     limit: float,
     step: Callable[[int, str], None] = lambda count, note: None,
 ) -> list[Cell]:
-    """One work, read by all of them.
+    """Run all contestants on one workload.
 
     Args:
-        limit: Seconds after which a reading is cut off.
-        step: Is told how many of `rounds` + 2 steps of each are about to be done, and what.
+        limit: The time limit of one reading, in seconds.
+        step: Called before each part of the work with a number of steps (`rounds` + 2 for each contestant)
+            and a description.
     """
     entries = entries_of(workload, who)
     for entry in entries:
@@ -89,18 +90,18 @@ def _memory(entry: Entry, limit: float) -> int | None:
     warm_up = code_call(_WARM_UP)
     texts = [text for text, _ in written(warm_up, entry.contestant.reads)]
     before = (warm_up.tools, steps(texts, in_turn=False))
-    # Longer than it took here: the process has to start and to import.
+    # Longer than in this process: the new one must start and import its modules.
     return grown(entry.contestant, before, (entry.workload.tools, entry.steps), 10 * limit + 120)
 
 
 def _cell(entry: Entry) -> Cell:
-    """What was found of one contestant on one work.
+    """The results of one contestant on one workload.
 
-    - `status`: "ok", "cut" (the time was over after `done` steps of a reading), "wrong" (not timed) or
-      "skipped"; `reason` for the last two
-    - `correct`: None where it is not known, because it was cut off or reads nothing
+    - `status`: "ok", "cut" (the time limit was reached after `done` steps), "wrong" (not timed) or "skipped";
+      `reason` for the last two
+    - `correct`: None if unknown, because the reading was cut off or nothing is parsed
     - `deltas`: of one reading; `samples`: deltas and ends of messages that were timed
-    - `microseconds`: None where nothing was timed; the clock's own time is in them
+    - `microseconds`: None if nothing was timed; includes the clock's own time
     - `memory`: bytes, or None
     """
     contestant, workload = entry.contestant, entry.workload

@@ -1,4 +1,4 @@
-"""What the cells of `bench latency` say: tables, and how a delta's cost grows with the length of a call."""
+"""The results of `bench latency`: tables, and how the cost of a delta grows with the length of a call."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -8,20 +8,20 @@ import numpy as np
 from wirecall._bench.artifact import Cell
 from wirecall._bench.tables import Table
 
-# The contestant of the cell that says what the clock itself takes.
+# The contestant of the cell that measures the clock itself.
 CLOCK = "clock"
-# The goal of this project for streams that are interleaved, in microseconds.
+# This project's goal for interleaved streams, in microseconds.
 GOAL = 20.0
 _MB = 1 << 20
 # Linux counts the memory of a process in steps of up to 64 pages.
 _LEAST_MEMORY = _MB // 4
-# With fewer lengths a slope says nothing.
+# With fewer lengths, a slope is meaningless.
 _FEWEST_LENGTHS = 3
 _FIGURES = {"median": "median", "p99": "p99", "p999": "p99.9", "mean": "mean", "slowest": "slowest"}
 
 
 def rules(options: Mapping[str, Any]) -> list[str]:
-    """How it was measured, for who reads the tables."""
+    """How it was measured, for readers of the tables."""
     return [
         '"code" is a call with one long argument, "markers" one whose argument contains markers of calls, '
         '"prose" has no call, "calls" are small calls in one message, "streams" are concurrent messages of '
@@ -38,7 +38,7 @@ def rules(options: Mapping[str, Any]) -> list[str]:
 
 
 def tables(cells: Sequence[Cell], options: Mapping[str, Any]) -> list[Table]:
-    """All of them; a cell that was not timed says why, or what became of it."""
+    """All tables. A cell that was not timed gives the reason."""
     measured = [cell for cell in cells if cell["contestant"] != CLOCK]
     code = [cell for cell in measured if cell["work"] == "code"]
     if not measured:
@@ -53,7 +53,7 @@ def tables(cells: Sequence[Cell], options: Mapping[str, Any]) -> list[Table]:
 
 
 def lines(cells: Iterable[Cell]) -> dict[str, list[tuple[float, float]]]:
-    """For each contestant the lengths of calls that it read to the end, and the median cost of a delta."""
+    """For each contestant, the lengths of calls that it parsed completely and the median cost of a delta."""
     found: dict[str, list[tuple[float, float]]] = {}
     for cell in cells:
         if cell["contestant"] != CLOCK and cell["work"] == "code" and cell["status"] == "ok":
@@ -62,7 +62,7 @@ def lines(cells: Iterable[Cell]) -> dict[str, list[tuple[float, float]]]:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float | None:
-    """By which power of the length the cost of a delta grows: 0 not at all, 1 in proportion."""
+    """The exponent with which the cost of a delta grows with the length: 0 is constant, 1 is proportional."""
     if len(points) < _FEWEST_LENGTHS:
         return None
     logs = np.log(np.array(points, dtype=float))
@@ -156,7 +156,7 @@ def _goal(workload: str, cells: Sequence[Cell]) -> list[str]:
 
 
 def _reasons(cells: Sequence[Cell], limit: float) -> list[Table]:
-    """One row for each contestant and reason, with all works that it holds for."""
+    """One row for each contestant and reason, with all workloads that it applies to."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if cell["status"] == "ok":

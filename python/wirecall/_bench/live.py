@@ -1,4 +1,4 @@
-"""The cells of `wirecall bench live`: what models answered, and how right it was."""
+"""`wirecall bench live`: what models answered, and how correct it was."""
 
 import itertools
 import json
@@ -28,7 +28,7 @@ from wirecall.tokens import Count, compact
 
 
 class PreparedRequest(NamedTuple):
-    """The first request of a case and way, as it would be sent."""
+    """The first request of a case and variant, as it would be sent."""
 
     body: str
     sha256: str
@@ -37,10 +37,10 @@ class PreparedRequest(NamedTuple):
 def prepare(
     plan: LivePlan, endpoints: Mapping[Variant, Endpoint]
 ) -> dict[tuple[Variant, str], PreparedRequest]:
-    """All first requests, by way and name of the case; a case without a prompt has none.
+    """All first requests, by variant and case; cases without a prompt have none.
 
     Raises:
-        BenchError: Two ways would send the same, or a tool cannot be used.
+        BenchError: Two variants would send the same request, or a tool cannot be used.
     """
     prepared: dict[tuple[Variant, str], PreparedRequest] = {}
     for case, variant in itertools.product(plan.cases, plan.variants):
@@ -62,7 +62,7 @@ def _check_requests(cells: Any) -> None:
 
 
 def prompt_tokens(body: str, count: Count) -> int:
-    """What the texts and tools of a request are in tokens; how a provider renders them is not published."""
+    """The tokens of a request's texts and tools. How providers render them is not published."""
     request = json.loads(body)
     texts = [request.get("system") or "", *(message["content"] for message in request["messages"])]
     tools = request.get("tools")
@@ -79,7 +79,7 @@ def forecast(
     vocabulary: Vocabulary,
     budget: Budget,
 ) -> Table:
-    """What the plan would cost: what is sent as it is counted here, what comes back at its most."""
+    """The maximum cost of the plan: requests as counted here, and answers of the maximum length."""
     rows = []
     used = []
     for variant in plan.variants:
@@ -125,14 +125,14 @@ def _dollars(usd: float | None) -> str:
 
 
 class LiveRun:
-    """Makes cells.
+    """Produces cells.
 
     Args:
-        prepared: What `prepare` made of the plan.
-        cells: Those that there are; what they have sent must be what would be sent now. One that the judge
-            gave no verdict on is judged again, and not asked again.
-        endpoints: One for each way; all share the budget.
-        judge: Judges arguments that the schema does not find the same.
+        prepared: The requests from `prepare`.
+        cells: Existing cells. Their requests must be those that would be sent now. Cells that the judge gave
+            no verdict on are judged again, but not asked again.
+        endpoints: One for each variant; all share the budget.
+        judge: Judges arguments that are not equivalent according to the schema.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class LiveRun:
             self._check(variant_of(cell), cell["case"], cell["requests"])
 
     def cell(self, trial: Trial[Case]) -> Cell:
-        """Ask, and judge the answer."""
+        """Ask the model, and judge the answer."""
         variant, case = trial.variant, trial.subject
         if (earlier := self._unjudged.get(trial.key)) is not None:
             return self._judged({**earlier, "judged_again": True}, case)
@@ -216,7 +216,7 @@ def command(
     judge_key_variable: str | None,
     judge_cache: Path | None,
 ) -> int:
-    """`wirecall bench live`; gives its exit code."""
+    """Run `wirecall bench live` and return its exit code."""
     (source,) = catalogues([catalogue or BUILT_IN])
     plan = LivePlan(run_options, source, choose(source, cases, groups), ablations, tools, system, judge)
     budget, stop = run_options.budget([*run_options.models, *filter(None, [judge])]), threading.Event()
@@ -254,7 +254,7 @@ def command(
 
 
 def _show_requests(prepared: Mapping[tuple[Variant, str], PreparedRequest]) -> None:
-    """One request of each way, whole."""
+    """Print one complete request of each variant."""
     shown = set()
     for (variant, case), request in prepared.items():
         if variant not in shown:
@@ -264,7 +264,7 @@ def _show_requests(prepared: Mapping[tuple[Variant, str], PreparedRequest]) -> N
 
 
 def summary(plan: LivePlan, cells: Sequence[Cell], path: Path) -> Table:
-    """What there is now. How good it is, is for the report, which has the intervals."""
+    """The results so far. Scores with their intervals are in the report."""
     rows = []
     for variant in plan.variants:
         _, counts = tally(variant, cells)

@@ -1,6 +1,6 @@
-"""How far a process grows while a parser reads: in a process of its own, because a peak cannot be taken back.
+"""How much memory a parser uses: measured in a separate process, because a peak cannot be reset everywhere.
 
-The deltas come through a pipe, so that what grows is the parser and what it hands over.
+The process receives the deltas through a pipe, so only the parser and its results take memory.
 """
 
 import gc
@@ -20,17 +20,17 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 def resident() -> int:
-    """What the process holds now, in bytes; where the system does not say, its peak so far; 0 on Windows."""
+    """The current memory in bytes; its peak, if the system does not report it; 0 on Windows."""
     return _status("VmRSS") or _max_rss()
 
 
 def peak() -> int:
-    """The most that it held since `reset_peak`, in bytes."""
+    """The maximum since `reset_peak`, in bytes."""
     return _status("VmHWM") or _max_rss()
 
 
 def reset_peak() -> None:
-    """Linux only; elsewhere a peak from before could hide some of what comes."""
+    """Reset the peak (Linux only). Elsewhere an earlier peak can hide later growth."""
     with suppress(OSError):
         _CLEAR_REFS.write_text("5")
 
@@ -58,9 +58,9 @@ def grown(
     workload: tuple[list[Tool], Iterable[Step]],
     timeout: float,
 ) -> int | None:
-    """How far a fresh process grows, in bytes, that has done the warm-up.
+    """How much a fresh process grows after a warm-up, in bytes.
 
-    None if it does not end in time, or the system does not say.
+    None if it does not end in time, or if the system does not report its memory.
     """
     command = [sys.executable, "-m", "wirecall._bench.memory", contestant.name]
     lines = (json.dumps(line) + "\n" for part in (warm_up, workload) for line in _lines(*part))
@@ -70,7 +70,7 @@ def grown(
         )
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
         return None
-    # A package may say something on standard output when it is imported.
+    # Packages may print to standard output when they are imported.
     said: int | None = json.loads(ended.stdout.splitlines()[-1])
     return said
 
@@ -82,7 +82,7 @@ def _lines(tools: list[Tool], steps: Iterable[Step]) -> Iterator[Any]:
 
 
 def _read(contestant: Contestant, lines: Iterator[Any]) -> object:
-    """One work, from its tools to the line that ends it; returns what a host would still hold."""
+    """Parse one workload, from its tools to the line that ends it. Returns what a host would still hold."""
     open_stream = contestant.prepare(next(lines))
     streams: dict[int, Stream] = {}
     kept: dict[int, object] = {}

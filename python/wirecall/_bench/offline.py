@@ -1,7 +1,7 @@
-"""`wirecall bench offline`: what definitions and calls cost in every format, and whether calls survive it.
+"""`wirecall bench offline`: the cost of definitions and calls in every format, and whether calls round-trip.
 
 A cell is one definition or one call, in one format, counted in one vocabulary. Everything else is computed
-from cells, so that an artifact holds all that was found.
+from cells, so an artifact contains all results.
 """
 
 from bisect import bisect_left
@@ -16,27 +16,28 @@ from wirecall._bench.tables import Table
 from wirecall._bench.vocabularies import CHARACTERS, Vocabulary
 from wirecall.tokens import saved
 
-# Whose versions the numbers depend on.
+# The versions of these distributions affect the results.
 LIBRARIES = ("tiktoken", "tokenizers", "toon-format")
-# Of which is said where it loses.
+# The format whose losses are listed.
 OURS = "wire"
-# How many of the cases where it does are named.
+# How many of these cases are listed.
 _NAMED = 12
-# The name of the cell that has all definitions, as they are sent.
+# The name of the cell for all definitions, as they are sent.
 ALL = "*"
 
 
 def cells(
     catalogues: Iterable[Catalogue], vocabularies: Sequence[Vocabulary], which: Sequence[Format] | None = None
 ) -> Iterator[Cell]:
-    """Everything, counted.
+    """Count everything.
 
-    A cell has `key` (what, catalogue, name, format, vocabulary), each of these as a member, too, and
+    A cell has `key` (what, catalogue, name, format, vocabulary), each of these also as a member, and
 
     - `what`: "definitions" (all as they are sent; the name is `ALL`), "tool" (one of them) or "call"
     - `group`: of a call, else None
-    - `tokens`, `characters`: None for a call that the format cannot hold
-    - `round_trip`: of a call whether it reads back as the same, None if the format cannot hold it; `reason`
+    - `tokens`, `characters`: None for a call that the format cannot express
+    - `round_trip`: whether a call parses as what was written; None if the format cannot express it. `reason`
+      says why not.
     """
     for catalogue in catalogues:
         for form in formats() if which is None else which:
@@ -50,7 +51,7 @@ def cells(
 
 
 def _texts(catalogue: Catalogue, writing: Writing) -> Iterator[tuple[str, str, str | None, dict[str, Any]]]:
-    """What, whose, the text, and what else the cell says."""
+    """The kind and name of each text, the text, and further members of the cell."""
     nothing = {"group": None, "round_trip": None, "reason": None}
     yield "definitions", ALL, writing.definitions(), nothing
     for tool in catalogue.tools:
@@ -67,7 +68,7 @@ def _texts(catalogue: Catalogue, writing: Writing) -> Iterator[tuple[str, str, s
 def options(
     catalogues: Sequence[Catalogue], vocabularies: Sequence[Vocabulary], cached: float
 ) -> dict[str, Any]:
-    """What decides which cells there are, and what `totals` needs beside them; for the artifact."""
+    """Everything that determines the cells, and what `totals` needs in addition; for the artifact."""
     return {
         "catalogues": [
             {"name": catalogue.name, "tools": len(catalogue.tools), "cases": len(catalogue.cases)}
@@ -80,9 +81,9 @@ def options(
 
 @dataclass(frozen=True)
 class Pays:
-    """For how many calls a conversation must go on, at least and at most, to cost no more than native.
+    """The number of calls, at least and at most, for which a conversation costs no more than a native one.
 
-    `first` is None if it never does, `last` if it does for all that follow.
+    `first` is None if that is never the case; `last` is None if it stays so.
     """
 
     first: int | None
@@ -96,16 +97,16 @@ class Pays:
 
 @dataclass(frozen=True)
 class Total:
-    """What one format costs for one catalogue, counted in one vocabulary.
+    """The cost of one format for one catalogue in one vocabulary.
 
     Attributes:
-        definitions: All of them, as they are sent.
-        cases, held, round_trips: How many calls there are, how many of them the format can hold, and how many
-            of those read back as the same.
-        calls: Those that can be written, together.
-        baseline: The same ones in `BASELINE`.
-        pays, pays_cached: Against definitions and calls of `BASELINE`; with everything at full price, and
-            with what an earlier request sent at that of the cache.
+        definitions: All definitions, as they are sent.
+        cases, held, round_trips: The number of calls, of those that the format can express, and of those that
+            round-trip.
+        calls: All calls that can be written.
+        baseline: The same calls in `BASELINE`.
+        pays, pays_cached: Compared with `BASELINE`: at full price, and with the price of the cache for tokens
+            that an earlier request sent.
     """
 
     catalogue: str
@@ -123,7 +124,7 @@ class Total:
 
 @dataclass(frozen=True)
 class GroupTotal:
-    """What the calls of one group cost; those that both formats can write.
+    """The cost of the calls in one group that both formats can express.
 
     Attributes:
         costlier: How many of them cost more than in `BASELINE`.
@@ -144,10 +145,10 @@ class GroupTotal:
 
 
 def totals(cells: Sequence[Cell], cached: float) -> list[Total]:
-    """One for each catalogue, vocabulary and format, in the order of the cells.
+    """One total for each catalogue, vocabulary and format, in the order of the cells.
 
     Args:
-        cached: The price of a token in the cache, against one that is not.
+        cached: The price of a cached token as a fraction of the normal price.
     """
     native = {_place(cell): cell for cell in cells if cell["format"] == BASELINE}
     found = []
@@ -177,7 +178,7 @@ def totals(cells: Sequence[Cell], cached: float) -> list[Total]:
 
 
 def groups(cells: Sequence[Cell]) -> list[GroupTotal]:
-    """One for each catalogue, vocabulary, format and group of calls, in the order of the cells."""
+    """One total for each catalogue, vocabulary, format and group of calls, in the order of the cells."""
     native = {_place(cell): cell for cell in cells if cell["format"] == BASELINE}
     calls = [cell for cell in cells if cell["what"] == "call"]
     found = []
@@ -191,21 +192,21 @@ def groups(cells: Sequence[Cell]) -> list[GroupTotal]:
 
 
 def break_even(extra: float, each: float, cached: float = 1.0) -> Pays:
-    """After how many calls a format has paid for its definitions.
+    """The number of calls after which a format has paid for its definitions.
 
-    The conversation: each request sends the definitions and all calls so far, and is answered with one call.
-    What an earlier request sent already costs `cached` of its price. Results are the same in all formats, and
-    left out.
+    In the modelled conversation, each request sends the definitions and all previous calls, and is answered
+    with one call. Tokens that an earlier request sent cost `cached` of their price. Results are left out,
+    because they are the same in all formats.
 
     Args:
-        extra: Tokens that the definitions cost more than native ones; negative if less.
-        each: Tokens that a call costs less; negative if more.
-        cached: 1 is without a cache.
+        extra: Tokens by which the definitions exceed native ones; negative if there are fewer.
+        each: Tokens saved by each call; negative if it costs more.
+        cached: The price of a cached token as a fraction; 1 means no cache.
     """
 
     def ahead(calls: int) -> bool:
         sent = 1 + cached * (calls - 1)
-        # Each call is written once; it is new in the next request, and old in those that follow.
+        # Each call is written once. It is new in the next request, and cached in later ones.
         written = 2 * calls - 1 + cached * (calls - 1) * (calls - 2) / 2
         return each * written >= extra * sent
 
@@ -213,7 +214,7 @@ def break_even(extra: float, each: float, cached: float = 1.0) -> Pays:
         return Pays(1)
     if extra >= 0 >= each:
         return Pays(None)
-    # Of both, calls grow faster: from some number on, they alone decide.
+    # Calls grow faster than definitions: from some number on, they alone decide.
     turns = 1 + bisect_left(range(1, 1 << 60), True, key=lambda calls: ahead(calls) != (extra < 0))
     if extra > 0:
         return Pays(turns)
@@ -221,12 +222,12 @@ def break_even(extra: float, each: float, cached: float = 1.0) -> Pays:
 
 
 def _pairs(calls: Iterable[Cell], native: dict[Any, Cell]) -> list[tuple[int, int]]:
-    """The tokens of each call that can be written, and what it costs in `BASELINE`."""
+    """The tokens of each call that can be written, and its cost in `BASELINE`."""
     return [(cell["tokens"], native[_place(cell)]["tokens"]) for cell in calls if cell["tokens"] is not None]
 
 
 def _place(cell: Cell) -> tuple[Any, ...]:
-    """What a cell is about, whatever the format."""
+    """The subject of a cell, without the format."""
     return tuple(cell[member] for member in ("what", "catalogue", "name", "vocabulary"))
 
 
@@ -241,11 +242,11 @@ def _grouped(cells: Iterable[Cell], *members: str) -> dict[tuple[Any, ...], list
 
 
 def tables(cells: Sequence[Cell], cached: float, *, each: bool = True) -> Iterator[Table]:
-    """All that was found, for each catalogue and vocabulary; the totals last, where a terminal stands.
+    """All results, for each catalogue and vocabulary. Totals come last, where a terminal shows them.
 
     Args:
         cached: As for `totals`.
-        each: Also what each definition and each call costs.
+        each: Whether to include the cost of each definition and call.
     """
     sums, kinds = totals(cells, cached), groups(cells)
     yield _legend({total.format for total in sums}, cached)
@@ -281,12 +282,12 @@ def _legend(names: set[str], cached: float) -> Table:
 
 
 def unit(vocabulary: str) -> str:
-    """What is counted in it."""
+    """The unit of a vocabulary's counts."""
     return vocabulary if vocabulary == CHARACTERS else f"tokens of {vocabulary}"
 
 
 def _each(title: str, what: str, cells: Sequence[Cell], sums: dict[str, int]) -> Table:
-    """One row for each tool or call, one column for each format; those of the same numbers are one."""
+    """One row for each tool or call, one column for each format. Formats with equal numbers share one."""
     numbers: dict[str, dict[str, int | None]] = {name: {} for name in sums}
     for cell in cells:
         if cell["what"] == what:

@@ -1,4 +1,4 @@
-"""The options of commands that ask models, and what is made of them. Nothing here needs the extra to load."""
+"""The options of commands that use models, and the objects made from them. Loads without the extra."""
 
 import functools
 import json
@@ -23,13 +23,13 @@ _ADDRESSES: "dict[Api, str]" = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
 }
-# Distributions whose versions belong to the result.
+# The versions of these distributions affect the results.
 _LIBRARIES = ("openai", "anthropic", "httpx2", "tenacity", "jsonschema")
 _KEY_VARIABLES: "dict[Api, str]" = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
 class FiniteRange(click.FloatRange):
-    """Neither infinity nor NaN, which no comparison finds outside of a range."""
+    """A float range that also rejects infinity and NaN, which pass all comparisons."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = float(super().convert(value, param, ctx))
@@ -40,7 +40,7 @@ class FiniteRange(click.FloatRange):
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How models are asked, what that may cost, and where the result goes: the options of `asking`."""
+    """How models are used, what that may cost, and where the results go."""
 
     api: "Api"
     base_url: str | None
@@ -79,7 +79,7 @@ class RunOptions:
         budget: "Budget",
         stop: threading.Event,
     ) -> "Endpoint":
-        """One of the models, in one mode; see `Endpoint`."""
+        """One of the models in one mode; see `Endpoint`."""
         from wirecall._bench.endpoints import Endpoint, Tries
 
         return Endpoint(
@@ -99,11 +99,11 @@ class RunOptions:
         )
 
     def key(self) -> str:
-        """From the environment; a dry run needs none."""
+        """The API key, from the environment. A dry run needs none."""
         name = self.key_variable or _KEY_VARIABLES[self.api]
         key = os.environ.get(name, "").strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
-            # Whoever refused it later would show it.
+            # A later error could show the key.
             raise BenchError(f"{name} does not hold a key: it contains whitespace or non-ASCII characters.")
         if not key and not self.dry_run:
             raise BenchError(
@@ -112,7 +112,7 @@ class RunOptions:
         return key or "none"
 
     def budget(self, models: Iterable[str]) -> "Budget":
-        """With those prices of the models that were given."""
+        """The budget, with the given prices of these models."""
         from wirecall._bench.budget import Budget, Prices
 
         prices = {}
@@ -128,17 +128,17 @@ class RunOptions:
         return Budget(self.max_tokens, self.max_usd, prices)
 
     def artifact(self, kind: Kind, options: Mapping[str, Any]) -> Artifact:
-        """The one that is written to, new or carried on."""
+        """The artifact to write, new or resumed."""
         begin = Artifact.resume if self.resume else Artifact.create
         return begin(self.output, kind, options, libraries=_LIBRARIES)
 
 
 def with_run_options(output: str, modes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Gives a command these options, as its argument `asking`.
+    """A decorator that adds these options to a command and passes them as `run_options`.
 
     Args:
-        output: Where the artifact goes, if nobody says otherwise.
-        modes: Those that are asked then.
+        output: The default path of the artifact.
+        modes: The default modes.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,7 +156,7 @@ def with_run_options(output: str, modes: str) -> Callable[[Callable[..., Any]], 
 
 
 def listed(_ctx: object, _parameter: object, given: str | None) -> list[str]:
-    """`a,b` as a list, for `callback`."""
+    """A click callback: `a,b` as a list."""
     return [part.strip() for part in (given or "").split(",") if part.strip()]
 
 
@@ -296,7 +296,7 @@ def _parameters(_ctx: object, _parameter: object, given: Sequence[str]) -> dict[
 
 
 def _priced(_ctx: object, _parameter: object, given: Sequence[str]) -> dict[str, float]:
-    """By model; that of all others under ""."""
+    """The prices by model; the price of all other models is under ""."""
     prices = {}
     for one in given:
         model, _, text = one.rpartition("=")

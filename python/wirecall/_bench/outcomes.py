@@ -1,7 +1,7 @@
-"""What the cells of `bench live` and `bench agent` say: each way of asking by itself, and beside another.
+"""The results of `bench live` and `bench agent`: each variant on its own, and compared with another.
 
-Nothing is dropped: a cell that failed has all its scores missed, one without a verdict has missed that one,
-and one that was skipped, which says nothing, is counted.
+Nothing is dropped: a failed cell counts as missed in all scores, a cell without a verdict counts as missed in
+that score, and skipped cells, which have no results, are counted.
 """
 
 from collections import Counter
@@ -15,14 +15,14 @@ from wirecall._bench.variants import Variant, case_of, variant_of
 
 @dataclass(frozen=True)
 class Measure:
-    """Something that cells have a value of.
+    """A value that cells have.
 
     Attributes:
-        name: Of the member, and in tables.
-        means: What it says; empty where the name does.
-        unit: "%" for a score: the share of what is right. Else as it is counted.
-        more: Whether more of it is better.
-        of: The value of a cell that was not skipped; None if it has none.
+        name: The name of the member, and of the column.
+        means: An explanation; empty if the name is clear.
+        unit: "%" for a score, which is the share of correct answers. Otherwise the unit of the count.
+        more: Whether higher values are better.
+        of: Returns the value of a cell that was not skipped; None if it has none.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Measure:
 
 
 def _score(name: str, means: str, else_by: str = "") -> Measure:
-    """The score of a name; what another score is enough for has it."""
+    """A score by its name. Stricter scores imply looser ones."""
 
     def of(cell: Cell) -> float | None:
         if cell["status"] != "ok":
@@ -50,7 +50,7 @@ def _score(name: str, means: str, else_by: str = "") -> Measure:
 def _tokens(name: str, *members: str, means: str = "") -> Measure:
     def of(cell: Cell) -> float | None:
         usage = cell["usage"]
-        # An answer that nobody counted did not cost nothing.
+        # Unknown usage is not zero usage.
         unknown = usage.get("unknown") or not usage["input"]
         return None if unknown else float(sum(usage[member] for member in members))
 
@@ -68,7 +68,7 @@ TOKENS = _tokens(
     means="input and output of all requests of a cell, retries included, as the server counts them.",
 )
 _COST = (TOKENS, _tokens("input tokens", "input"), _tokens("output tokens", "output"))
-# What a way is judged by, by the kind of its artifact.
+# The measure that variants are judged by, for each kind of artifact.
 JUDGED_BY = {
     "live": _score(
         "normalised",
@@ -97,7 +97,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         _time("total", "total"),
     ),
 }
-# The members of a cell of which each entry is counted, and what they are.
+# The members of a cell whose entries are counted, with their titles.
 NOTED: Mapping[str, str] = {
     "repairs": "near misses in the text of calls that were repaired.",
     "problems": "arguments that were handed over but do not fit the schema.",
@@ -108,13 +108,13 @@ NOTED: Mapping[str, str] = {
 
 @dataclass
 class Outcome:
-    """All cells of one way.
+    """All cells of one variant.
 
     Attributes:
-        ok, failed, skipped: Cells.
-        values: Of each measure, of each case, one for each repetition.
-        reasons: Why cells failed, were skipped or not judged, and how often.
-        noted: How many there were of what is `NOTED`.
+        ok, failed, skipped: The number of cells.
+        values: For each measure and case, one value for each repetition.
+        reasons: Why cells failed, were skipped or not judged, with counts.
+        noted: The number of entries in each member that `NOTED` names.
     """
 
     variant: Variant
@@ -133,12 +133,12 @@ class Outcome:
         return mean(self.values.get(measure.name, {}))
 
     def beside(self, other: "Outcome", measure: Measure) -> Difference:
-        """This one less the other."""
+        """This outcome minus the other one."""
         return difference(other.values.get(measure.name, {}), self.values.get(measure.name, {}))
 
 
 def outcomes(kind: str, cells: Iterable[Cell]) -> dict[Variant, Outcome]:
-    """The outcome of each way, in the order of the cells."""
+    """The outcome of each variant, in the order of the cells."""
     found: dict[Variant, Outcome] = {}
     for cell in cells:
         variant = variant_of(cell)
@@ -147,7 +147,7 @@ def outcomes(kind: str, cells: Iterable[Cell]) -> dict[Variant, Outcome]:
 
 
 def measured(kind: str, cells: Iterable[Cell]) -> list[Measure]:
-    """The measures that the run has: a cell that failed has missed only what others were asked for."""
+    """The measures that the run has. A failed cell has missed only what other cells were asked for."""
     cells = [cell for cell in cells if cell["status"] == "ok"]
     judged = any((cell.get("scores") or {}).get("judged") is not None for cell in cells)
     return [

@@ -1,7 +1,7 @@
-"""Parsers that are compared: each reads the same calls, in the format that it is for, delta by delta.
+"""The parsers that are compared: each parses the same calls, in its own format, delta by delta.
 
-What is used of another project is what its own server or SDK uses, in the way it does. Where a package is
-not installed, or cannot be imported, its parser is missing, and that is said.
+Parsers of other projects are used as in their own server or SDK. If a package is not installed or cannot be
+imported, its parser is reported as missing.
 """
 
 import json
@@ -16,18 +16,18 @@ from wirecall._bench.workloads import Message, Tool, Workload, WorkloadCall
 from wirecall._tools.toolset import Toolset
 from wirecall.tokens import compact
 
-# What those contestants read who are given the arguments of a call, as the APIs of providers stream them.
+# What contestants read that receive the arguments of a call, as providers' APIs stream them.
 ARGUMENTS = "arguments"
-# Whose versions the numbers depend on.
+# The versions of these distributions affect the results.
 LIBRARIES = ("jiter", "partial-json-parser", "sglang", "vllm")
 
 
 class MissingPackageError(Exception):
-    """A contestant that cannot take part here; the message says why."""
+    """A contestant that cannot take part; the message says why."""
 
 
 class WrongResultError(Exception):
-    """What a contestant says cannot be right; the message says why."""
+    """A contestant's result is wrong; the message says why."""
 
 
 class Stream(Protocol):
@@ -38,7 +38,7 @@ class Stream(Protocol):
 
 
 class Reader(Protocol):
-    """Understands what a parser returns."""
+    """Interprets what a parser returns."""
 
     def take(self, returned: Any, /) -> None: ...
     def message(self) -> Message: ...
@@ -49,10 +49,10 @@ class Contestant:
     """One parser.
 
     Attributes:
-        what: What is called for each delta.
-        reads: The protocol that calls are written in, or `ARGUMENTS`.
-        prepare: What makes parsers for these tools. Raises `Missing`.
-        reader: None where nothing is read, so that nothing can be wrong.
+        what: The function that is called for each delta.
+        reads: The protocol of the calls, or `ARGUMENTS`.
+        prepare: Returns a factory of parsers for these tools. Raises `MissingPackageError`.
+        reader: None if the contestant parses nothing, so that nothing can be wrong.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Contestant:
 
 
 def contestants() -> list[Contestant]:
-    """All of them, the floor first."""
+    """All contestants, the baseline first."""
     return [
         Contestant(
             "no-op", "a method that does nothing: the cost of any call", "wire", lambda tools: NoOp, None
@@ -94,7 +94,7 @@ def contestants() -> list[Contestant]:
 
 
 def written(workload: Workload, reads: str) -> list[tuple[str, Message]]:
-    """The texts that a contestant is given, and what it should find in each."""
+    """The texts for a contestant, and the message that it should find in each."""
     if reads == ARGUMENTS:
         calls = [call for message in workload.messages for call in message.calls]
         return [(compact(call.arguments), Message("", [WorkloadCall("", call.arguments)])) for call in calls]
@@ -108,13 +108,13 @@ def written(workload: Workload, reads: str) -> list[tuple[str, Message]]:
 
 @contextmanager
 def _of(distribution: str) -> Iterator[None]:
-    """Import from a distribution that need not be there."""
+    """Import from an optional distribution."""
     installed = version(distribution)
     if installed is None:
         raise MissingPackageError(f"{distribution} is not installed")
     try:
         yield
-    except Exception as error:  # whatever happens while such a package is imported
+    except Exception as error:  # importing such a package can raise anything
         raise MissingPackageError(
             f"{distribution} {installed} cannot be imported: {type(error).__name__}: {error}"
         ) from error
@@ -134,7 +134,7 @@ def _hand_written(tools: list[Tool]) -> Callable[[], Stream]:
 
 @dataclass
 class _Pieces:
-    """Text and calls as they come in pieces."""
+    """Collects text and calls that arrive in pieces."""
 
     texts: list[str] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
@@ -176,7 +176,7 @@ class _Events(_Pieces):
 
 
 class _Value:
-    """The value of the arguments is what was returned last."""
+    """The last returned value is the value of the arguments."""
 
     def __init__(self) -> None:
         self._last: Any = None
@@ -268,7 +268,7 @@ def _vllm(tools: list[Tool]) -> Callable[[], Stream]:
         parser_class = ToolParserManager.get_tool_parser("hermes")
     given = [protocol.ChatCompletionToolsParam(type="function", function=tool) for tool in tools]
     request = protocol.ChatCompletionRequest(model="any", messages=[], tools=given)
-    # Asked for, and not used by this parser.
+    # Required, but not used by this parser.
     tokenizer = object()
 
     class _VllmStream:

@@ -1,4 +1,4 @@
-"""What `wirecall bench live` asks: cases, in ways of asking."""
+"""The plan of `wirecall bench live`: cases and variants."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from wirecall._rewriting.options import Options
 from wirecall._tools.definitions import Definition
 from wirecall.tokens import compact
 
-# Options of `wrap` that an ablation may change.
+# The options of `wrap` that an ablation can change.
 ABLATIONS = ("syntax", "placement", "no-manual", "descriptions", "protocol", "strict")
 _FLAGS = frozenset({"no-manual", "strict"})
 
 
 def ablation_options(ablation: str) -> dict[str, Any]:
-    """The options of `wrap` that an ablation stands for: `syntax=json`, or `strict` for what is true or not.
+    """The options of `wrap` for an ablation: `syntax=json`, or `strict` for a flag.
 
     Raises:
-        BenchError: There is no such ablation, or no such value.
+        BenchError: The ablation or its value is unknown.
     """
     name, given, value = ablation.partition("=")
     if name not in ABLATIONS:
@@ -42,13 +42,13 @@ def ablation_options(ablation: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class LivePlan:
-    """What is asked, and so which cells there are.
+    """What is run, which determines the cells.
 
     Attributes:
-        cases: Those of the catalogue that are asked.
-        tools: Which tools a case is sent with: "all", those of the cases of its "group", or its "own" only.
-        system: A system text of the application.
-        parameters: Further fields of every request.
+        cases: The selected cases of the catalogue.
+        tools: The tools in a request: "all", those of the cases in the same "group", or only the case's
+            "own".
+        system: The system prompt of the application.
         judge: The name of the judge, if there is one.
     """
 
@@ -91,7 +91,7 @@ class LivePlan:
         return list(schedule(self.variants, self.cases, self.run_options))
 
     def options(self) -> dict[str, Any]:
-        """What a run has to share with the one that it carries on."""
+        """The options that a resumed run must share with the original one."""
         content = compact(
             [self.catalogue.tools, [[case.name, case.prompt, case.arguments] for case in self.cases]]
         )
@@ -112,7 +112,7 @@ class LivePlan:
         return [*system, {"role": "user", "content": case.prompt}]
 
     def tools_of(self, case: Case) -> list[Definition]:
-        """In the catalogue's order."""
+        """The tools for a case, in the catalogue's order."""
         if self.tools == "all":
             return self.catalogue.tools
         names = {case.tool}
@@ -125,10 +125,10 @@ class LivePlan:
 
 
 def choose(catalogue: Catalogue, patterns: Sequence[str] = (), groups: Sequence[str] = ()) -> list[Case]:
-    """The cases whose name is like one of the patterns, in one of the groups; all where nothing is said.
+    """The cases that match one of the patterns and are in one of the groups; all if neither is given.
 
     Raises:
-        BenchError: A pattern or group fits no case.
+        BenchError: A pattern or group matches no case.
     """
     for pattern in patterns:
         if not any(fnmatchcase(case.name, pattern) for case in catalogue.cases):

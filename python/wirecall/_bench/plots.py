@@ -1,6 +1,6 @@
-"""Plots as SVG that takes the colours of the page around it: text and lines are those of its text.
+"""Plots as SVG in the colours of the surrounding page: text and lines have the colour of its text.
 
-Names come from models and catalogues; matplotlib writes them as text, which it escapes.
+Names come from models and catalogues; matplotlib writes them as text and escapes them.
 """
 
 import io
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from wirecall._bench.statistics import Interval
 
-# Told apart by most who see colours otherwise, and visible on white as on black.
+# Distinguishable with most colour vision deficiencies, and visible on white and on black.
 COLOURS = (
     "#3b82c4",
     "#e08214",
@@ -28,13 +28,13 @@ COLOURS = (
     "#5f9e3f",
 )
 MARKERS = "os^Dv<>Phd"
-# Stands for the colour of the page's text.
+# A placeholder for the text colour of the page.
 _INK = "#010203"
 _NAME_CHARS = 48
 
 
 def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float = 1.0) -> str:
-    """One bar for each name, from zero, with its interval and N."""
+    """One bar for each name, starting at zero, with its interval and N."""
     figure, axes = _new(0.9 + 0.42 * len(values))
     for at, value in enumerate(values.values()):
         middle, low, high = (scale * part for part in (value.mean, value.low, value.high))
@@ -58,7 +58,7 @@ def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float 
     axes.set_yticks(range(len(values)), [_short(name) for name in values])
     axes.invert_yaxis()
     largest = max((scale * max(value.mean, value.high) for value in values.values()), default=1.0) or 1.0
-    # Room for what stands behind the bars.
+    # Room for the text after the bars.
     axes.set_xlim(0, 1.3 * (100 if unit == "%" else largest))
     if unit == "%":
         axes.set_xticks(range(0, 101, 20))
@@ -67,7 +67,7 @@ def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float 
 
 
 def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: str) -> str:
-    """One bar for each name, with a line at 100 %, and behind it what was counted."""
+    """One bar for each name, with a line at 100 %, followed by the counts."""
     figure, axes = _new(0.9 + 0.42 * len(shares))
     for at, (name, share) in enumerate(shares.items()):
         axes.barh(at, share, height=0.62, color=COLOURS[0 if share <= 100 else 1])
@@ -84,7 +84,7 @@ def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: 
 
 
 def pareto(points: Mapping[str, tuple[Interval, Interval]], *, title: str, score: str) -> str:
-    """A score, by its name, against what it cost; both with intervals."""
+    """A score against its cost, both with intervals."""
     figure, axes = _new(4.4)
     for at, (name, (cost, right)) in enumerate(points.items()):
         x, y = cost.mean, 100 * right.mean
@@ -132,7 +132,7 @@ def growth(lines: Mapping[str, Sequence[tuple[float, float]]], *, title: str, x:
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Those that no other beats in both: cheaper, or more often right."""
+    """The names that no other name beats in both respects: cheaper, and more often correct."""
     front: list[tuple[float, float]] = []
     for cost, right in sorted(points, key=lambda point: (point[0], -point[1])):
         if not front or right > front[-1][1]:
@@ -148,7 +148,7 @@ def _bytes(value: float) -> str:
 
 
 def _short(name: str) -> str:
-    """On one line, without what matplotlib takes for mathematics."""
+    """The name on one line, without characters that matplotlib takes for mathematics."""
     name = " ".join(name.split()).replace("$", r"\$")
     return name if len(name) <= _NAME_CHARS else name[: _NAME_CHARS - 1] + "…"
 
@@ -170,18 +170,18 @@ def _new(height: float) -> tuple[Figure, Axes]:
 
 
 def _svg(figure: Figure, salt: str) -> str:
-    """The figure as an element of HTML; its ids are those of no figure with another salt."""
+    """The figure as an HTML element. Its ids differ from those of figures with another salt."""
     with (
         mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}),
         warnings.catch_warnings(),
     ):
-        # Its own font may lack what the reader's has.
+        # Characters that matplotlib's font lacks may be in the reader's font.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         out = io.StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = out.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    # Groups are named alike in all figures, and nothing refers to them.
+    # Groups have the same ids in all figures, and nothing refers to them.
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
     return svg.replace(_INK, "currentColor")

@@ -1,4 +1,4 @@
-"""How far a run has come, on standard error: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a run on standard error: a bar on a terminal, occasional lines elsewhere."""
 
 import sys
 import threading
@@ -13,26 +13,26 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bars
 from rich.table import Column
 
-# Seconds between lines where there is no terminal.
+# Seconds between lines if there is no terminal.
 _EVERY = 5.0
-# Columns for all but the bar, so that some of the note is seen on a narrow terminal.
+# Columns for everything except the bar, so that part of the note is visible on a narrow terminal.
 _BESIDE_BAR = 60
 
 
 class Progress(Protocol):
     def step(self, count: int = 1, note: str | None = None) -> None:
-        """So much more is done; from any thread. A note stays until the next one."""
+        """Report completed steps, from any thread. A note is kept until the next one."""
 
 
 @contextmanager
 def progress(total: int, what: str, *, done: int = 0, still: bool = False) -> Iterator[Progress]:
-    """Show how far it has come.
+    """Show the progress.
 
     Args:
-        total: How many steps there are.
-        what: What is run.
-        done: How many were done by an earlier run: they count as done, and not for the rate.
-        still: Nothing happens between steps: no thread disturbs what is timed.
+        total: The number of steps.
+        what: The name of the run.
+        done: Steps that an earlier run completed. They count as done, but not for the rate.
+        still: Update only at steps, so that no thread disturbs measurements.
     """
     console = Console(stderr=True)
     shown: _Bar | _Lines = (
@@ -64,7 +64,7 @@ class _Steps:
 
     @property
     def rate(self) -> float:
-        """Steps in a second."""
+        """Steps per second."""
         return (self.done - self._before) / max(time.monotonic() - self._start, 1e-9)
 
 
@@ -98,7 +98,7 @@ class _Bar(_Steps):
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            # It has the width that is left, and gives way first.
+            # The note gets the remaining width.
             TextColumn(
                 "{task.fields[note]}",
                 markup=False,

@@ -1,7 +1,7 @@
-"""What goes over the network: requests as they are sent, answers as they come in, and when.
+"""HTTP traffic: the requests as sent, the answers as received, and when.
 
-Hooks of the HTTP client see all requests, also those that `wrap` makes when it asks again. Neither headers
-nor addresses are kept, so no keys are.
+Hooks of the HTTP client see all requests, including those that `wrap` makes for retries. Headers and URLs are
+not recorded, so no keys are.
 """
 
 import hashlib
@@ -22,21 +22,21 @@ from wirecall._clients import sse
 Api = Literal["openai", "anthropic"]
 
 
-# More calls than an answer has. A server that says otherwise would have as many made up.
+# More calls than any answer has. A larger index would create that many calls.
 _MOST_CALLS = 1000
 
 
 class NotSentError(Exception):
-    """Stops a request that was only to be made, not sent."""
+    """Stops a request that is only prepared, not sent."""
 
 
 class MalformedAnswerError(Exception):
-    """What came is no event of the API."""
+    """The server sent something that is not an event of the API."""
 
 
 @dataclass
 class ReceivedCall:
-    """A call as the application receives it; `arguments` is what should be JSON text."""
+    """A call as the application receives it. `arguments` should be JSON text."""
 
     id: str
     name: str
@@ -48,12 +48,12 @@ class ReceivedCall:
 
 @dataclass
 class ReceivedAnswer:
-    """An answer, taken event by event, with times of `time.perf_counter`.
+    """An answer, built event by event, with times of `time.perf_counter`.
 
     Attributes:
-        first: When the first piece of text, reasoning or a call came.
-        first_call: When the arguments of the first call were whole.
-        ended: Whether it came to its end.
+        first: When the first piece of text, reasoning or a call arrived.
+        first_call: When the arguments of the first call were complete.
+        ended: Whether the answer is complete.
     """
 
     text: str = ""
@@ -66,9 +66,10 @@ class ReceivedAnswer:
     ended: bool = False
 
     def take(self, now: float, event: dict[str, Any]) -> None:
-        """
+        """Process one event.
+
         Raises:
-            MalformedAnswerError: It is no event of this API; then the answer has no end.
+            MalformedAnswerError: It is not an event of this API; the answer is then incomplete.
         """
         try:
             self._take(now, event)
@@ -104,7 +105,7 @@ class ReceivedAnswer:
 
 
 class ChatAnswer(ReceivedAnswer):
-    """Of chat completions."""
+    """An answer of chat completions."""
 
     def _take(self, now: float, event: dict[str, Any]) -> None:
         if usage := event.get("usage"):
@@ -138,7 +139,7 @@ class ChatAnswer(ReceivedAnswer):
 
 
 class MessagesAnswer(ReceivedAnswer):
-    """Of Anthropic's Messages."""
+    """An answer of Anthropic's Messages API."""
 
     def _take(self, now: float, event: dict[str, Any]) -> None:
         kind = event.get("type")
@@ -163,7 +164,9 @@ class MessagesAnswer(ReceivedAnswer):
             self.ended = True
 
     def _uses(self, usage: dict[str, Any]) -> None:
-        """Counts are of the whole answer so far, and what a cache has read or written is not in its input."""
+        """Counts are those of the whole answer so far. The input count does not include tokens read from or
+        written to the cache.
+        """
         before = self.usage or Usage()
         cached = usage.get("cache_read_input_tokens")
         fresh = usage.get("input_tokens")
@@ -196,7 +199,7 @@ _SAID: dict[Api, type[ReceivedAnswer]] = {"openai": ChatAnswer, "anthropic": Mes
 
 
 def reader(api: Api) -> ReceivedAnswer:
-    """Takes the events of an answer of this API."""
+    """Processes the events of an answer of this API."""
     return _SAID[api]()
 
 
@@ -205,15 +208,15 @@ def reader(api: Api) -> ReceivedAnswer:
 
 @dataclass
 class HttpExchange:
-    """One HTTP request and what came back.
+    """One HTTP request and its answer.
 
     Attributes:
-        path: Of the address.
-        body: As it was sent.
-        sha256: Of its bytes.
-        sent: When, by `time.perf_counter`.
-        status: None if nothing came back.
-        chunks: The bytes of the answer, and when each came.
+        path: The path of the URL.
+        body: The request's body.
+        sha256: The SHA-256 of the body.
+        sent: When the request was sent, by `time.perf_counter`.
+        status: None if there was no answer.
+        chunks: The bytes of the answer, with their arrival times.
     """
 
     path: str
@@ -226,7 +229,7 @@ class HttpExchange:
     _said: ReceivedAnswer | None = None
 
     def said(self, api: Api) -> ReceivedAnswer:
-        """The model's own answer, before anything was read in it. Only when it has ended."""
+        """The model's own answer, before anything was parsed in it. Only valid after the answer has ended."""
         if self._said is None:
             self._said = reader(api)
             parser, now = sse.Parser(), self.sent
@@ -237,9 +240,10 @@ class HttpExchange:
         return self._said
 
     def usage(self, api: Api) -> Usage:
-        """What it cost: nothing, if the provider refused it.
+        """The usage; nothing if the provider refused the request.
 
-        What broke off cost what nobody says; so did what was read for nothing, as no request is empty.
+        The usage of an answer that broke off is unknown. So is a reported usage without input tokens, as no
+        request is empty.
         """
         if self.status is None or not 200 <= self.status < 300:
             return Usage()
@@ -251,7 +255,7 @@ class HttpExchange:
     def _decoded(self) -> list[tuple[float, bytes]]:
         if self.encoding in ("", "identity"):
             return self.chunks
-        # Nobody asked for it, and other encodings than these are left alone.
+        # Only these encodings are decoded; none was requested.
         packed = zlib.decompressobj(zlib.MAX_WBITS | 32)
         try:
             return [(now, packed.decompress(data)) for now, data in self.chunks]
@@ -274,13 +278,13 @@ class Kept(NamedTuple):
 
 
 class HttpRecorder:
-    """Hooks for the HTTP client of one endpoint; what a thread sends belongs to what that thread asks.
+    """Hooks for the HTTP client of one endpoint. A thread's requests belong to what the thread asks.
 
     Args:
-        api: In which answers come.
-        model: Whose budget it is.
-        output: The tokens that one answer can have.
-        budget: Is asked before anything is sent.
+        api: The API of the answers.
+        model: The model, for the budget.
+        output: Maximum tokens of one answer.
+        budget: Checked before anything is sent.
     """
 
     def __init__(self, api: Api, model: str, output: int, budget: Budget) -> None:
@@ -293,7 +297,7 @@ class HttpRecorder:
 
     @contextmanager
     def recording(self, *, only_prepare: bool = False) -> Iterator[list[HttpExchange]]:
-        """The exchanges of this thread, as they come; with `only_prepare` the first one raises `Prepared`."""
+        """The exchanges of this thread, as they happen. `only_prepare` raises `NotSentError` at the first."""
         kept = self._local.kept = Kept([], {}, only_prepare)
         try:
             yield kept.exchanges
@@ -334,7 +338,7 @@ class HttpRecorder:
 
 
 class _Tee(httpx2.SyncByteStream):
-    """The bytes of an answer on their way to the SDK."""
+    """Records the bytes of an answer on their way to the SDK."""
 
     def __init__(self, stream: httpx2.SyncByteStream, exchange: HttpExchange, closed: Any) -> None:
         self._stream = stream

@@ -1,7 +1,7 @@
-"""`wirecall bench report`: what artifacts say, as Markdown and as one page of HTML that needs nothing else.
+"""`wirecall bench report`: the results in artifacts, as Markdown and as one self-contained HTML page.
 
-A document is sections of paragraphs, tables and plots; both forms are written from it. What stands in an
-artifact came from models and servers, so every text is escaped.
+A document consists of sections with paragraphs, tables and plots; both forms are made from it. Artifacts
+contain text from models and servers, so all text is escaped.
 """
 
 import re
@@ -36,9 +36,9 @@ from wirecall._bench.variants import Variant, baselines, case_of, in_run_order, 
 from wirecall._console import printable
 
 NO_DIFFERENCE = "no difference shown"
-# Reasons are what servers and models said: a table shows their beginning.
+# Reasons come from servers and models; tables show only the beginning.
 _REASON_CHARS = 160
-# What signs in tables and plots mean.
+# The meaning of signs in tables and plots.
 _INTERVALS, _DASHES = "├─┤", "┄┄"
 LEGEND = (
     ("64.2 [60.1, 68.0], N = 16", "a mean, its interval of 95 %, and how many cases it is over"),
@@ -49,18 +49,18 @@ LEGEND = (
     (_DASHES, "in plots, 100 %, or what no other way beats in both success and tokens"),
     ("bold row", "a sum"),
 )
-# How many of the cases whose requests are not as they must be are named.
+# How many cases with unexpected requests are listed.
 _NAMED = 5
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot, as SVG, and what a reader without it is told."""
+    """A plot as SVG, and its description in words."""
 
     title: str
     svg: str
     says: str
-    # The signs of the legend that it has.
+    # The signs of the legend that the figure has.
     signs: tuple[str, ...] = ()
 
 
@@ -79,10 +79,10 @@ class Report:
 
 
 def report(paths: Sequence[str | Path]) -> Report:
-    """What artifacts say, one section for each and one that says what was run.
+    """The results in artifacts, with one section for each and one section about the runs.
 
     Raises:
-        BenchError: A file cannot be read, or is no artifact.
+        BenchError: A file cannot be read, or is not an artifact.
     """
     runs = [(Path(path).name, read(path)) for path in paths]
     sections = [_what_was_run(runs)]
@@ -96,7 +96,7 @@ def report(paths: Sequence[str | Path]) -> Report:
 
 @contextmanager
 def _as_written(name: str, run: Run) -> Iterator[None]:
-    """What reads it may take for granted that the command wrote it."""
+    """Checks that the artifact has the members that the command writes."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -133,7 +133,7 @@ def _about(name: str, run: Run) -> list[str]:
 
 
 def _asked(name: str, run: Run) -> Section:
-    """The section of a run that asked models."""
+    """The section of a run that used models."""
     cells = in_run_order(run.cells, run.options)
     found = outcomes(run.kind, cells)
     if not found:
@@ -266,7 +266,7 @@ def _by_group(run: Run, found: Mapping[Variant, Outcome]) -> list[Table]:
 
 
 def _missed(cells: Iterable[Cell]) -> list[Table]:
-    """What tasks of agents left undone, the most frequent first within a way."""
+    """What agents did not complete, most frequent first for each variant."""
     counts: dict[Variant, Counter[tuple[str, str]]] = {}
     for cell in cells:
         for what in cell.get("missed") or ():
@@ -350,7 +350,7 @@ def _says(found: Mapping[str, Interval], measure: Measure) -> str:
 
 
 def _counted(name: str, run: Run) -> Section:
-    """The section of a run that counted. Nothing in it is left to chance, so there are no intervals."""
+    """The section of a run that counted tokens. Nothing is random, so there are no intervals."""
     section = Section(f"offline: {name}")
     if not run.cells:
         section.paragraphs.append("There are no cells: nothing was counted.")
@@ -409,7 +409,7 @@ _SECTIONS: dict[str, Callable[[str, Run], Section]] = {
 
 
 def markdown(document: Report) -> str:
-    """The document as GitHub's Markdown; of figures what they say."""
+    """The document as GitHub Markdown, with the descriptions of figures."""
     parts = [f"# {document.title}"]
     for section in document.sections:
         parts.append(f"## {_plain(section.title)}")
@@ -429,12 +429,12 @@ def _grid(table: Table) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Text that Markdown shows unchanged, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
 
 
 def _legend(document: Report) -> list[tuple[str, str]]:
-    """The entries of the legend that the page uses."""
+    """The entries of the legend that the page needs."""
     tables = [table for section in document.sections for table in section.tables]
     figures = [figure for section in document.sections for figure in section.figures]
     cells = [cell for table in tables for row in table.rows for cell in row]
@@ -451,7 +451,7 @@ def _legend(document: Report) -> list[tuple[str, str]]:
 
 
 def html(document: Report) -> str:
-    """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
+    """The document as one page without scripts or external resources, light or dark as the reader prefers."""
     loader = jinja2.PackageLoader("wirecall._bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return printable(

@@ -1,6 +1,6 @@
-"""That what is compared was asked differently, read off the hashes of the requests.
+"""Checks that compared variants sent different requests, based on the hashes of the requests.
 
-The first request of a case is compared, of the same model: it depends on nothing that the model says.
+The first requests of a case to the same model are compared, because they do not depend on answers.
 """
 
 from collections import defaultdict
@@ -10,21 +10,21 @@ from typing import Any
 
 from wirecall._bench.variants import Variant, baselines, case_of, variant_of
 
-# These change how answers are read; so the request has to be the same.
+# These change only how answers are parsed, so the request must be the same.
 PARSING_ONLY = frozenset({"strict"})
-# Of which mode ablations are.
+# The mode that ablations change.
 ABLATED = "wire"
 
-# The hash of the first request of each way and case; what was not sent is not there.
+# The hash of the first request of each variant and case that was sent.
 _Sent = Mapping[Variant, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class RequestCheck:
-    """What the requests of a way were, beside those of the way that it is compared with.
+    """The requests of a variant, compared with those of its baseline.
 
     Attributes:
-        same, differ: The cases of both, by whether the requests were the same to the byte.
+        same, differ: The cases that both variants sent, by whether the requests were identical.
     """
 
     variant: Variant
@@ -34,22 +34,22 @@ class RequestCheck:
 
     @property
     def parsing_only(self) -> bool:
-        """Whether it changes how answers are read, and must not change the request."""
+        """Whether the variant changes only how answers are parsed, and must not change the request."""
         return self.variant.ablation in PARSING_ONLY
 
     @property
     def void(self) -> list[str]:
-        """The cases in which the comparison says nothing."""
+        """The cases in which the comparison is meaningless."""
         return self.differ if self.parsing_only else self.same
 
 
 def request_checks(cells: Iterable[Mapping[str, Any]]) -> list[RequestCheck]:
-    """One for each way that is compared with another, if both were sent some case."""
+    """One check for each variant that is compared with another, if both sent a common case."""
     return _request_checks(_sent(cells))
 
 
 def violations(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What makes a comparison void: two ways that sent the same, or one that changed what it must not."""
+    """Why comparisons are meaningless: two variants sent the same, or one changed what it must not."""
     sent = _sent(cells)
     said = [
         f"{one.variant.model}, case {case}: {one.variant.ablation} changes how answers are read, "

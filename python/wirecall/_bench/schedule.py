@@ -1,4 +1,4 @@
-"""What `wirecall bench live` and `bench agent` share: ways of asking take turns, runs are carried on."""
+"""What `wirecall bench live` and `bench agent` share: the order of trials, and resumed runs."""
 
 import itertools
 import random
@@ -24,7 +24,7 @@ class Named(Protocol):
     def group(self) -> str: ...
 
 
-# Of a request, and what would ask for several answers.
+# Fields that the run sets itself, and fields that request several answers.
 _OWN_FIELDS = frozenset(
     {
         "max_completion_tokens",
@@ -38,7 +38,7 @@ _OWN_FIELDS = frozenset(
         "tools",
     }
 )
-# How many reasons a summary names.
+# How many reasons a summary lists.
 _REASONS = 5
 _UNJUDGED = "not judged"
 
@@ -47,7 +47,7 @@ Subject = TypeVar("Subject", bound=Named)
 
 @dataclass(frozen=True)
 class Trial(Generic[Subject]):
-    """What a cell is of: a case or task, and how it is asked, for the how many-th time."""
+    """The subject of a cell: a case or task, a variant, and the number of the repetition."""
 
     variant: Variant
     subject: Subject
@@ -58,10 +58,10 @@ class Trial(Generic[Subject]):
         return (*self.variant, self.subject.name, str(self.repetition))
 
     def members(self, what: str) -> Cell:
-        """Of the cell.
+        """The members of the cell.
 
         Args:
-            what: The subject is.
+            what: The name of the subject's member.
         """
         return {
             "key": list(self.key),
@@ -73,11 +73,11 @@ class Trial(Generic[Subject]):
 
 
 def check(run_options: RunOptions) -> None:
-    """
+    """Check the models, modes and parameters.
+
     Raises:
-        BenchError: There is no model or no mode, one stands there twice, or a mode is none; or a further
-            field is one that the run sets: another model would be asked, or more would come than the budget
-            knows.
+        BenchError: There is no model or mode, one is given twice, or a mode is unknown; or a parameter is a
+            field that the run sets itself, which would change the model or exceed the budget.
     """
     for what, given in (("models", run_options.models), ("modes", run_options.modes)):
         if not given:
@@ -97,9 +97,10 @@ def check(run_options: RunOptions) -> None:
 
 
 def once(what: str, given: Sequence[str]) -> None:
-    """
+    """Check that no value is given twice.
+
     Raises:
-        BenchError: One of them stands there twice.
+        BenchError: A value is given twice.
     """
     if twice := {one for one in given if given.count(one) > 1}:
         raise BenchError(f"{twice.pop()!r} is given twice in the {what}.")
@@ -108,10 +109,10 @@ def once(what: str, given: Sequence[str]) -> None:
 def schedule(
     variants: Sequence[Variant], subjects: Sequence[Subject], run_options: RunOptions
 ) -> Iterator[Trial[Subject]]:
-    """Each way with each subject, as often as is asked for, in their order.
+    """Each variant with each subject and repetition, in the order in which they run.
 
-    All ways have their turn at a subject before the next one comes, in an order that is drawn for each
-    subject and repetition: whatever changes at a provider meanwhile meets all.
+    All variants run on a subject before the next subject, in an order that is drawn for each subject and
+    repetition. So changes at a provider during the run affect all variants.
     """
     for repetition, subject in itertools.product(range(1, run_options.reps + 1), subjects):
         drawn = list(variants)
@@ -120,7 +121,7 @@ def schedule(
 
 
 def shared_options(run_options: RunOptions) -> dict[str, Any]:
-    """What any run has to share with the one that it carries on."""
+    """The options that every resumed run must share with the original one."""
     return {
         "api": run_options.api,
         "base_url": run_options.address,
@@ -144,23 +145,23 @@ def run_trials(
     budget: Budget,
     stop: threading.Event,
 ) -> int:
-    """Do what was never done, was skipped or not judged, and what failed if that is wanted.
+    """Run trials that have no result, were skipped or not judged, and on request those that failed.
 
-    Each has its cell at once.
+    Each cell is written immediately.
 
     Args:
-        what: Is run.
-        turns: All of the run.
-        work: Makes a cell.
-        budget: What all cells have cost so far is added to it.
-        stop: Is set when the run is to end.
+        what: The name of the run.
+        trials: All trials of the run.
+        work: Returns the cell of a trial.
+        budget: The cost of existing cells is added to it.
+        stop: Set when the run is to be stopped.
 
     Returns:
-        The exit code: 1 if something was skipped or not judged, or if nothing worked.
+        The exit code: 1 if cells were skipped or not judged, or if none succeeded.
 
     Raises:
-        BenchError: The endpoint takes no request any more.
-        KeyboardInterrupt: It was interrupted; the artifact is whole.
+        BenchError: The endpoint accepts no more requests.
+        KeyboardInterrupt: The run was interrupted; the artifact is complete.
     """
     for model, usage in _spent((*artifact.cells.values(), *artifact.replaced), run_options.max_output_tokens):
         budget.add(model, usage)
@@ -186,7 +187,7 @@ def run_trials(
 
 
 def endings(cells: Iterable[Cell]) -> list[str]:
-    """Why cells failed or were skipped, the most frequent reasons first, and what to do about it."""
+    """Why cells failed or were skipped, the most frequent reasons first, and how to continue."""
     counts = Counter((cell["status"], cell["reason"]) for cell in cells if cell["status"] != "ok")
     said = [f"{count:,} {status}: {reason}" for (status, reason), count in counts.most_common(_REASONS)]
     if len(counts) > _REASONS:
@@ -199,19 +200,19 @@ def endings(cells: Iterable[Cell]) -> list[str]:
 
 
 def is_unjudged(cell: Cell) -> bool:
-    """Whether a judge was asked, and gave no verdict."""
+    """Whether a judge was asked and gave no verdict."""
     judge = cell.get("judge")
     return judge is not None and judge["same"] is None
 
 
 def _spent(cells: Iterable[Cell], output: int) -> Iterator[tuple[str, Usage]]:
-    """Models and their usage, judges too. What nobody counted has cost all that it could.
+    """The models and their usage, including judges. Unknown usage counts as the maximum.
 
     Args:
-        output: The tokens that an answer can have.
+        output: Maximum tokens of an answer.
     """
     for cell in cells:
-        # One that was only judged again has the answer of the cell before it.
+        # A cell that was only judged again has the answer of an earlier cell.
         for request in () if cell.get("judged_again") else cell["requests"]:
             usage = Usage.of(request["usage"])
             yield cell["model"], most(len(request["body"]), output) if usage.unknown else usage
@@ -223,7 +224,7 @@ def _spent(cells: Iterable[Cell], output: int) -> Iterator[tuple[str, Usage]]:
 
 
 def tally(variant: Variant, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
-    """The cells of a way; how many are ok, failed, skipped, and their tokens of input and output."""
+    """The cells of a variant; how many are ok, failed and skipped; and their input and output tokens."""
     those = [cell for cell in cells if variant_of(cell) == variant]
     counts = Counter(cell["status"] for cell in those)
     usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())

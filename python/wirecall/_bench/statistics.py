@@ -1,7 +1,7 @@
-"""What a sample says of all cases like it: means with intervals, differences that are paired by case.
+"""What a sample says about all similar cases: means with intervals, and differences paired by case.
 
-The unit is the case. Repetitions of one case are alike, so they are averaged first, and cases are what is
-drawn anew: with repetitions as the unit, an interval would shrink with each of them and promise too much.
+The unit is the case. Repetitions of a case are similar, so they are averaged first, and cases are resampled.
+With repetitions as the unit, intervals would be too narrow.
 """
 
 import math
@@ -13,7 +13,7 @@ from scipy.stats import bootstrap
 
 LEVEL = 0.95
 RESAMPLES = 10_000
-# So many pairs and no more have their signs drawn in all ways that there are.
+# Up to this number of pairs, all combinations of signs are enumerated.
 _MOST_DRAWN_IN_FULL = 13
 _SEED = 20_260_101
 
@@ -22,13 +22,12 @@ Samples = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its bootstrap interval of 95 %.
+    """A mean and its 95 % bootstrap interval.
 
     Attributes:
-        mean: Over cases, each the mean of its repetitions.
-        low, high: Both the mean where all cases are alike: then the sample does not say how far others
-            may lie.
-        n: Cases.
+        mean: The mean over cases, each the mean of its repetitions.
+        low, high: Equal to the mean if all cases are equal; the sample then says nothing about others.
+        n: The number of cases.
     """
 
     mean: float
@@ -39,12 +38,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Difference:
-    """What a second way does beside a first, case by case.
+    """The difference between two variants, case by case.
 
     Attributes:
-        interval: Of the second less the first, over cases that have both; None without any.
-        unpaired: Cases that have one of them only; they say nothing here.
-        chance: How often the mean is as far from zero if the sign of each pair is drawn by lot.
+        interval: The second minus the first, over cases that have both; None if there are none.
+        unpaired: The number of cases that have only one of them.
+        chance: How often the mean is as far from zero if the sign of each pair is random.
     """
 
     interval: Interval | None
@@ -53,32 +52,33 @@ class Difference:
 
     @property
     def shown(self) -> bool:
-        """Whether the interval leaves out zero, and chance does so at most as often as the level says.
+        """Whether the interval excludes zero, and chance explains the difference at most as often as the
+        level says.
 
-        Of few cases, or of many that are alike and a few that are not, bootstrap intervals are too narrow.
+        With few cases, or with many equal ones and a few others, bootstrap intervals are too narrow.
         """
         found = self.interval
         return found is not None and self.chance <= 1 - LEVEL and (found.low > 0 or found.high < 0)
 
 
 def mean(samples: Samples) -> Interval | None:
-    """The mean over cases; None without any.
+    """The mean over cases; None if there are none.
 
     Args:
-        samples: The values of each case, one for each repetition. Cases without values are left out.
+        samples: The values of each case, one for each repetition. Cases without values are ignored.
     """
     return _interval(list(_means(samples).values()))
 
 
 def difference(first: Samples, second: Samples) -> Difference:
-    """The second less the first."""
+    """The second minus the first."""
     ones, others = _means(first), _means(second)
     pairs = [others[case] - ones[case] for case in ones if case in others]
     return Difference(_interval(pairs), len(ones.keys() ^ others.keys()), _chance(pairs))
 
 
 def _chance(pairs: Sequence[float]) -> float:
-    """The sign-flip test: exact where two ways are alike, however few pairs there are."""
+    """The sign-flip test. It is exact if two variants are equal, however few pairs there are."""
     sizes = np.abs([pair for pair in pairs if pair])
     if len(sizes) <= _MOST_DRAWN_IN_FULL:
         drawn = np.arange(1 << len(sizes))[:, None] >> np.arange(len(sizes)) & 1
@@ -87,7 +87,7 @@ def _chance(pairs: Sequence[float]) -> float:
     else:
         rng = np.random.default_rng(_SEED)
         batch = max(1, 1_000_000 // len(sizes))
-        # The one that was found is one of them.
+        # The observed combination is one of them.
         hits, draws = 1, RESAMPLES + 1
         for begin in range(0, RESAMPLES, batch):
             count = min(batch, RESAMPLES - begin)
@@ -96,7 +96,7 @@ def _chance(pairs: Sequence[float]) -> float:
 
 
 def _as_far(sums: np.ndarray, pairs: Sequence[float]) -> int:
-    # Sums in another order may be off by what floats are off.
+    # Sums in another order may differ by rounding.
     least = abs(math.fsum(pairs)) - 1e-9 * math.fsum(map(abs, pairs))
     return int((np.abs(sums) >= least).sum())
 
@@ -116,7 +116,7 @@ def _interval(values: Sequence[float]) -> Interval | None:
         np.mean,
         confidence_level=LEVEL,
         n_resamples=RESAMPLES,
-        # So many at once that memory stays small.
+        # In batches, to limit memory.
         batch=max(1, 1_000_000 // len(values)),
         method="BCa",
         rng=np.random.default_rng(_SEED),

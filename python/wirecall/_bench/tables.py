@@ -1,4 +1,4 @@
-"""Tables on standard output: on a terminal in pieces that fit it, elsewhere whole and plain."""
+"""Tables on standard output: split to fit a terminal, elsewhere whole and plain."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from wirecall._console import OutputConsole, printable
 
-# The width of what goes to no terminal: no table is cut in pieces.
+# The width without a terminal: no table is split.
 _ENDLESS = 1 << 20
 
 
@@ -21,11 +21,11 @@ class Table:
     """One table.
 
     Attributes:
-        head: The first column says what a row is about, and comes again in every piece.
-        rows: As many cells each as `head` has.
-        left: How many columns, from the first, are flush left; the others are numbers.
-        sums: How many rows at the end are sums.
-        notes: Lines below it.
+        head: The first column names the subject of a row and is repeated in every part.
+        rows: Each has as many cells as `head`.
+        left: The number of columns, from the first, that are aligned left; the others are numbers.
+        sums: The number of rows at the end that are sums.
+        notes: Lines below the table.
     """
 
     title: str
@@ -37,7 +37,7 @@ class Table:
 
 
 def show(tables: Iterable[Table]) -> None:
-    """Write them to standard output."""
+    """Print tables to standard output."""
     console = OutputConsole(width=_ENDLESS, markup=False)
     for table in tables:
         with console.capture() as captured:
@@ -49,7 +49,7 @@ def show(tables: Iterable[Table]) -> None:
 
 def _print(console: Console, table: Table) -> None:
     console.print(Text(table.title, "bold"))
-    # A box has blanks of its own between two columns.
+    # A box has its own space between columns.
     look, gap = (box.SIMPLE_HEAD, 3) if console.is_terminal else (None, 2)
     for columns in _pieces(table, console.width, gap):
         grid = Grid(
@@ -76,7 +76,7 @@ def _print(console: Console, table: Table) -> None:
 
 
 def _pieces(table: Table, width: int, gap: int) -> Iterator[list[int]]:
-    """The columns of each piece: as many as there is room for, and at least one beside the first."""
+    """The columns of each part: as many as fit, and at least one besides the first."""
     widths = [max(map(cell_len, column)) for column in zip(table.head, *table.rows, strict=True)]
     first = min(widths[0], width // 3)
     piece, used = [0], first

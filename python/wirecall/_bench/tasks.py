@@ -1,7 +1,7 @@
-"""Tasks of several steps, for `wirecall bench agent`. A task is done if the firm is then as it should be.
+"""Tasks of several steps for `wirecall bench agent`. A task is done if the company's final state is correct.
 
-Which calls a model makes, and in which order, is its own affair: what is looked at is the state that is left,
-the final answer where one was asked for, and for some tasks what must not have been done.
+Which calls a model makes, and in which order, does not matter. Tasks check the final state, the final answer
+if one was requested, and for some tasks what must not have been done.
 """
 
 import re
@@ -22,11 +22,11 @@ class Task:
 
     Attributes:
         name: Unique.
-        group: What makes it hard.
-        prompt: What the user says.
-        tools: Those that it is given; most are not needed.
-        environment: Makes the firm as it is before the task.
-        checks: What must be so in the end, each with a name for the report; the text is the final answer.
+        group: What makes the task hard.
+        prompt: The user message.
+        tools: The available tools; most are not needed.
+        environment: Returns the company before the task.
+        checks: Conditions on the final state and the final answer, each with a name for the report.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Task:
     checks: Sequence[tuple[str, Check]]
 
     def missed(self, environment: Environment, answer: str) -> list[str]:
-        """The names of the checks that do not hold."""
+        """The names of the failed checks."""
         return [name for name, check in self.checks if not check(environment, answer)]
 
 

@@ -1,4 +1,4 @@
-"""What a delta costs: each one timed by itself, all contestants in turn."""
+"""The cost of a delta: each delta is timed separately, and all contestants take turns."""
 
 import gc
 from array import array
@@ -10,12 +10,12 @@ import numpy as np
 from wirecall._bench.correctness import Entry
 from wirecall._bench.peers import Stream
 
-# How many samples a cell should have: short works are read several times in a round, while the time lasts.
+# The target number of samples: short workloads are parsed several times in a round, within the time limit.
 _SAMPLES = 20_000
 
 
 def timed(entry: Entry, limit: float) -> "array[int]":
-    """Read the work once; the nanoseconds of each step that was done before the time was over."""
+    """Parse the workload once. Returns the nanoseconds of each step before the time limit."""
     assert entry.open_stream is not None
     streams = [entry.open_stream() for _ in entry.texts]
     feeds, deltas = [], []
@@ -47,7 +47,7 @@ def _end(stream: Stream) -> Callable[[str], object]:
 
 
 def clock_alone() -> "array[int]":
-    """What timing nothing takes."""
+    """The cost of the clock itself."""
     clock = perf_counter_ns
     times = array("q", bytes(8 * _SAMPLES))
     for at in range(_SAMPLES):
@@ -58,16 +58,16 @@ def clock_alone() -> "array[int]":
 
 
 def measure(entries: Sequence[Entry], rounds: int, limit: float, step: Callable[[int, str], None]) -> None:
-    """In each round every contestant in turn; another one begins each time."""
+    """Time every contestant once in each round; a different one starts each time."""
     gc.collect()
-    # Some packages bring millions of objects, which are not looked at again before each reading.
+    # Some packages create millions of objects, which need not be collected again before each reading.
     gc.freeze()
     try:
         for number in range(rounds):
             first = number % len(entries) if entries else 0
             for entry in (*entries[first:], *entries[:first]):
                 step(1, f"{entry.contestant.name}: {entry.workload}")
-                # Where it was cut off, it would be again.
+                # A reading that was cut off would be cut off again.
                 if entry.cut is None or not entry.times:
                     _turn(entry, rounds, limit)
     finally:
@@ -87,10 +87,10 @@ def _turn(entry: Entry, rounds: int, limit: float) -> None:
 
 
 def microseconds(times: Sequence["array[int]"]) -> dict[str, float]:
-    """What the samples say: percentiles over all of them, the mean, and that of the fastest reading."""
+    """Percentiles and the mean of all samples, and the mean of the fastest reading."""
     samples = np.concatenate([np.frombuffer(one, dtype=np.int64) for one in times])
     samples.sort()
-    # Values that were measured, none between two of them; in whole numbers, as 99.9 % is no float.
+    # Measured values without interpolation, computed with integers because 99.9 % is not an exact float.
     median, p99, p999 = (samples[-(-len(samples) * thousandth // 1000) - 1] for thousandth in (500, 990, 999))
     figures = {
         "median": median,

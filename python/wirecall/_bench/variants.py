@@ -1,4 +1,4 @@
-"""Ways of asking: a model, a mode, and perhaps an ablation; and which is compared with which."""
+"""Variants: a model, a mode and perhaps an ablation; and which variants are compared."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ NATIVE = "native"
 
 
 class Variant(NamedTuple):
-    """How a case or task is asked. `ablation` is empty where nothing is changed."""
+    """How a case or task is run. `ablation` is empty if nothing is changed."""
 
     model: str
     mode: str
@@ -20,7 +20,7 @@ class Variant(NamedTuple):
 
     @property
     def members(self) -> dict[str, str | None]:
-        """Of a cell."""
+        """The members of a cell."""
         return {"model": self.model, "mode": self.mode, "ablation": self.ablation or None}
 
 
@@ -33,7 +33,7 @@ def case_of(cell: Mapping[str, Any]) -> str:
 
 
 def in_run_order(cells: Iterable[Cell], options: Mapping[str, Any]) -> list[Cell]:
-    """The cells of one way after those of another, ways in the order in which the run's options name them."""
+    """The cells grouped by variant, in the order of the run's options."""
 
     def place(cell: Cell) -> tuple[int, ...]:
         variant = variant_of(cell)
@@ -48,7 +48,7 @@ def in_run_order(cells: Iterable[Cell], options: Mapping[str, Any]) -> list[Cell
 
 
 def baselines(variants: Iterable[Variant]) -> dict[Variant, Variant]:
-    """What each way is compared with: an ablation with its mode as it is, a mode with native."""
+    """The variant that each one is compared with: an ablation with its mode, a mode with native."""
     variants = list(variants)
     found = {}
     for variant in variants:

@@ -1,4 +1,4 @@
-"""Vocabularies: what counts the tokens of a text, by name."""
+"""Vocabularies: functions that count the tokens of a text, by name."""
 
 import os
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from pathlib import Path
 from wirecall import tokens
 from wirecall._bench.artifact import BenchError
 
-# Counts characters, and needs no file.
+# Counts characters; needs no file.
 CHARACTERS = "characters"
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Something to count texts in; `name` says which."""
+    """A named function that counts tokens."""
 
     name: str
     count: tokens.Count
@@ -23,14 +23,14 @@ class Vocabulary:
 def vocabularies(
     encodings: Sequence[str] = (), tokenizers: Sequence[str | os.PathLike[str]] = ()
 ) -> list[Vocabulary]:
-    """The vocabularies of these names and files; that of GPT-4o and later if nothing is named.
+    """The vocabularies with these names and files; that of GPT-4o and later models if none is given.
 
     Args:
-        encodings: tiktoken's, or "characters".
-        tokenizers: Files `tokenizer.json` of Hugging Face.
+        encodings: Names of tiktoken encodings, or "characters".
+        tokenizers: Paths of Hugging Face `tokenizer.json` files.
 
     Raises:
-        BenchError: One cannot be loaded, or two have one name.
+        BenchError: A vocabulary cannot be loaded, or two have the same name.
     """
     if not encodings and not tokenizers:
         encodings = [tokens.ENCODING]
@@ -43,7 +43,7 @@ def vocabularies(
 
 
 def encoding(name: str) -> Vocabulary:
-    """One of tiktoken's, or characters."""
+    """A tiktoken encoding, or characters."""
     if name == CHARACTERS:
         return Vocabulary(name, len)
     try:
@@ -53,10 +53,9 @@ def encoding(name: str) -> Vocabulary:
 
 
 def tokenizer(path: str | os.PathLike[str]) -> Vocabulary:
-    """One of Hugging Face, named after its file, or after the folder if the file is called as all are.
+    """A Hugging Face tokenizer, named after its file, or after its folder if the file has the default name.
 
-    Tokens with a meaning of their own that stand in a text are text. What the tokenizer puts around a text is
-    not counted.
+    Special tokens in a text count as text. Tokens that the tokenizer adds around a text are not counted.
     """
     from tokenizers import Tokenizer
 
@@ -65,7 +64,7 @@ def tokenizer(path: str | os.PathLike[str]) -> Vocabulary:
         raise BenchError(f"{path}: there is no such file; give the path of a model's tokenizer.json")
     try:
         read = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
+    except Exception as error:  # the library raises nothing more specific
         raise BenchError(f"{path}: this is not a tokenizer.json of Hugging Face: {error}") from error
     read.encode_special_tokens = True
     name = path.resolve().parent.name if path.name == "tokenizer.json" else path.stem

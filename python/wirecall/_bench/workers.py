@@ -1,4 +1,4 @@
-"""Threads that work on tasks in their order, and a run that ends in good order when it is interrupted."""
+"""Threads that run tasks in order, and an orderly end when a run is interrupted."""
 
 import sys
 import threading
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# Seconds after which a waiting main thread looks whether it was interrupted; Windows does not wake it.
+# Seconds between checks for an interrupt in the main thread, because Windows does not wake it.
 _LOOK = 0.2
 
 
@@ -18,16 +18,16 @@ def each(
     concurrency: int = 1,
     stop: threading.Event | None = None,
 ) -> None:
-    """Do all tasks, several at once.
+    """Run all tasks, several concurrently.
 
-    What goes wrong in one is raised here, when those under way have ended; no further ones begin. So it is
-    with Ctrl-C; with a second one, nothing is waited for.
+    An exception in one task is raised here after the running tasks have ended; no others are started. The
+    same happens with Ctrl-C; a second Ctrl-C does not wait.
 
     Args:
-        stop: Is set then, for what waits within a task.
+        stop: Set in these cases, for tasks that are waiting.
 
     Raises:
-        KeyboardInterrupt: It was interrupted.
+        KeyboardInterrupt: The run was interrupted.
     """
     stop = stop or threading.Event()
     waiting = iter(tasks)
@@ -47,10 +47,10 @@ def each(
         finally:
             ended.set()
 
-    # Not joined: up to Python 3.12, a thread whose join was interrupted counts as ended.
+    # Not joined: up to Python 3.12, an interrupted join marks the thread as ended.
     ends = [threading.Event() for _ in range(concurrency)]
     for end in ends:
-        # Who leaves at once leaves them behind.
+        # An immediate exit does not wait for threads.
         threading.Thread(target=worker, args=(end,), daemon=True).start()
     interrupted = False
     while not all(end.is_set() for end in ends):

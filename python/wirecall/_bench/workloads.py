@@ -1,4 +1,4 @@
-"""What parsers are compared on: the same texts, character by character, on every machine and at every run."""
+"""The texts for comparing parsers: identical on every machine and in every run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from wirecall._bench.artifact import BenchError
 from wirecall._bench.catalogue import built_in
 from wirecall.tokens import native_definition
 
-# Characters of a delta: about what a token is in English prose.
+# Characters of a delta: about one token of English prose.
 DELTA = 4
 KB = 1024
 _UNITS = {"KB": KB, "MB": KB * KB}
-# The group of the catalogue whose calls are small.
+# The catalogue's group of small calls.
 _SMALL = "flat"
 
 Tool = dict[str, Any]
-# Which text a delta is of, and the delta; None is the end of that text.
+# The index of a text, and its next delta; None is the end of that text.
 Step = tuple[int, str | None]
 
 
@@ -30,7 +30,7 @@ class WorkloadCall:
 
 @dataclass(frozen=True)
 class Message:
-    """What a model says: prose, and calls behind it."""
+    """A model's message: prose, followed by calls."""
 
     text: str
     calls: Sequence[WorkloadCall] = ()
@@ -38,12 +38,12 @@ class Message:
 
 @dataclass(frozen=True)
 class Workload:
-    """Messages to be read: one, or many whose deltas come in turn.
+    """Messages to parse: one, or many whose deltas are interleaved.
 
     Attributes:
-        name: What kind of work it is.
-        length: How much of it, in words.
-        size: The same as a number, where works of a kind grow.
+        name: The kind of workload.
+        length: Its length, in words.
+        size: Its length as a number, if workloads of this kind grow.
     """
 
     name: str
@@ -57,13 +57,13 @@ class Workload:
 
 
 def workloads(lengths: Sequence[str], streams: int) -> list[Workload]:
-    """All works.
+    """All workloads.
 
     - code: a call with one long argument, of each length
-    - markers: such a call whose argument holds the markers of calls, as a file about this would
-    - prose: no call at all
-    - calls: small ones, one behind the other
-    - streams: many messages at once, each of prose and a call
+    - markers: such a call whose argument contains markers of calls
+    - prose: no call
+    - calls: small calls in sequence
+    - streams: many concurrent messages, each with prose and a call
     """
     found = [code_call(length) for length in lengths]
     found.append(_write_call("markers", "4KB", 0, _MARKERS + code(4 * KB - len(_MARKERS))))
@@ -75,10 +75,10 @@ def workloads(lengths: Sequence[str], streams: int) -> list[Workload]:
 
 
 def size_of(length: str) -> int:
-    """Characters of a length such as "16KB"; the units are powers of two.
+    """The characters of a length such as "16KB"; units are powers of two.
 
     Raises:
-        BenchError: It is none.
+        BenchError: It is not a length.
     """
     number, unit = length[:-2], length[-2:]
     if unit not in _UNITS or not (number.isascii() and number.isdigit() and int(number)):
@@ -87,7 +87,7 @@ def size_of(length: str) -> int:
 
 
 def code_call(length: str) -> Workload:
-    """A call with one argument of code that is so long."""
+    """A call with one argument of code of this length."""
     size = size_of(length)
     return _write_call("code", length, size, code(size))
 
@@ -106,7 +106,7 @@ def _small_calls() -> Workload:
 
 
 def _streams(count: int) -> Workload:
-    """Prose of different lengths, so that calls begin and end at different times."""
+    """Messages with prose of different lengths, so that calls begin and end at different times."""
     messages = []
     for number in range(count):
         path = f"src/part_{number}.py"
@@ -119,7 +119,7 @@ def _streams(count: int) -> Workload:
 
 
 def steps(texts: Sequence[str], *, in_turn: bool) -> Iterator[Step]:
-    """The deltas and the end of each text: one text behind the other, or a delta of each in turn."""
+    """The deltas and the end of each text: one text after the other, or one delta of each text in turn."""
     if not in_turn:
         return chain.from_iterable(_steps(index, text) for index, text in enumerate(texts))
     return _turns([_steps(index, text) for index, text in enumerate(texts)])
@@ -174,7 +174,7 @@ _ASIDES = (
 
 
 def prose(size: int, seed: int = 1) -> str:
-    """English-looking text with some Markdown: now and then a `<`, quotes, and letters beyond ASCII."""
+    """English-like text with some Markdown: occasional `<`, quotes and non-ASCII letters."""
     random = Random(seed)
     vocabulary = _VOCABULARY.split()
     parts: list[str] = []
@@ -218,7 +218,7 @@ def code_lines(seed: int = 2) -> Iterator[str]:
 
 
 def code(size: int, seed: int = 2) -> str:
-    """Source text of several languages: both kinds of quotes, backslashes, line breaks, CLOSE as content."""
+    """Source text of several languages: both kinds of quotes, backslashes, line breaks, and CLOSE."""
     parts: list[str] = []
     length = 0
     for line in code_lines(seed):

@@ -19,12 +19,12 @@ from wirecall._cli.parse import parse
 from wirecall._cli.tokens import tokens
 
 
-class ReaderGone(Exception):
+class ClosedOutputError(Exception):
     """The reader of standard output has closed it."""
 
 
 class _Commands(click.Group):
-    """A group that reports a closed pipe; click would end with 1, which here means call errors."""
+    """A group that reports a closed pipe. click would exit with 1, which means call errors here."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -32,7 +32,7 @@ class _Commands(click.Group):
         except OSError as error:
             if error.errno != errno.EPIPE and not (sys.platform == "win32" and error.errno == errno.EINVAL):
                 raise
-            raise ReaderGone from error
+            raise ClosedOutputError from error
 
 
 @click.group(
@@ -40,9 +40,9 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Exit codes:
-  0    success; parse: all calls could be read
+  0    success; parse: all calls could be parsed
   1    parse: the message has call errors
-  2    wrong usage, an unusable file or tool, or a missing package
+  2    incorrect usage, an unusable file or tool, or a missing package
   130  interrupted
   141  the output was closed by its reader
 
@@ -82,12 +82,12 @@ Examples:
     type=click.FloatRange(min=0),
     default=replay.SPEED,
     show_default=True,
-    help="Tokens per second; 0 shows the results at once, as NO_COLOR and output to a file do.",
+    help="Tokens per second; 0 prints the results at once, as with NO_COLOR or output to a file.",
 )
 def demo(speed: float) -> None:
     """Replay hand-written model outputs: no key, no network.
 
-    The outputs imitate a model's; none was recorded. The left side is what the model writes, the right side
+    The outputs imitate a model; none was recorded. The left side shows what the model writes, the right side
     what a program receives.
     """
     replay.run(speed)

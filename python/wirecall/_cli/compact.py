@@ -1,4 +1,4 @@
-"""The command `wirecall compact`."""
+"""`wirecall compact`: replaces older turns of a stored conversation with a summary."""
 
 import importlib
 import json
@@ -13,7 +13,7 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormatsError
+from wirecall._apis.conversation import MixedFormatsError
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import apis
 from wirecall._cli.inputs import Failure, load_json, read_text, title_of
@@ -22,8 +22,9 @@ from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
 from wirecall.compaction._summarizers import SummaryError, summarizer
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
-# Of each API: the package, its client and base of all its errors, and where the key is by default.
+# For each API: the package, its client, the base class of its errors, and the default key variable.
 _SDKS = {
     "openai": ("openai", "OpenAI", "OpenAIError", "OPENAI_API_KEY"),
     "anthropic": ("anthropic", "Anthropic", "AnthropicError", "ANTHROPIC_API_KEY"),
@@ -35,9 +36,9 @@ _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a
 @click.command(
     epilog="""FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with
 "messages" or "input", or JSON lines; the default is standard input. The output has the same form. An output
-file is replaced as a whole or not at all, and not if it was changed meanwhile.
+file is replaced atomically, and only if it has not changed in the meantime.
 
-A turn is a user message, or an answer of the model with all results of its calls.
+A turn is a user message, or a model's answer with all results of its calls.
 
 \b
 Examples:
@@ -69,7 +70,7 @@ Examples:
     "--tool-result-stub-threshold",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Tool results with more characters are only mentioned to the summarising model.",
+    help="Longer tool results are only mentioned to the summarising model, not included.",
 )
 @click.option("--instructions", metavar="TEXT", help="Further instructions for the summarising model.")
 @click.option(
@@ -82,7 +83,7 @@ Examples:
     type=click.Choice(API_NAMES),
     help="Format of the messages.  [default: detected]",
 )
-@click.option("--plan", "only_plan", is_flag=True, help="Print what would be done; needs no model.")
+@click.option("--plan", "only_plan", is_flag=True, help="Print what would be done; no model is called.")
 @click.option("--json", "as_json", is_flag=True, help="With --plan, print one JSON object.")
 @click.option(
     "--model", metavar="NAME", help="Model that writes the summary; required unless --plan is given."
@@ -146,7 +147,7 @@ def compact(
         unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
         _show(plan, count, unit, as_json)
         if max_tokens is not None and plan.to_summarize and not as_json:
-            click.echo(f"{'a summary':<10}{max_summary_tokens:>9,}  at most: --max-summary-tokens")
+            click.echo(f"{'a summary':<10}{max_summary_tokens:>9,}  at most (--max-summary-tokens)")
         return
     summary = ""
     if plan.to_summarize:
@@ -165,7 +166,7 @@ def compact(
             where = f"{model} at {base_url}" if base_url else model
             raise Failure(f"{where}: {reason}") from error
     if output is not None and _is_same_file(file, output) and read_text(file, "") != given.text:
-        raise Failure(f"{output}: the file was changed meanwhile, so nothing was written")
+        raise Failure(f"{output}: the file was changed in the meantime, so nothing was written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
@@ -177,11 +178,11 @@ def compact(
 
 
 class _Conversation:
-    """Messages in the form in which they were given."""
+    """Messages in their original form."""
 
     def __init__(self, text: str, title: str) -> None:
         self.text, self.title = text, title
-        # Of JSON lines, the line of each message, by its identity.
+        # For JSON lines: the line of each message, by the message's id().
         self.lines: dict[int, str] = {}
         self.body: dict[str, Any] | None = None
         self.key = ""
@@ -226,7 +227,7 @@ class _Conversation:
 
 
 def _foreign(message: object) -> str | None:
-    """Why an object of the file is not a message, if so. What is no object is refused with all messages."""
+    """Why an object is not a message, if it is not. Anything else is checked with all messages."""
     if not isinstance(message, dict) or "role" in message:
         return None
     if message.keys() & {"function", "parameters", "input_schema", "inputSchema"}:
@@ -250,7 +251,7 @@ def _json(value: object, separators: tuple[str, str], indent: str | None = None)
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
+    except UnicodeEncodeError:  # a lone surrogate
         return json.dumps(value, separators=separators, indent=indent)
     return text
 
@@ -258,12 +259,12 @@ def _json(value: object, separators: tuple[str, str], indent: str | None = None)
 def _is_same_file(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)
-    except OSError:  # there is none yet
+    except OSError:  # the output does not exist yet
         return False
 
 
 def _write(path: str | None, text: str) -> None:
-    """To standard output, or to a file, of which nobody ever sees a part."""
+    """To standard output, or to a file, which is replaced atomically."""
     if path is None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -271,12 +272,12 @@ def _write(path: str | None, text: str) -> None:
     target = os.path.realpath(path)
     try:
         mode = os.stat(target).st_mode if os.path.exists(target) else None
-        if mode is not None and not stat.S_ISREG(mode):  # a pipe, a device: nothing to replace
+        if mode is not None and not stat.S_ISREG(mode):  # a pipe or device cannot be replaced
             with open(path, "wb") as file:
                 file.write(text.encode())
             return
         part = f"{target}.{os.getpid()}.part"
-        # Nobody may read a part who may not read the whole.
+        # The temporary file must not be readable by more users than the final one.
         descriptor = os.open(part, _NEW, 0o666 if mode is None else 0o600)
         try:
             with open(descriptor, "wb") as file:
@@ -308,7 +309,7 @@ def _counter(estimated: bool, *, needed: bool) -> Count:
 def _summarizer(
     api: str, model: str, base_url: str | None, key_variable: str | None, max_tokens: int
 ) -> tuple[Callable[[list[dict[str, str]]], Any], type[Exception]]:
-    """The summariser, and what its SDK raises."""
+    """The summariser, and the base class of its SDK's errors."""
     package, client, errors, usual = _SDKS[api]
     try:
         sdk = importlib.import_module(package)
@@ -318,7 +319,7 @@ def _summarizer(
     variable = key_variable or usual
     key = os.environ.get(variable)
     if not key and base_url is not None and key_variable is None:
-        key = "none"  # a server of one's own may want none, but the SDK does
+        key = "none"  # a local server may need no key, but the SDK requires one
     if not key:
         raise Failure(f"the environment variable {variable} is not set; it must hold the API key")
     options = {} if base_url is None else {"base_url": base_url}

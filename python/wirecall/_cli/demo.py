@@ -1,22 +1,22 @@
-"""`wirecall demo`: model outputs, written by hand, through the stream parser, at the pace of tokens.
+"""`wirecall demo`: hand-written model outputs, parsed as a stream at the speed of a model.
 
-A recording is a JSON file in `recordings/`, written by hand to be like what models write: a title, what to
-watch, the tools, options of the toolset, and one or more turns. A turn is the pieces in which a model's
-message would come, one list for each of its lines. Before the next turn the errors of the last one go back to
-the model, as a host would send them.
+A recording is a JSON file in `recordings/`: a title, what to watch for, the tools, options of the toolset,
+and one or more turns. A turn is a model's message in pieces, with one list for each line. Between turns, the
+errors of the last turn are sent back to the model, as a host would do.
 
-On a terminal the two sides grow as the pieces come in; elsewhere the finished sides are printed.
+On a terminal both sides grow with each piece; elsewhere only the finished sides are printed.
 """
 
 import json
 import shlex
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, field
 from importlib.resources import files
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -31,14 +31,14 @@ from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Text,
 from wirecall import tokens as counting
 from wirecall._console import OutputConsole, plural
 
-# Tokens per second: twice what a quick model writes, so that all of it takes less than fifteen seconds.
+# Tokens per second: twice the speed of a fast model, so that everything takes less than fifteen seconds.
 SPEED = 150.0
-# Time to look at a finished recording before the next one begins, in tokens.
+# The pause after each recording, in tokens.
 _PAUSE = 90
 _FRAMES_PER_SECOND = 30
-# Columns: below, the sides stand one above the other; beyond, lines become too long to read.
+# In columns: narrower than the first, the sides are stacked; wider than the second, lines are hard to read.
 _NARROW, _WIDE = 72, 140
-# Lines of a finished side; of a longer one the beginning and the end are shown.
+# The number of lines shown at the beginning and end of a longer side.
 _HEAD, _TAIL = 14, 7
 
 _REPAIRS = {
@@ -74,28 +74,26 @@ _NO_CACHE = (
 )
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One message of the model: its pieces, and whether it was cut off."""
+class RecordedMessage(NamedTuple):
+    """One message of the model, in pieces."""
 
     pieces: list[str]
     truncated: bool
 
 
-@dataclass(frozen=True)
-class Recording:
-    """Some messages as of a model, and the tools that it had."""
+class Recording(NamedTuple):
+    """Messages like those of a model, and its tools."""
 
     title: str
     watch: str
     tools: list[dict[str, Any]]
     options: dict[str, Any]
-    turns: list[Turn]
+    turns: list[RecordedMessage]
 
 
 @dataclass
 class Tally:
-    """What came of one recording. Costs are in tokens or characters; calls that failed cost nothing here."""
+    """The results of one recording. Costs are in tokens or characters, without failed calls."""
 
     title: str
     calls: int = 0
@@ -110,16 +108,19 @@ class Tally:
 
 
 def recordings() -> list[Recording]:
-    """All recordings of the package, in the order of their names."""
-    folder = files("wirecall._cli") / "recordings"
-    found = sorted(
-        (item for item in folder.iterdir() if item.name.endswith(".json")), key=lambda item: item.name
-    )
-    return [_load(item.read_text(encoding="utf-8")) for item in found]
+    """All recordings in the package, ordered by file name."""
+    found = []
+    for file in sorted((files("wirecall._cli") / "recordings").iterdir(), key=lambda file: file.name):
+        given = json.loads(file.read_text(encoding="utf-8"))
+        turns = [RecordedMessage([*chain(*turn["stream"])], turn["truncated"]) for turn in given["turns"]]
+        found.append(
+            Recording(given["title"], given["watch"], given["tools"], given.get("options", {}), turns)
+        )
+    return found
 
 
 def run(speed: float = SPEED) -> None:
-    """Play every recording, then say what came of them; `speed` is in tokens per second, 0 for at once."""
+    """Play every recording, then print a summary. `speed` is in tokens per second; 0 does not animate."""
     console = OutputConsole(width=100)
     console.width = min(console.width, _WIDE)
     animated = speed > 0 and sys.stdout.isatty() and not console.no_color and not console.is_dumb_terminal
@@ -133,12 +134,6 @@ def run(speed: float = SPEED) -> None:
     tools = {tool["name"]: tool for recording in played for tool in recording.tools}
     definitions = counting.measure(tools.values(), count=count or len)
     console.print(_summary(tallies, definitions, console, is_tokens=count is not None))
-
-
-def _load(text: str) -> Recording:
-    loaded = json.loads(text)
-    turns = [Turn(list(chain(*turn["stream"])), turn["truncated"]) for turn in loaded["turns"]]
-    return Recording(loaded["title"], loaded["watch"], loaded["tools"], loaded.get("options", {}), turns)
 
 
 def _play(recording: Recording, console: Console, speed: float, count: counting.Count) -> Tally:
@@ -161,9 +156,7 @@ def _play(recording: Recording, console: Console, speed: float, count: counting.
                 for _ in steps:
                     if clock.tick():
                         live.update(sides.growing(console), refresh=True)
-        else:
-            for _ in steps:
-                pass
+        deque(steps, maxlen=0)
         console.print(sides.finished(console))
         errors = sides.errors
     console.print(_verdict(tally))
@@ -172,33 +165,32 @@ def _play(recording: Recording, console: Console, speed: float, count: counting.
 
 
 def _events(
-    turn: Turn, toolset: Toolset, sides: "_Sides", tally: Tally, count: counting.Count
+    turn: RecordedMessage, toolset: Toolset, sides: "_Sides", tally: Tally, count: counting.Count
 ) -> Iterator[None]:
-    """Feed the pieces, one for each step, and tell both sides and the tally what happens."""
+    """Feeds one piece in each step, and passes the events to both sides and to the tally."""
     parser = toolset.parser()
     for piece in turn.pieces:
-        sides.write(piece)
-        for event in parser.feed(piece):
-            _note(event, sides, tally, count)
+        sides.left.append(piece)
+        _note(parser.feed(piece), sides, tally, count)
         yield
-    for event in parser.finish(truncated=turn.truncated):
-        _note(event, sides, tally, count)
+    _note(parser.finish(truncated=turn.truncated), sides, tally, count)
 
 
-def _note(event: Event, sides: "_Sides", tally: Tally, count: counting.Count) -> None:
-    sides.receive(event)
-    if isinstance(event, CallEnd):
-        tally.calls += 1
-        tally.repairs += len(event.repairs)
-        tally.native += count(counting.native_call(event.name, event.arguments))
-        tally.envelopes += count(counting.tool_use(event.name, event.arguments))
-        tally.wire += count(sides.source(event.start, event.end))
-    elif isinstance(event, CallError):
-        tally.errors += 1
+def _note(events: list[Event], sides: "_Sides", tally: Tally, count: counting.Count) -> None:
+    for event in events:
+        sides.receive(event)
+        if isinstance(event, CallEnd):
+            tally.calls += 1
+            tally.repairs += len(event.repairs)
+            tally.native += count(counting.native_call(event.name, event.arguments))
+            tally.envelopes += count(counting.tool_use(event.name, event.arguments))
+            tally.wire += count(sides.left.plain[event.start : event.end])
+        elif isinstance(event, CallError):
+            tally.errors += 1
 
 
 class _Clock:
-    """Holds the pace of the pieces, and says when the next picture is due."""
+    """Paces the pieces, and tells when the next frame is due."""
 
     def __init__(self, speed: float) -> None:
         self.step = 1 / speed
@@ -219,22 +211,16 @@ class _Clock:
 
 @dataclass
 class _Sides:
-    """Of one message: left what the model writes, right what a program receives."""
+    """Both sides of one message: what the model writes, and what a program receives."""
 
     left: Styled = field(default_factory=Styled)
     right: Styled = field(default_factory=Styled)
     errors: list[CallError] = field(default_factory=list)
 
-    def write(self, piece: str) -> None:
-        self.left.append(piece)
-
-    def source(self, start: int, end: int) -> str:
-        return self.left.plain[start:end]
-
     def receive(self, event: Event) -> None:
         match event:
             case Text(text):
-                # Line breaks between calls say nothing here.
+                # Line breaks between calls are not shown.
                 if text.strip() or not self.right.plain.endswith("\n"):
                     self.right.append(text)
             case CallStart(_, _, name):
@@ -243,7 +229,7 @@ class _Sides:
             case ArgumentsDelta(_, delta):
                 self.right.append(delta, "green")
             case CallEnd():
-                self._mark("cyan", event)
+                self.left.stylize("cyan", event.start, event.end)
                 self.right.append("\n")
                 for repair in event.repairs:
                     self.right.append(f"  ~ {repair:15}", "yellow").append(
@@ -252,13 +238,13 @@ class _Sides:
                 for problem in event.problems:
                     self.right.append(f"  ! {problem.kind}: {problem.message}\n", "magenta")
             case CallError():
-                self._mark("red", event)
+                self.left.stylize("red", event.start, event.end)
                 self._new_line()
                 self.right.append(f"✗ {event.kind}", "bold red").append(f" {event.message}\n", "red")
                 self.errors.append(event)
 
     def growing(self, console: Console) -> RenderableType:
-        """The last lines of both sides, as many as the terminal has room for."""
+        """The last lines of both sides that fit on the terminal."""
         stacked = console.width < _NARROW
         room = max(1, (console.height - 6) // 2 - 1 if stacked else console.height - 6)
         return self._panels(console, lambda lines: lines[-room:])
@@ -292,9 +278,6 @@ class _Sides:
         grid.add_row(*panels)
         return grid
 
-    def _mark(self, style: str, event: CallEnd | CallError) -> None:
-        self.left.stylize(style, event.start, event.end)
-
     def _new_line(self) -> None:
         if self.right.plain and not self.right.plain.endswith("\n"):
             self.right.append("\n")
@@ -308,10 +291,9 @@ def _panel(text: Styled, title: str, width: int, height: int | None = None) -> P
 
 def _verdict(tally: Tally) -> Styled:
     line = Styled(plural(tally.calls, "call"), "cyan")
-    line.append(", ", "default").append(plural(tally.repairs, "repair"), "yellow" if tally.repairs else "dim")
-    return line.append(", ", "default").append(
-        plural(tally.errors, "error"), "red" if tally.errors else "dim"
-    )
+    for number, noun, style in ((tally.repairs, "repair", "yellow"), (tally.errors, "error", "red")):
+        line.append(", ", "default").append(plural(number, noun), style if number else "dim")
+    return line
 
 
 def _summary(
@@ -325,7 +307,7 @@ def _summary(
     if not is_tokens:
         notes.append(_no_tokens())
     table = _table(tallies, totals, unit)
-    # A table that is too narrow for its numbers would cut them off.
+    # In a table that is too narrow, numbers would be cut off.
     least = console.measure(table, options=console.options.update(max_width=_WIDE)).minimum
     shown = table if least <= console.width else _stacked([*tallies, *totals], unit)
     return Group(shown, Styled("\n".join(notes), "dim"))
@@ -341,7 +323,7 @@ def _table(tallies: list[Tally], totals: list[Tally], unit: str) -> Table:
     table.add_column("example")
     styles = {"calls": "cyan", "repairs": "yellow", "errors": "red"}
     for heading in (*styles, f"native {unit}", "wire", "saved"):
-        # Rich measures a column that does not wrap as if it did.
+        # Without a width, rich measures the column as if it wrapped.
         style = styles.get(heading)
         table.add_column(heading, justify="right", style=style, no_wrap=True, min_width=len(heading))
     for tally in tallies:
@@ -353,7 +335,7 @@ def _table(tallies: list[Tally], totals: list[Tally], unit: str) -> Table:
 
 
 def _stacked(tallies: list[Tally], unit: str) -> Group:
-    """What the table says, in lines that wrap."""
+    """The content of the table, in lines that wrap."""
     lines: list[RenderableType] = []
     for tally in tallies:
         calls, repairs, errors, native, wire, saved = _row(tally)[1:]

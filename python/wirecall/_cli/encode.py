@@ -30,7 +30,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
     With NAME, write one call. ARGUMENTS is a JSON object ({} by default), or - for standard input. Without
     NAME, each line of standard input is a call, {"name": …, "arguments": {…}}.
 
-    With --tools, names of other tools are an error, and arguments that do not fit the schema get a warning.
+    With --tools, unknown names are an error, and arguments that do not match the schema cause a warning.
     """
     if name is None:
         reject_shared_stdin(tools_path, "-")
@@ -49,7 +49,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
         json.loads(text)
     except json.JSONDecodeError as error:
         raise invalid_json(error, place, "a JSON object") from error
-    except (ValueError, RecursionError):  # a limit of this reader: the encoder has its own
+    except (ValueError, RecursionError):  # a limit of `json`; the encoder has its own
         pass
     print_line(_encode(toolset, name, text, name_at="NAME", arguments_at=place))
     _warn(schemas, name, text, place)
@@ -81,7 +81,7 @@ def _encode(toolset: Toolset, name: str, arguments: Any, *, name_at: str, argume
 
 
 def _warn(schemas: Toolset | None, name: str, arguments: Any, place: str) -> None:
-    """Says on standard error which arguments do not fit the tool's schema."""
+    """Warns on standard error about arguments that do not match the tool's schema."""
     if schemas is None:
         return
     for call in schemas.parse(schemas.encode(name, arguments)).calls:
@@ -91,8 +91,8 @@ def _warn(schemas: Toolset | None, name: str, arguments: Any, place: str) -> Non
         try:
             given = json.loads(arguments) if isinstance(arguments, str) else arguments
             same = json.loads(call.arguments) == given
-        except (ValueError, RecursionError):  # a limit of this reader
+        except (ValueError, RecursionError):  # a limit of `json`
             continue
         if not same:
-            said = "the types are not those of the schema; it will be read as"
+            said = "the types do not match the schema; the call will be parsed as"
             click.echo(f"{place}: warning: {said} {call.arguments}", err=True)

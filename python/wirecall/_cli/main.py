@@ -1,21 +1,21 @@
-"""The command line's outermost layer: from exceptions and signals to exit codes.
+"""The entry point of the command line: turns exceptions and signals into exit codes.
 
-The commands are in `commands.py`, which needs the extra `wirecall[cli]`; what happens without it is here.
+The commands need the extra `wirecall[cli]`; without it, this module says so.
 """
 
 import os
 import sys
 from collections.abc import Sequence
 
-# What the shell reports for a process that SIGINT or SIGPIPE has ended.
+# The exit codes that shells report for SIGINT and SIGPIPE.
 INTERRUPTED = 130
-READER_GONE = 141
-# Usage, files that cannot be read, tools that cannot work, a library or vocabulary that is missing.
+OUTPUT_CLOSED = 141
+# Incorrect usage, unusable files or tools, a missing library or vocabulary.
 FAILED = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; `arguments` are those of the process by default."""
+    """Run one command and return its exit code. `arguments` defaults to those of the process."""
     try:
         import click
 
@@ -34,9 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except (commands.ReaderGone, BrokenPipeError):
+    except (commands.ClosedOutputError, BrokenPipeError):
         _forget_output()
-        return READER_GONE
+        return OUTPUT_CLOSED
     except click.ClickException as error:
         error.show()
         return FAILED
@@ -48,9 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _make_output_safe() -> None:
-    """A terminal that lacks a character shows a question mark, and no line break is translated.
+    """Replaces characters that the terminal lacks, and leaves line breaks unchanged.
 
-    A process can be started without a standard output (`>&-`); what it says then goes nowhere.
+    A process can be started without a standard output (`>&-`); its output is then discarded.
     """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -60,7 +60,7 @@ def _make_output_safe() -> None:
 
 
 def _forget_output() -> None:
-    """Let the interpreter's last flush have somewhere to go, or it would complain on its way out."""
+    """Redirects standard output to the null device, so that the flush at exit cannot fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,4 +1,6 @@
-"""`wirecall manual`: what the model is told about the tools."""
+"""`wirecall manual`: the text that describes the tools to a model."""
+
+from typing import Any
 
 import click
 
@@ -28,9 +30,9 @@ Examples:
 )
 @descriptions_option
 @constraints_option
-def manual(tools_path: str, protocol: str, header: str | None, descriptions: str, constraints: bool) -> None:
-    """Print the manual: the text that tells a model about the tools."""
-    toolset = load_toolset(tools_path, protocol, descriptions=descriptions, constraints=constraints)
+def manual(tools_path: str, protocol: str, header: str | None, **options: Any) -> None:
+    """Print the manual: the text that describes the tools to a model."""
+    toolset = load_toolset(tools_path, protocol, **options)
     if not toolset.names:
         raise Failure(f"{title_of(tools_path)}: the list of tools is empty, so there is no manual to print")
     print_line(toolset.manual(header=header))

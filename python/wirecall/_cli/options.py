@@ -1,4 +1,4 @@
-"""Options that several commands have, and the toolsets that they describe."""
+"""Options shared by several commands, and the toolsets that they select."""
 
 from collections.abc import Callable
 from typing import Any

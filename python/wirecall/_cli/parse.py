@@ -1,12 +1,13 @@
 """`wirecall parse`: the events of a model's message."""
 
+import io
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import click
 
-from wirecall import CallEnd, CallError, Event, Problem, Text, ToolError, Toolset, detect
+from wirecall import CallEnd, CallError, Event, Parser, Problem, Text, ToolError, Toolset, detect
 from wirecall._cli.inputs import read_pieces, reject_shared_stdin
 from wirecall._cli.options import load_toolset, protocol_option, tools_option
 from wirecall._cli.outputs import print_line, to_json
@@ -35,20 +36,23 @@ Examples:
   llm "…" | wirecall parse --text
 """,
 )
-@tools_option(without="Without it, calls of any name are read, with untyped values. xml and yaml need it.")
+@tools_option(without="Without it, calls of any name are parsed, with untyped values. xml and yaml need it.")
 @protocol_option
 @click.option("--text", "only_text", is_flag=True, help="Print only the text outside calls.")
 @click.option("--whole", is_flag=True, help='Read to the end, then print one JSON object, {"items": […]}.')
 @click.option("--strict", is_flag=True, help="Report near misses as errors instead of repairing them.")
 @click.option(
-    "--validate", is_flag=True, help="Check arguments against the whole schema; violations are errors."
+    "--validate",
+    flag_value="error",
+    default="report",
+    help="Check arguments against the whole schema; violations are errors.",
 )
 @click.option(
     "--code",
     type=click.Choice(["call", "text"]),
     default="call",
     show_default=True,
-    help="Whether calls in Markdown code fences and inline code are read as calls or as text.",
+    help="Whether calls in Markdown code are parsed as calls or left as text.",
 )
 @click.option(
     "--truncated/--complete",
@@ -60,71 +64,52 @@ Examples:
 @click.pass_context
 def parse(
     ctx: click.Context,
+    /,
     tools_path: str | None,
     protocol: str,
     only_text: bool,
     whole: bool,
-    strict: bool,
-    validate: bool,
-    code: str,
     truncated: bool | None,
     in_reasoning: bool,
     file: str,
+    **options: Any,
 ) -> None:
-    """Read a model's message and print events as they happen.
+    """Parse a model's message and print events as they occur.
 
-    Exit code 0 if every call could be read, 1 if not.
+    Exit code 0 if every call could be parsed, 1 if not.
     """
     if only_text and whole:
         raise click.UsageError("--text and --whole cannot be combined.")
     reject_shared_stdin(tools_path, file)
-    validation = "error" if validate else "report"
-    toolset = load_toolset(tools_path, protocol, strict=strict, validate=validation, code=code)
+    toolset = load_toolset(tools_path, protocol, **options)
     if not toolset.names and not _reads_any_name(toolset):
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
-    # A message without calls may have calls of another protocol.
-    watch = _Watch(bool(toolset.names) and not in_reasoning and code == "call")
     pieces = read_pieces(file, "a model's message")
     if whole:
         message = toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning)
-        print_line(to_json({"items": [_as_dict(item) for item in message.items]}))
-        watch.note(message.items)
+        batches: Iterable[Sequence[Event]] = [message.items]
     else:
-        show: Callable[[Event], None] = _show_text if only_text else _show_event
-        parser = toolset.parser(in_reasoning=in_reasoning)
-
-        def take(events: list[Event]) -> None:
-            for event in events:
-                show(event)
-            sys.stdout.flush()
-            watch.note(events)
-
-        for piece in pieces:
-            take(parser.feed(piece))
-        take(parser.finish(truncated=truncated))
-    if watch.is_text:
-        _hint_at_protocol(toolset, "".join(watch.texts))
-    if watch.failed:
+        batches = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
+    show = _show_whole if whole else _show_text if only_text else _show_events
+    # The text of a message without calls may contain calls of another protocol.
+    failed, is_text, text = False, bool(toolset.names) and not in_reasoning, io.StringIO()
+    for events in batches:
+        show(events)
+        sys.stdout.flush()
+        for event in events:
+            failed |= isinstance(event, CallError)
+            is_text &= isinstance(event, Text)
+            if is_text and isinstance(event, Text):
+                text.write(event.text[: max(0, _SEARCHED - text.tell())])
+    if is_text and options["code"] == "call":
+        _hint_at_protocol(toolset, text.getvalue())
+    if failed:
         ctx.exit(1)
 
 
-class _Watch:
-    """Notes errors, and the beginning of a message that is only text."""
-
-    def __init__(self, is_text: bool) -> None:
-        self.failed = False
-        self.is_text = is_text
-        self.texts: list[str] = []
-        self._left = _SEARCHED
-
-    def note(self, events: Iterable[Event]) -> None:
-        for event in events:
-            self.failed |= isinstance(event, CallError)
-            if not isinstance(event, Text):
-                self.is_text = False
-            elif self.is_text and self._left:
-                self.texts.append(event.text[: self._left])
-                self._left -= len(self.texts[-1])
+def _parsed(parser: Parser, pieces: Iterable[str], truncated: bool | None) -> Iterator[list[Event]]:
+    yield from map(parser.feed, pieces)
+    yield parser.finish(truncated=truncated)
 
 
 def _reads_any_name(toolset: Toolset) -> bool:
@@ -142,20 +127,25 @@ def _members(value: Event | Problem) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__match_args__}
 
 
-def _show_event(event: Event) -> None:
-    sys.stdout.write(to_json(_as_dict(event)) + "\n")
+def _show_whole(items: Sequence[Event]) -> None:
+    print_line(to_json({"items": [_as_dict(item) for item in items]}))
 
 
-def _show_text(event: Event) -> None:
+def _show_events(events: Sequence[Event]) -> None:
+    sys.stdout.writelines(to_json(_as_dict(event)) + "\n" for event in events)
+
+
+def _show_text(events: Sequence[Event]) -> None:
     """Prints text to standard output, and errors to standard error."""
-    if isinstance(event, Text):
-        sys.stdout.write(event.text)
-    elif isinstance(event, CallError):
-        click.echo(f"characters {event.start} to {event.end}: {event.kind}: {event.message}", err=True)
+    for event in events:
+        if isinstance(event, Text):
+            sys.stdout.write(event.text)
+        elif isinstance(event, CallError):
+            click.echo(f"characters {event.start} to {event.end}: {event.kind}: {event.message}", err=True)
 
 
 def _hint_at_protocol(toolset: Toolset, text: str) -> None:
-    """Says on standard error which other protocol the calls of a message may be in."""
+    """Names on standard error the protocol that the calls in a text may be written in."""
     try:
         found = detect(text, [(name, True) for name in toolset.names]).protocol
     except ToolError:  # a name that another protocol cannot write

@@ -47,9 +47,8 @@ def tokens(
     encoding: str,
     protocol: str,
     characters: bool,
-    descriptions: Any,
-    constraints: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Count tokens of definitions and calls, native and as text.
 
@@ -65,9 +64,7 @@ def tokens(
         raise Failure(f"{error} Or use --characters.") from error
     with blame(title_of(tools_path)):
         toolset = Toolset(tools, protocol=protocol)
-        costs = counting.measure(
-            tools, count=count, protocol=protocol, descriptions=descriptions, constraints=constraints
-        )
+        costs = counting.measure(tools, count=count, protocol=protocol, **options)
     for place, name, arguments in calls:
         with blame(place):
             costs.calls.append(counting.call_cost(toolset, name, arguments, count))

@@ -27,7 +27,7 @@ from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
@@ -181,9 +181,9 @@ class ByteExchange(Driven):
 
     def answers(self, status: int, body: bytes | None = None) -> bool:
         if self._recorder is not None:
-            self._recorder.answers(status)
+            self._recorder.set_status(status)
             if body is not None:
-                self._recorder.receives(body)
+                self._recorder.add_received(body)
         if body is not None and self._exchange.drops_stop(status, body):
             return True
         if status < 400:
@@ -194,7 +194,7 @@ class ByteExchange(Driven):
 
     def whole(self, body: bytes) -> bytes | None:
         if self._recorder is not None:
-            self._recorder.receives(body)
+            self._recorder.add_received(body)
         out = self._whole(body)
         if out is not None:
             self._gives(out)
@@ -203,7 +203,7 @@ class ByteExchange(Driven):
 
     def _gives(self, out: bytes) -> bytes:
         if self._recorder is not None:
-            self._recorder.gives(out)
+            self._recorder.add_output(out)
         return out
 
     def _whole(self, body: bytes) -> bytes | None:
@@ -222,7 +222,7 @@ class ByteExchange(Driven):
         if self.ended:
             return b""
         if self._recorder is not None:
-            self._recorder.receives(chunk)
+            self._recorder.add_received(chunk)
         return self._gives(self._chunk(chunk))
 
     def _chunk(self, chunk: bytes) -> bytes:

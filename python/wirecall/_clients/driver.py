@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from wirecall._apis.exchange import Exchange
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
 _END = object()
 _SHOWN_OF_AN_ERROR = 500
@@ -164,7 +164,7 @@ class Driven(ABC):
         """Notes what an answer, or an event of one, says about usage."""
         usage = self._exchange.api.usage(given) if self._listens else None
         if usage and self._exchange.recorder is not None:
-            self._exchange.recorder.uses(usage)
+            self._exchange.recorder.add_usage(usage)
         if usage and self._on_usage is not None and self._retries == 0:
             self._on_usage(given)
 

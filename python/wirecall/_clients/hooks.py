@@ -19,8 +19,8 @@ from wirecall._clients.driver import Driven, Driver, Head, passed
 from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
+from wirecall._sync import run
 from wirecall._tools.toolset import Toolset
-from wirecall.compaction._host import run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -235,7 +235,7 @@ class DictExchange(Driven):
 
     def _receive(self, given: Mapping[str, Any]) -> None:
         if self._exchange.recorder is not None:
-            self._exchange.recorder.receives(given)
+            self._exchange.recorder.add_received(given)
         self._hear(given)
 
     def _passing(self, read: Callable[..., Iterable[Any]], *given: Any) -> Iterable[Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
 from wirecall._clients.driver import Driver, Handover, Head, passed
-from wirecall.compaction._host import run
+from wirecall._sync import run
 from wirecall.errors import both
 
 # Headers about how the old body was transferred.

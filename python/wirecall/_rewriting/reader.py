@@ -50,7 +50,7 @@ class TextReader:
         # For the record: which of the response's texts this is, and how much of it was read.
         self._number = 0 if self._recorder is None else self._recorder.next_text()
         self._at = 0
-        self._source = response.new_text()
+        self._pieces = response.new_text()
         self._length = 0
         self._prefix = prefix
         self._streams_arguments = fragments and response.options.stream_arguments
@@ -76,9 +76,9 @@ class TextReader:
         self._apart = False
 
     @property
-    def heard(self) -> str:
+    def source(self) -> str:
         """All text that was fed."""
-        return "".join(self._source)
+        return "".join(self._pieces)
 
     @property
     def holds(self) -> bool:
@@ -87,7 +87,7 @@ class TextReader:
 
     def feed(self, text: str) -> list[Part]:
         """Returns the parts that are certain now."""
-        self._source.append(text)
+        self._pieces.append(text)
         self._length += len(text)
         if self._parser is None:
             self._record_text(text)
@@ -168,7 +168,7 @@ class TextReader:
     def _start(self, event: core.CallStart) -> None:
         self._in_call = True
         if self._recorder is not None:
-            self._recorder.event("call_start", event.name, text=self._number)
+            self._recorder.add_event("call_start", event.name, text=self._number)
         self._refused = self._response.refusal(event.name)
         if self._streams_arguments and self._refused is None:
             self._opening = CallOpened(self._id(event.id), event.name)
@@ -264,7 +264,7 @@ class TextReader:
     def _source_of(self, start: int, end: int) -> str:
         """The source between two offsets. Only the last pieces are joined: a call has just ended."""
         at, pieces = self._length, []
-        for piece in reversed(self._source):
+        for piece in reversed(self._pieces):
             at -= len(piece)
             pieces.append(piece)
             if at <= start:
@@ -275,7 +275,7 @@ class TextReader:
 
     def _record_text(self, text: str) -> None:
         if self._recorder is not None and text:
-            self._recorder.text(self._number, self._at, text)
+            self._recorder.add_text(self._number, self._at, text)
         self._at += len(text)
 
     def _record(
@@ -283,7 +283,7 @@ class TextReader:
     ) -> None:
         if self._recorder is not None:
             where: Any = {"text": self._number, "start": event.start, "end": event.end}
-            self._recorder.event(kind, event.name, content, **where, **more)
+            self._recorder.add_event(kind, event.name, content, **where, **more)
 
 
 def _random_id() -> str:

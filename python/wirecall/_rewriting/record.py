@@ -277,17 +277,17 @@ class Recorder:
         self._started = datetime.now(timezone.utc)
         self._start = time.perf_counter()
 
-    def knows(self, tools: Iterable[str], protocol: str) -> None:
-        """Notes the tools of the request."""
+    def set_tools(self, tools: Iterable[str], protocol: str) -> None:
+        """Sets the tools of the request, and the protocol of their calls."""
         self._fixed.update(tools=tuple(tools), protocol=protocol)
 
-    def sends(
+    def begin_attempt(
         self,
         request: Mapping[str, Any],
         said: Iterable[tuple[object, object]],
         reason: AttemptReason,
     ) -> None:
-        """A request is ready to be sent: the next attempt.
+        """Begins the next attempt: a request is ready to be sent.
 
         Args:
             said: The role and the content of everything that the model is told.
@@ -310,12 +310,12 @@ class Recorder:
         }
         self._attempts.append(_Open(fixed, self._sha256()))
 
-    def answers(self, status: int) -> None:
-        """The status of the response came."""
+    def set_status(self, status: int) -> None:
+        """Sets the status of the response."""
         self._attempts[-1].status = status
 
-    def receives(self, given: object) -> None:
-        """A piece of the raw response came: bytes, or a dict of a host without HTTP."""
+    def add_received(self, given: object) -> None:
+        """Adds a piece of the raw response: bytes, or a dict of a host without HTTP."""
         attempt, now = self._attempts[-1], self._now()
         raw = given if isinstance(given, bytes) else _dump(given)
         if attempt.first_byte is None:
@@ -326,13 +326,13 @@ class Recorder:
         if self._content:
             attempt.answer.append(raw)
 
-    def uses(self, usage: Mapping[str, Any]) -> None:
-        """Notes the usage in a response, or in an event of a stream."""
+    def add_usage(self, usage: Mapping[str, Any]) -> None:
+        """Adds the usage in a response, or in an event of a stream."""
         # Counts grow within one response.
         self._attempts[-1].usage.update((key, one) for key, one in usage.items() if one is not None)
 
-    def gives(self, out: object) -> None:
-        """The application gets this."""
+    def add_output(self, out: object) -> None:
+        """Adds what the application gets."""
         if self._content and out:
             self._output.append(out if isinstance(out, bytes) else _dump(out))
 
@@ -341,8 +341,8 @@ class Recorder:
         self._texts += 1
         return self._texts - 1
 
-    def text(self, number: int, start: int, said: str) -> None:
-        """Text was read."""
+    def add_text(self, number: int, start: int, said: str) -> None:
+        """Adds text that was read."""
         events = self._attempts[-1].events
         last = events[-1] if events else None
         if not isinstance(last, _OpenText) or (last.number, last.end) != (number, start):
@@ -352,8 +352,8 @@ class Recorder:
         if self._content:
             last.pieces.append(said)
 
-    def event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
-        """Something else was read."""
+    def add_event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
+        """Adds anything else that was read."""
         tool = tool if tool in self._fixed["tools"] else None
         kept = content if self._content else None
         self._attempts[-1].events.append(

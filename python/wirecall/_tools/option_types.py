@@ -4,7 +4,7 @@ import functools
 import inspect
 import json
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 P = ParamSpec("P")
@@ -43,7 +43,7 @@ def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
     """
     for name, value in given.items():
         if name not in declared:
-            raise TypeError(_unknown(name, sorted(declared)))
+            raise TypeError(unknown(name, declared))
         kinds = _alternatives(declared[name])
         if any(_fits(value, kind) for kind in kinds):
             continue
@@ -56,13 +56,15 @@ def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
         raise TypeError(f"{name} must be {expected}, not {'None' if value is None else type(value).__name__}")
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def unknown(name: str, known: Iterable[str], what: str = "option") -> str:
+    """The message for an option that does not exist. The extension uses it for limits."""
     # Loaded for errors only.
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1)
-    advice = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(known)}"
-    return f"there is no option {name!r}; {advice}"
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1)
+    advice = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(names)}"
+    return f"there is no {what} {name!r}; {advice}"
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Message, at_least, check_summarize
+from wirecall._apis.conversation import Message
 from wirecall._apis.names import ApiName
+from wirecall.compaction._checks import at_least, check_summarize
 from wirecall.compaction._durable import AsyncSummarize
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
 Kind = Literal["compressed", "failed", "opened"]
 

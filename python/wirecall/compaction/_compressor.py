@@ -1,5 +1,6 @@
 """Compresses requests: a summary replaces older turns. It is made once, and remembered in its session."""
 
+import logging
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.base import Api
-from wirecall._apis.conversation import INTRODUCTION, Message, MessageFormat, log
+from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
@@ -16,9 +17,11 @@ from wirecall.compaction._counting import Count, estimate, texts, tokens_of, wri
 from wirecall.compaction._host import AsyncFunctionError, Host
 from wirecall.compaction._pruning import Prune, pruned
 from wirecall.compaction._sessions import Remembered, Session, digests, making, recalled
-from wirecall.compaction._summary import cleaned, question, wrapped
+from wirecall.compaction._summary import INTRODUCTION, cleaned, question, wrapped
 from wirecall.compaction._truncation import Truncate, truncated
 from wirecall.compaction._turns import Conversation, joined, turns_of
+
+log = logging.getLogger("wirecall")
 
 # This many failures in a row open the breaker.
 FAILURES = 3

@@ -11,16 +11,17 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from wirecall._apis.conversation import at_least
 from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._apis.values import dict_of
+from wirecall._sync import run
 from wirecall._tools.option_types import checked
+from wirecall.compaction._checks import at_least
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._compressor import Compressor, Trim
 from wirecall.compaction._counting import Count
 from wirecall.compaction._durable import AsyncSummarize
-from wirecall.compaction._host import ASYNC, NEEDS_ASYNC, SYNC, Host, run
+from wirecall.compaction._host import ASYNC, NEEDS_ASYNC, SYNC, Host
 from wirecall.compaction._pruning import EXPLANATION, Clear, Prune, cleared
 from wirecall.compaction._sessions import Sessions
 from wirecall.compaction._truncation import Truncate, truncated

@@ -3,14 +3,16 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat, Message, check_summarize
+from wirecall._apis.conversation import Message
 from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._apis.values import dict_of
+from wirecall._sync import run
+from wirecall.compaction._checks import check_summarize
 from wirecall.compaction._counting import Count
-from wirecall.compaction._host import ASYNC, SYNC, Host, run
+from wirecall.compaction._host import ASYNC, SYNC, Host
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
-from wirecall.compaction._summary import cleaned, question, wrapped
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS, Flat, cleaned, question, wrapped
 
 Summarize = Callable[[Flat], str | None]
 AsyncSummarize = Callable[[Flat], "Awaitable[str | None]"] | Summarize

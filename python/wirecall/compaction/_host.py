@@ -1,17 +1,12 @@
-"""Compaction is written once, as coroutines; a host says whether they may wait.
-
-In a sync host a coroutine never suspends, so `run` needs no event loop.
-"""
+"""Compaction is written once, as coroutines; a host says whether they may wait."""
 
 import inspect
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 NEEDS_ASYNC = (
     "it is async: use an async client, awrap_generate or awrap_stream, or, for lists, acompact_messages or "
@@ -64,17 +59,6 @@ class Host:
 
 
 SYNC, ASYNC = Host(is_async=False), Host(is_async=True)
-
-
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine whose host is sync."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    coroutine.close()
-    raise RuntimeError("a coroutine of a sync host waited")
 
 
 def _loop_runs() -> bool:

@@ -4,10 +4,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from wirecall._apis.conversation import INTRODUCTION, MAX_SUMMARY_TOKENS, Message
+from wirecall._apis.conversation import Message
 from wirecall._apis.detection import read_conversation
 from wirecall._apis.names import ApiName
+from wirecall.compaction._checks import above_zero, whole_turns
 from wirecall.compaction._counting import Count, estimate, tokens
+from wirecall.compaction._summary import INTRODUCTION, MAX_SUMMARY_TOKENS
 from wirecall.compaction._turns import Conversation, ResultRepair, joined, turns_of
 
 
@@ -84,10 +86,10 @@ def affordable(
     of: Conversation, max_tokens: float, count: Count | None, usage: float | None, max_summary_tokens: float
 ) -> int:
     """How many of the last turns fit into `max_tokens`, beside the system messages and a summary."""
-    limit = _above_zero("max_tokens", max_tokens)
-    max_summary_tokens = _above_zero("max_summary_tokens", max_summary_tokens)
+    limit = above_zero("max_tokens", max_tokens)
+    max_summary_tokens = above_zero("max_summary_tokens", max_summary_tokens)
     if usage is not None:
-        usage = _above_zero("usage", usage)
+        usage = above_zero("usage", usage)
         count = count or estimate
     if not of.turns:
         return 0
@@ -118,19 +120,6 @@ def affordable(
         if summarised <= limit:
             kept += 1
     return len(of.turns)
-
-
-def whole_turns(given: object) -> float:
-    """The number rounded down, at least 0; may be infinite."""
-    if not isinstance(given, (int, float)) or math.isnan(given):
-        raise ValueError(f"keep_recent_turns is {given!r}; it must be a number of turns, such as 10")
-    return given if math.isinf(given) and given > 0 else max(0, math.floor(max(given, 0)))
-
-
-def _above_zero(name: str, given: object) -> float:
-    if not isinstance(given, (int, float)) or isinstance(given, bool) or not given > 0:
-        raise ValueError(f"{name} is {given!r}; it must be a number above 0")
-    return given
 
 
 def cut(of: Conversation, keep: float) -> CompactionPlan:

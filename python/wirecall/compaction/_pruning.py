@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from wirecall._apis.conversation import Message, MessageFormat, at_least
+from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.values import dict_of
+from wirecall.compaction._checks import at_least
 
 CLEARED = "[Old tool result content cleared]"
 # What the model is told about placeholders.

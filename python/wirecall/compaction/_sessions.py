@@ -1,6 +1,7 @@
 """What is kept from one request of a session to the next, for the most recently used sessions."""
 
 import json
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -8,8 +9,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from wirecall._apis.conversation import Message, log
+from wirecall._apis.conversation import Message
 from wirecall._apis.values import dict_of
+
+log = logging.getLogger("wirecall")
 
 # Conversations under one id (branches, sub-agents, hosts without ids) each have a summary of their own.
 _REMEMBERED = 8

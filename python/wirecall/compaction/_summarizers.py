@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, overload
 
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, AnswerText, Flat, MessageFormat
+from wirecall._apis.conversation import AnswerText, MessageFormat
 from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS, Flat
 
 # Anthropic's API requires that a user speaks first.
 _FIRST = {"role": "user", "content": "[The conversation begins]"}

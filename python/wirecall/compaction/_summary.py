@@ -4,10 +4,25 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall._apis.conversation import INTRODUCTION, MAX_SUMMARY_TOKENS, OPENING, Message, MessageFormat
+from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.detection import read_conversation
 from wirecall._apis.names import ApiName
 from wirecall.compaction._counting import texts, written
+
+# What a summarising model is given: texts of users and assistants, as `[{"role", "content"}]`.
+Flat = list[dict[str, str]]
+
+# The first line of each summary. A message that begins with it is a summary: it is not a turn, and the next
+# summary replaces it.
+OPENING = "[Summary of the conversation so far]"
+# Precedes each summary.
+INTRODUCTION = (
+    f"{OPENING}\n"
+    "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
+    "is now, without a recap and without questions about what the summary says.\n\n"
+)
+# The most tokens of a summary, by default.
+MAX_SUMMARY_TOKENS = 2048
 
 _INSTRUCTION = (
     "Summarise the conversation above, so that another model can continue it without having seen it. Keep "

@@ -1,13 +1,17 @@
 """Shortens large tool results: their beginning, their end, and a note of what was left out."""
 
+import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from wirecall._apis.conversation import Message, MessageFormat, at_least, log
+from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.values import dict_of
+from wirecall.compaction._checks import at_least
+
+log = logging.getLogger("wirecall")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from wirecall._apis.conversation import OPENING, Call, Message, MessageFormat, Result, Seen
+from wirecall._apis.conversation import Call, Message, MessageFormat, Result, Seen
 from wirecall._apis.values import dict_of, listed
+from wirecall.compaction._summary import OPENING
 
 
 class ResultRepair(NamedTuple):

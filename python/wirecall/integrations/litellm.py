@@ -17,7 +17,7 @@ from wirecall._clients.hooks import DictExchange, FunctionSource
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
-from wirecall.compaction._host import run
+from wirecall._sync import run
 from wirecall.errors import ToolError, both
 
 if TYPE_CHECKING:

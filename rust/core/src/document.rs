@@ -2,23 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::arguments::element::{Outcome, Reader, UNCLOSED, is_member};
-use crate::body::{Context, ElementWriter, Found, Lists, is_nestable, write_tree};
+use crate::arguments::elements::{ElementWriter, is_nestable};
+use crate::arguments::elements::{Outcome, Reader, UNCLOSED, is_member};
+use crate::arguments::{Context, Found, Lists, write_tree};
+use crate::error::SyntaxError;
 use crate::limits::{Limits, RECURSION};
-use crate::protocol::Xml;
+use crate::protocols::Xml;
 use crate::schema::{self, Schema, UNKNOWN, compile};
 use crate::syntax::json::{Value, json_string};
+use crate::syntax::position::Position;
 use crate::syntax::scan::Delimiters;
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{For, is_name};
-
-/// What is wrong with a document, and where: lines and columns count from 1, columns in characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct XmlFault {
-    pub reason: String,
-    pub line: usize,
-    pub column: usize,
-}
 
 /// The type of a document, compiled once.
 #[derive(Clone, Debug)]
@@ -30,19 +25,21 @@ impl XmlSchema {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is not valid JSON: {e}")))?;
-        Ok(XmlSchema(Arc::new(compile(&schema::Document::new(&value)?)?)))
+        Ok(XmlSchema(Arc::new(compile(&schema::SchemaDocument::new(&value)?)?)))
     }
 }
 
 /// What typing needs to know.
 fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
     Context {
-        protocol: &Xml,
+        writer: &Xml,
         tools: None,
         schema,
         syntax: None,
         strict,
         any_style: false,
+        near_misses: true,
+        result_marks: &[],
         delimiters,
         limits,
         tool: "",
@@ -61,7 +58,7 @@ pub struct Document {
     buffer: String,
     /// Bytes that were read, and the place behind the part of them that is consumed.
     bytes: usize,
-    place: Place,
+    place: Position,
     notes: Notes,
 }
 
@@ -69,46 +66,27 @@ pub struct Document {
 #[derive(Clone, Debug)]
 struct Notes {
     repair: bool,
-    faults: Vec<XmlFault>,
-    failed: Option<XmlFault>,
+    faults: Vec<SyntaxError>,
+    failed: Option<SyntaxError>,
 }
 
 impl Notes {
     /// Notes a fault; false: it is an error.
-    fn fault(&mut self, message: &str, place: Place) -> bool {
+    fn fault(&mut self, message: &str, place: Position) -> bool {
         if !self.repair {
             self.fail(message, place);
         } else if self.faults.len() < FAULTS {
-            self.faults.push(place.error(message));
+            self.faults.push(place.error(message.to_owned()));
         }
         self.repair
     }
 
-    fn fail(&mut self, message: &str, place: Place) {
-        self.failed.get_or_insert_with(|| place.error(message));
+    fn fail(&mut self, message: &str, place: Position) {
+        self.failed.get_or_insert_with(|| place.error(message.to_owned()));
     }
 
-    fn state(&self) -> Result<(), XmlFault> {
+    fn state(&self) -> Result<(), SyntaxError> {
         self.failed.clone().map_or(Ok(()), Err)
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    line: usize,
-    column: usize,
-}
-
-impl Place {
-    fn behind(self, text: &str) -> Self {
-        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-        let tail = memchr::memrchr(b'\n', text.as_bytes()).map_or(text, |at| &text[at + 1..]);
-        let chars = tail.chars().count();
-        Place { line: self.line + lines, column: if lines > 0 { 1 } else { self.column } + chars }
-    }
-
-    fn error(self, reason: &str) -> XmlFault {
-        XmlFault { reason: reason.to_owned(), line: self.line, column: self.column }
     }
 }
 
@@ -121,18 +99,18 @@ impl Document {
             reader: Reader::document(&schema.0),
             buffer: String::new(),
             bytes: 0,
-            place: Place { line: 1, column: 1 },
+            place: Position::START,
             notes: Notes { repair, faults: Vec::new(), failed: None },
         }
     }
 
     /// What was wrong with the text so far, and was read all the same.
-    pub fn faults(&self) -> &[XmlFault] {
+    pub fn faults(&self) -> &[SyntaxError] {
         &self.notes.faults
     }
 
     /// Reads on.
-    pub fn feed(&mut self, text: &str) -> Result<(), XmlFault> {
+    pub fn feed(&mut self, text: &str) -> Result<(), SyntaxError> {
         self.bytes += text.len();
         if self.bytes > self.limits.call_bytes {
             let message = format!("the document has more than {} bytes", self.limits.call_bytes);
@@ -148,7 +126,7 @@ impl Document {
     }
 
     /// The text has ended: the JSON of its value.
-    pub fn finish(&mut self) -> Result<String, XmlFault> {
+    pub fn finish(&mut self) -> Result<String, SyntaxError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         loop {
             self.notes.state()?;
@@ -162,16 +140,16 @@ impl Document {
     }
 
     /// The value of what was read.
-    fn value(&mut self) -> Result<String, XmlFault> {
+    fn value(&mut self) -> Result<String, SyntaxError> {
         let Document { reader, schema, place, notes, .. } = self;
         notes.state()?;
         let tree = reader.finish(schema, &mut |fault, _| notes.fault(fault.what(), *place));
         notes.state()?;
-        self.typed(&tree.unwrap_or(Tree::Map(Vec::new())))
+        self.typed(&tree.unwrap_or(UntypedValue::Map(Vec::new())))
     }
 
     /// The JSON of the value as far as it is known, as if the text ended here; `None` in front of the first element.
-    pub fn partial(&self) -> Option<Result<String, XmlFault>> {
+    pub fn partial(&self) -> Option<Result<String, SyntaxError>> {
         let mut document = self.clone();
         document.notes.repair = true;
         // What is held back may become anything.
@@ -184,24 +162,24 @@ impl Document {
         let Document { schema, limits, reader, place, notes, .. } = self;
         let (mut at, mut counted) = (0, 0);
         let outcome = reader.feed(schema, limits.depth, window, &mut at, last, &mut |fault, at| {
-            *place = place.behind(&window[counted..at]);
+            *place = place.after(&window[counted..at]);
             counted = at;
             notes.fault(fault.what(), *place)
         });
-        *place = place.behind(&window[counted..at]);
+        *place = place.after(&window[counted..at]);
         if outcome == Outcome::TooDeep {
             notes.fail(&format!("elements are nested more than {} levels deep", limits.depth), *place);
         }
         at
     }
 
-    fn typed(&mut self, tree: &Tree) -> Result<String, XmlFault> {
+    fn typed(&mut self, tree: &UntypedValue) -> Result<String, SyntaxError> {
         let (delimiters, mut found) = (Delimiters::default(), Found::default());
         let Document { schema, limits, place, notes, .. } = self;
         let cx = context(schema, !notes.repair, &delimiters, limits);
         // A root is a member, whatever its name: `item` would be a list.
         let (above, tree) = match tree {
-            Tree::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
+            UntypedValue::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
                 found.args.json = format!("{{{}:", json_string(&members[0].0));
                 (1, &members[0].1)
             }
@@ -251,7 +229,7 @@ pub fn parse_xml(
     schema: &XmlSchema,
     repair: bool,
     limits: Limits,
-) -> (Result<String, XmlFault>, Vec<XmlFault>) {
+) -> (Result<String, SyntaxError>, Vec<SyntaxError>) {
     let mut document = Document::new(schema, repair, limits);
     let read = document.feed(text).and_then(|()| document.finish());
     (read, document.notes.faults)

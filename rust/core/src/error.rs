@@ -1,84 +1,66 @@
-//! Kinds of errors, repairs and problems, with the stable names that hosts match on.
+//! Errors, repairs and problems. Their kinds have stable names, which hosts match on.
 
+use std::borrow::Cow;
 use std::fmt;
 
-/// A near miss that the lenient reader reads anyway; in strict mode an error of the same name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Repair {
-    JsonWrapper,
-    RelaxedJson,
-    SpacedEquals,
-    EmptyValue,
-    CommaSeparator,
-    TrailingCharacters,
-    UnquotedSpaces,
-    InnerQuotes,
-    MissingClose,
-    KeyStyle,
-    ToolStyle,
-    CallStyle,
-    ColonSeparator,
-    QuoteStyle,
-    Coerced,
-    OtherFormat,
-    KeyNumber,
-    ListWrapper,
-    ValueWrapper,
-    EnumQuotes,
-    KeyAlias,
-    EncodedArguments,
-    UnbalancedBrackets,
-    StrayTag,
-    Markup,
-    BareText,
-    BareName,
-    UnclosedTag,
-    TagStyle,
-    MissingWrapper,
-    RelaxedYaml,
-    VerbatimText,
+/// An enum whose values have stable names.
+macro_rules! named {
+    ($(#[$about:meta])* pub enum $name:ident { $($(#[$doc:meta])* $value:ident => $text:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$doc])* $value,)*
+        }
+
+        impl $name {
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($name::$value => $text,)*
+                }
+            }
+        }
+    };
 }
 
-impl Repair {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Repair::JsonWrapper => "json_wrapper",
-            Repair::RelaxedJson => "relaxed_json",
-            Repair::SpacedEquals => "spaced_equals",
-            Repair::EmptyValue => "empty_value",
-            Repair::CommaSeparator => "comma_separator",
-            Repair::TrailingCharacters => "trailing_characters",
-            Repair::UnquotedSpaces => "unquoted_spaces",
-            Repair::InnerQuotes => "inner_quotes",
-            Repair::MissingClose => "missing_close",
-            Repair::KeyStyle => "key_style",
-            Repair::ToolStyle => "tool_style",
-            Repair::CallStyle => "call_style",
-            Repair::ColonSeparator => "colon_separator",
-            Repair::QuoteStyle => "quote_style",
-            Repair::Coerced => "coerced",
-            Repair::OtherFormat => "other_format",
-            Repair::KeyNumber => "key_number",
-            Repair::ListWrapper => "list_wrapper",
-            Repair::ValueWrapper => "value_wrapper",
-            Repair::EnumQuotes => "enum_quotes",
-            Repair::KeyAlias => "key_alias",
-            Repair::EncodedArguments => "encoded_arguments",
-            Repair::UnbalancedBrackets => "unbalanced_brackets",
-            Repair::StrayTag => "stray_tag",
-            Repair::Markup => "markup",
-            Repair::BareText => "bare_text",
-            Repair::BareName => "bare_name",
-            Repair::UnclosedTag => "unclosed_tag",
-            Repair::TagStyle => "tag_style",
-            Repair::MissingWrapper => "missing_wrapper",
-            Repair::RelaxedYaml => "relaxed_yaml",
-            Repair::VerbatimText => "verbatim_text",
-        }
+named! {
+    /// A near miss that the lenient reader repairs; in strict mode an error of the same name.
+    pub enum Repair {
+        JsonWrapper => "json_wrapper",
+        RelaxedJson => "relaxed_json",
+        SpacedEquals => "spaced_equals",
+        EmptyValue => "empty_value",
+        CommaSeparator => "comma_separator",
+        TrailingCharacters => "trailing_characters",
+        UnquotedSpaces => "unquoted_spaces",
+        InnerQuotes => "inner_quotes",
+        MissingClose => "missing_close",
+        KeyStyle => "key_style",
+        ToolStyle => "tool_style",
+        CallStyle => "call_style",
+        ColonSeparator => "colon_separator",
+        QuoteStyle => "quote_style",
+        Coerced => "coerced",
+        OtherFormat => "other_format",
+        KeyNumber => "key_number",
+        ListWrapper => "list_wrapper",
+        ValueWrapper => "value_wrapper",
+        EnumQuotes => "enum_quotes",
+        KeyAlias => "key_alias",
+        EncodedArguments => "encoded_arguments",
+        UnbalancedBrackets => "unbalanced_brackets",
+        StrayTag => "stray_tag",
+        Markup => "markup",
+        BareText => "bare_text",
+        BareName => "bare_name",
+        UnclosedTag => "unclosed_tag",
+        TagStyle => "tag_style",
+        MissingWrapper => "missing_wrapper",
+        RelaxedYaml => "relaxed_yaml",
+        VerbatimText => "verbatim_text",
     }
 }
 
-/// Why a call could not be handed over.
+/// Why a call was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     UnknownTool,
@@ -92,7 +74,7 @@ pub enum ErrorKind {
     TooLarge,
     TooDeep,
     TooManyCalls,
-    /// Strict mode met something that the lenient reader would have repaired.
+    /// Strict mode found what the lenient reader would have repaired.
     Strict(Repair),
 }
 
@@ -115,34 +97,33 @@ impl ErrorKind {
     }
 }
 
-/// What is wrong with arguments that were read all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ProblemKind {
-    WrongType,
-    NotInEnum,
-    MissingRequired,
-    UnknownField,
-    /// Found by the full validation only.
-    Schema,
-}
-
-impl ProblemKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ProblemKind::WrongType => "wrong_type",
-            ProblemKind::NotInEnum => "not_in_enum",
-            ProblemKind::MissingRequired => "missing_required",
-            ProblemKind::UnknownField => "unknown_field",
-            ProblemKind::Schema => "schema",
-        }
+named! {
+    /// What is wrong with arguments that were accepted.
+    pub enum ProblemKind {
+        WrongType => "wrong_type",
+        NotInEnum => "not_in_enum",
+        MissingRequired => "missing_required",
+        UnknownField => "unknown_field",
+        /// Found by the full validation only.
+        Schema => "schema",
     }
 }
 
-/// A tool definition that cannot be used; the caller's mistake.
+/// One thing that is wrong with arguments that were accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub kind: ProblemKind,
+    /// The path, written like a key: `profile.address.city`, `items[0].sku`; empty for all arguments.
+    pub field: String,
+    /// A sentence for the model.
+    pub message: String,
+}
+
+/// A tool definition that cannot be used: a mistake of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {
     pub tool: String,
-    /// JSON pointer into the tool's schema, where the fault lies there.
+    /// A JSON pointer into the tool's schema, if the error is in the schema.
     pub pointer: Option<String>,
     pub message: String,
 }
@@ -158,7 +139,7 @@ impl fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
-/// Arguments that cannot be written; the caller's mistake.
+/// Arguments that cannot be written: a mistake of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeError(pub String);
 
@@ -169,3 +150,19 @@ impl fmt::Display for EncodeError {
 }
 
 impl std::error::Error for EncodeError {}
+
+/// What is wrong with a JSON, YAML or XML text, and where. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    pub message: Cow<'static, str>,
+    pub line: usize,
+    pub column: usize,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (line {}, column {})", self.message, self.line, self.column)
+    }
+}
+
+impl std::error::Error for SyntaxError {}

@@ -2,17 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{ErrorKind, ProblemKind, Repair};
-
-/// One thing wrong with arguments that were handed over all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    pub kind: ProblemKind,
-    /// Where, as a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole.
-    pub field: String,
-    /// A sentence for the model.
-    pub message: String,
-}
+use crate::error::{ErrorKind, Problem, Repair};
 
 /// A complete call. Offsets count characters of the message, `end` exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]

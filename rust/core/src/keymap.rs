@@ -1,11 +1,11 @@
-//! A small ordered map from keys to values: a list while it is short, hashed once it is not.
+//! A small ordered map: a list of entries, with a hash index once it is long.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Above this a scan is slower than a hash, and hostile input could make scans quadratic.
+/// Above this, a scan is slower than a hash lookup, and hostile input could make scans quadratic.
 const SCAN: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ impl<V, K> Default for KeyMap<V, K> {
 }
 
 impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
-    /// Empty again, with its memory.
+    /// Removes all entries and keeps the allocation of the list.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.index = None;
@@ -35,12 +35,12 @@ impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
         self.entries.is_empty()
     }
 
-    /// Where the key stands, counted in the order of insertion.
+    /// The position of the key in the order of insertion.
     pub fn position(&self, key: &str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(key).copied(),
             None => {
-                // Length and first byte most often tell, without a call.
+                // The length and the first byte usually differ, which avoids a call to compare the rest.
                 let (length, first) = (key.len(), key.as_bytes().first());
                 let same = |k: &str| k.len() == length && k.as_bytes().first() == first && k == key;
                 self.entries.iter().position(|(k, _)| same(k.borrow()))
@@ -48,7 +48,7 @@ impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
         }
     }
 
-    /// The key as it is kept, and its value.
+    /// The stored key, and its value.
     pub fn entry(&self, key: &str) -> Option<(&K, &V)> {
         self.position(key).map(|at| self.at(at))
     }
@@ -66,7 +66,7 @@ impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
         &mut self.entries[at].1
     }
 
-    /// Adds a key that is not there yet.
+    /// Adds a key that is not in the map yet.
     pub fn push(&mut self, key: K, value: V) {
         if let Some(index) = &mut self.index {
             index.insert(key.clone(), self.entries.len());

@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod body;
 mod document;
 mod error;
 mod event;
@@ -19,21 +18,23 @@ mod limits;
 mod manual;
 mod message;
 mod parser;
-mod protocol;
+mod protocols;
 mod schema;
 mod syntax;
+mod tools;
 mod toolset;
 
-pub use body::{beyond_float, may_be_beyond_float};
-pub use document::{Document, XmlFault, XmlSchema, format_xml, parse_xml};
-pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
-pub use event::{CallEnd, CallError, Event, Item, Problem, fold};
+pub use arguments::{beyond_float, may_be_beyond_float};
+pub use document::{Document, XmlSchema, format_xml, parse_xml};
+pub use error::{EncodeError, ErrorKind, Problem, ProblemKind, Repair, SyntaxError, ToolError};
+pub use event::{CallEnd, CallError, Event, Item, fold};
 pub use limits::{Limits, RECURSION};
 pub use message::parse;
 pub use parser::{Parser, Plain};
-pub use protocol::{Custom, Host, Reading, names as protocols, write_error};
+pub use protocols::{Custom, Host, Reading, names as protocols};
 pub use schema::{Descriptions, Field};
-pub use syntax::json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as parse_json};
+pub use syntax::json::{Duplicates, LoadOptions, Member, Value, loads, parse as parse_json};
 pub use syntax::scan::Delimiters;
-pub use syntax::yaml::{YamlError, format as format_yaml, parse as parse_yaml};
-pub use toolset::{CodeMode, Definition, Fallback, Options, Syntax, Tool, Toolset};
+pub use syntax::yaml::{format as format_yaml, parse as parse_yaml};
+pub use tools::{Definition, Fallback, Syntax, Tool};
+pub use toolset::{CodeMode, Options, Toolset};

@@ -1,7 +1,7 @@
 //! What the model is told about the tools: a header with example calls, then one line for each tool.
 
 use crate::parser::shown_example;
-use crate::protocol::Examples;
+use crate::protocols::Examples;
 use crate::toolset::Toolset;
 
 impl Toolset {
@@ -23,9 +23,9 @@ impl Toolset {
     }
 
     fn header(&self) -> (String, Vec<String>) {
-        let make = |at| shown_example(self, at);
-        let examples = Examples::new(self, &make);
-        let header = self.protocol.header(self, &examples);
+        let (prompt, make) = (self.prompt(), |at| shown_example(self, at));
+        let examples = Examples::new(&prompt, &make);
+        let header = self.protocol.header(&prompt, &examples);
         (header, examples.given())
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use wirecall_core::{Document, Limits, XmlFault, XmlSchema, format_xml, parse_json, parse_xml};
+use wirecall_core::{Document, Limits, SyntaxError, XmlSchema, format_xml, parse_json, parse_xml};
 
 /// None, of a root's own value, and of members that have other types.
 static SCHEMAS: LazyLock<Vec<XmlSchema>> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ static SCHEMAS: LazyLock<Vec<XmlSchema>> = LazyLock::new(|| {
 /// Levels of a document; one of more levels than this can still be written with a root around it.
 const DEPTH: usize = 64;
 
-type Read = (Result<String, XmlFault>, Vec<XmlFault>);
+type Read = (Result<String, SyntaxError>, Vec<SyntaxError>);
 
 fn limits() -> Limits {
     Limits { depth: DEPTH, ..Limits::default() }

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value as Json;
-use wirecall_core::{Duplicates, Loading, Value, loads};
+use wirecall_core::{Duplicates, LoadOptions, Value, loads};
 
 fn written(value: &Value<'_>) -> String {
     let mut out = String::new();
@@ -15,8 +15,8 @@ fn written(value: &Value<'_>) -> String {
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for duplicates in [Duplicates::Error, Duplicates::First, Duplicates::Last] {
-        let relaxed = Loading { duplicates, ..Loading::default() };
-        let strict = Loading { relaxed: false, ..relaxed };
+        let relaxed = LoadOptions { duplicates, ..LoadOptions::default() };
+        let strict = LoadOptions { relaxed: false, ..relaxed };
         let found = [loads(text, &strict, None), loads(text, &relaxed, None)];
         if found[0].is_ok() {
             assert_eq!(found[0], found[1]);
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
                 (Ok(_), Err(error)) => {
                     assert!(text.contains("\\u") || error.to_string().contains("recursion"), "{error}")
                 }
-                (Err(fault), Ok(_)) => assert!(fault.reason.contains("float"), "{fault:?}"),
+                (Err(fault), Ok(_)) => assert!(fault.message.contains("float"), "{fault:?}"),
                 (Err(_), Err(_)) => {}
             }
         }
@@ -39,9 +39,9 @@ fuzz_target!(|data: &[u8]| {
                     assert_eq!(warnings.is_empty(), found.is_ok(), "{warnings:?}");
                     assert!(found.is_err() || found.as_ref() == Ok(&value));
                 }
-                Err(fault) => assert!(fault.reason.contains("levels deep"), "{fault:?}"),
+                Err(fault) => assert!(fault.message.contains("levels deep"), "{fault:?}"),
             }
-            let partial = Loading { partial: true, ..*options };
+            let partial = LoadOptions { partial: true, ..*options };
             // Every beginning of a long text would be quadratic.
             let ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end) && (*end < 64 || *end == text.len()));
             for end in ends.filter(|_| found.is_ok()) {

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use wirecall_core::{EncodeError, JsonFault, ToolError, XmlFault};
+use wirecall_core::{EncodeError, SyntaxError, ToolError};
 
 /// `wirecall.ToolError`, with the tool and the JSON pointer as attributes.
 pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
@@ -20,19 +20,21 @@ pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
 }
 
 /// `wirecall.JsonError`, with the place as attributes.
-pub fn json_error(py: Python<'_>, fault: &JsonFault) -> PyErr {
+pub fn json_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    placed(py, &CLASS, "JsonError", (&*fault.reason, fault.line, fault.column)).unwrap_or_else(|other| other)
+    syntax_error(py, &CLASS, "JsonError", error)
 }
 
 /// `wirecall.XmlError`, in the same way.
-pub fn xml_error(py: Python<'_>, fault: &XmlFault) -> PyErr {
+pub fn xml_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    placed(py, &CLASS, "XmlError", (&*fault.reason, fault.line, fault.column)).unwrap_or_else(|other| other)
+    syntax_error(py, &CLASS, "XmlError", error)
 }
 
-fn placed(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, fault: (&str, usize, usize)) -> PyResult<PyErr> {
-    Ok(PyErr::from_value(class.import(py, "wirecall.errors", name)?.call1(fault)?))
+fn syntax_error(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, error: &SyntaxError) -> PyErr {
+    let class = class.import(py, "wirecall.errors", name);
+    let raised = class.and_then(|class| class.call1((&*error.message, error.line, error.column)));
+    raised.map_or_else(|other| other, PyErr::from_value)
 }
 
 pub fn encode_error(error: &EncodeError) -> PyErr {

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyType};
-use wirecall_core::{Duplicates, JsonFault, Loading, Value};
+use wirecall_core::{Duplicates, LoadOptions, SyntaxError, Value};
 
 use crate::convert::clean;
 use crate::errors;
@@ -53,7 +53,7 @@ pub fn loads<'py>(
     let text = clean(text)?;
     let digits = if text.len() > DIGITS { digits(py)? } else { DIGITS };
     let mut faults = warnings.map(|_| Vec::new());
-    let read = wirecall_core::loads(&text, &Loading { relaxed, duplicates, partial, digits }, faults.as_mut());
+    let read = wirecall_core::loads(&text, &LoadOptions { relaxed, duplicates, partial, digits }, faults.as_mut());
     let value = python(py, &read.map_err(|fault| errors::json_error(py, &fault))?)?;
     if let Some((list, faults)) = warnings.zip(faults) {
         for fault in &faults {
@@ -74,9 +74,9 @@ fn digits(py: Python<'_>) -> PyResult<usize> {
     }
 }
 
-fn warning<'py>(py: Python<'py>, fault: &JsonFault) -> PyResult<Bound<'py, PyAny>> {
+fn warning<'py>(py: Python<'py>, fault: &SyntaxError) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    CLASS.import(py, "wirecall.errors", "JsonWarning")?.call1((fault.line, fault.column, &*fault.reason))
+    CLASS.import(py, "wirecall.errors", "JsonWarning")?.call1((fault.line, fault.column, &*fault.message))
 }
 
 /// Recursion is bounded by the depth the value was made with.

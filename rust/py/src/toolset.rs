@@ -98,7 +98,8 @@ fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> P
             "key_segments" => &mut limits.key_segments,
             _ => {
                 let known = ["call_bytes", "depth", "calls", "key_segments"];
-                let message = py.import("wirecall._tools.option_types")?.call_method1("unknown", (name, known, "limit"))?;
+                let message =
+                    py.import("wirecall._tools.option_types")?.call_method1("unknown", (name, known, "limit"))?;
                 return Err(PyValueError::new_err(message.unbind()));
             }
         };
@@ -337,7 +338,7 @@ impl Toolset {
         let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {
             let failed = failed.get();
-            let text = core::write_error(&self.tools, name.as_deref(), &failed.sentence, failed.example.as_deref());
+            let text = self.tools.encode_error(name.as_deref(), &failed.sentence, failed.example.as_deref());
             return protocol::raised().map(|()| text);
         }
         let name = name.as_deref().unwrap_or("unknown");

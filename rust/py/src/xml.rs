@@ -125,7 +125,7 @@ impl XmlParser {
         PyList::new(
             py,
             faults
-                .map(|fault| class.call1((fault.line, fault.column, &*fault.reason)))
+                .map(|fault| class.call1((fault.line, fault.column, &*fault.message)))
                 .collect::<PyResult<Vec<_>>>()?,
         )
     }

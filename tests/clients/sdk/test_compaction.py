@@ -9,8 +9,8 @@ from playing import CLIENT
 from server import Answer, Call, serve
 from server.answers import Thinking
 
-from wirecall._apis.conversation import OPENING
 from wirecall.compaction import compact_messages, plan_compaction
+from wirecall.compaction._summary import OPENING
 
 STEPS = 12
 PARAMETERS = {"type": "object", "properties": {"at": {"type": "integer"}}}

@@ -36,7 +36,7 @@ def test_a_store_wants_a_file() -> None:
     command = [sys.executable, str(EXAMPLES / "compact_store.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("Which file holds the conversation? compact_store.py FILE")
+    assert done.stderr.startswith("usage: compact_store.py FILE")
 
 
 def test_shortened_in_flight() -> None:

@@ -12,8 +12,8 @@ from server import Answer, Failure, Server, serve
 from server.answers import Refusal, Thinking
 
 import wirecall
-from wirecall._apis.conversation import OPENING
 from wirecall.compaction import SummaryError, acompact_messages, compact_messages, summarizer
+from wirecall.compaction._summary import OPENING
 
 SUMMARY = Answer(["<analysis>hm</analysis>\n<summary>They like tea.</summary>"])
 Make = Callable[[Server], Any]

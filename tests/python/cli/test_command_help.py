@@ -31,7 +31,7 @@ def test_help_has_the_commands_of_the_readme() -> None:
 
 def test_help_says_what_happens_without_tools() -> None:
     parse, encode = (" ".join(run(command, "--help").stdout.split()) for command in ("parse", "encode"))
-    assert "Without it, calls of any name are read, with untyped values." in parse
+    assert "Without it, calls of any name are parsed, with untyped values." in parse
     assert "Without it, calls of any name are written, with untyped values." in encode
 
 

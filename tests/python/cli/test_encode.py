@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_support import run
+from cli_support import TOOLS, run
 
 from wirecall import PROTOCOLS, Toolset
 
@@ -87,6 +87,34 @@ def test_what_is_encoded_parses(tools: str) -> None:
     assert calls == [
         (item["name"], json.loads(item["arguments"])) for item in items if item["type"] == "call_end"
     ]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("given", "warnings"),
+    [
+        ('{"city": "Ulm", "days": 2}', []),
+        ('{"days": 2}', ["city is required"]),
+        ('{"city": "Ulm", "days": "two"}', ["days: `two` is not a whole number"]),
+        ('{"city": 5, "days": 2}', ['will be parsed as {"city":"5","days":2}']),
+        ('{"city": ["Ulm"]}', ["city: "]),
+        ('{"city": "Ulm", "town": "Ulm"}', ["town is not a parameter"]),
+    ],
+)
+def test_arguments_that_do_not_fit_get_a_warning(
+    tmp_path: Path, protocol: str, given: str, warnings: list[str]
+) -> None:
+    schema = {**TOOLS[0]["parameters"], "additionalProperties": False}
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"name": "get_weather", "parameters": schema}]), encoding="utf-8")
+    result = run("encode", "--tools", str(tools), "--protocol", protocol, "get_weather", given)
+    assert result.exit_code == 0
+    assert result.stdout
+    said = result.stderr.splitlines()
+    assert len(said) == len(warnings)
+    for line, warning in zip(sorted(said), sorted(warnings), strict=True):
+        assert line.startswith("ARGUMENTS: warning: ")
+        assert warning in line
 
 
 @pytest.mark.parametrize("protocol", [*PROTOCOLS, "json"])

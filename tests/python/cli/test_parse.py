@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cli_support import TOOLS, events, run
 
-from wirecall import PROTOCOLS, Toolset
+from wirecall import Toolset
 from wirecall._cli import parse
 
 
@@ -98,34 +98,6 @@ def test_the_hint_needs_only_the_beginning_of_a_message(tools: str, monkeypatch:
     call = Toolset(TOOLS, protocol="hermes").encode("get_time", {"zone": "UTC"})
     for prose, hint in (("x" * 500, "try --protocol hermes\n"), ("x" * 1000, "")):
         assert run("parse", "--tools", tools, stdin=prose + call).stderr.endswith(hint)
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(
-    ("given", "warnings"),
-    [
-        ('{"city": "Ulm", "days": 2}', []),
-        ('{"days": 2}', ["city is required"]),
-        ('{"city": "Ulm", "days": "two"}', ["days: `two` is not a whole number"]),
-        ('{"city": 5, "days": 2}', ['will be read as {"city":"5","days":2}']),
-        ('{"city": ["Ulm"]}', ["city: "]),
-        ('{"city": "Ulm", "town": "Ulm"}', ["town is not a parameter"]),
-    ],
-)
-def test_arguments_that_do_not_fit_get_a_warning(
-    tmp_path: Path, protocol: str, given: str, warnings: list[str]
-) -> None:
-    schema = {**TOOLS[0]["parameters"], "additionalProperties": False}
-    tools = tmp_path / "tools.json"
-    tools.write_text(json.dumps([{"name": "get_weather", "parameters": schema}]), encoding="utf-8")
-    result = run("encode", "--tools", str(tools), "--protocol", protocol, "get_weather", given)
-    assert result.exit_code == 0
-    assert result.stdout
-    said = result.stderr.splitlines()
-    assert len(said) == len(warnings)
-    for line, warning in zip(sorted(said), sorted(warnings), strict=True):
-        assert line.startswith("ARGUMENTS: warning: ")
-        assert warning in line
 
 
 def test_without_tools_calls_are_untyped() -> None:

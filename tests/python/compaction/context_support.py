@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from wirecall._apis.conversation import INTRODUCTION
+from wirecall.compaction._summary import INTRODUCTION
 
 Json = dict[str, Any]
 

@@ -14,9 +14,9 @@ pytest.importorskip("click")
 from click.testing import CliRunner, Result
 from server import Answer, Failure, Server, serve
 
-from wirecall._apis.conversation import OPENING
 from wirecall._cli import compact as commands
 from wirecall._cli.commands import wirecall
+from wirecall.compaction._summary import OPENING
 
 MESSAGES = [
     {"role": "system", "content": "Be kind."},
@@ -67,7 +67,7 @@ def test_a_plan_by_tokens_says_what_is_left_for_a_summary() -> None:
     given = ("--plan", "--estimate", "--max-tokens")
     text = json.dumps(MESSAGES)
     said = run(*given, "5", stdin=text).stdout
-    assert said.endswith("\na summary     2,048  at most: --max-summary-tokens\n")
+    assert said.endswith("\na summary     2,048  at most (--max-summary-tokens)\n")
     assert "nothing to summarise" not in said
     fits = run(*given, "5000", stdin=text).stdout
     assert "a summary" not in fits
@@ -181,7 +181,7 @@ def test_what_is_added_to_a_file_meanwhile_is_not_lost(
     arguments = (str(path), "--keep-recent-turns", "1", "--model", "m", "--output")
     result = run(*arguments, str(path))
     assert result.exit_code != 0
-    assert "changed meanwhile" in result.stderr
+    assert "changed in the meantime" in result.stderr
     assert path.read_text(encoding="utf-8").count("\n") == len(MESSAGES) + 1
     other = tmp_path / "other.jsonl"
     assert run(*arguments, str(other)).exit_code == 0

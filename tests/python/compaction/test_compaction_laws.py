@@ -14,8 +14,8 @@ from server import chat, messages, responses
 from strict import Invalid, check
 
 from law import law
-from wirecall._apis.conversation import INTRODUCTION, OPENING
 from wirecall.compaction import compact_messages, plan_compaction
+from wirecall.compaction._summary import INTRODUCTION, OPENING
 
 pytestmark = pytest.mark.laws
 

@@ -11,9 +11,9 @@ from context_support import FOUR, SUMMARY, Json, Summarizer, send, talk, words
 from reference_cases import case
 
 from wirecall import compact_context
-from wirecall._apis.conversation import INTRODUCTION
 from wirecall.compaction import Clear, Compress, Prune, Truncate, plan_compaction
 from wirecall.compaction._compressor import NOTICE
+from wirecall.compaction._summary import INTRODUCTION
 
 
 def test_case_20_failures() -> None:

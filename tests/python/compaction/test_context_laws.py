@@ -20,12 +20,12 @@ from strict import check
 
 from law import law
 from wirecall import compact_context
-from wirecall._apis.conversation import INTRODUCTION, OPENING
 from wirecall._apis.detection import read_conversation
 from wirecall._apis.registry import api_named
 from wirecall.compaction import Clear, Compress, Prune, Truncate
 from wirecall.compaction._counting import tokens_of
 from wirecall.compaction._pruning import CLEARED
+from wirecall.compaction._summary import INTRODUCTION, OPENING
 from wirecall.compaction._turns import turns_of
 
 pytestmark = pytest.mark.laws

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from wirecall._apis.conversation import OPENING
 from wirecall.compaction import (
     CompactionPlan,
     MixedFormatsError,
@@ -18,6 +17,7 @@ from wirecall.compaction import (
     summarize_messages,
 )
 from wirecall.compaction._counting import estimate, tokens
+from wirecall.compaction._summary import OPENING
 from wirecall.tokens import VocabularyError
 
 Json = dict[str, Any]

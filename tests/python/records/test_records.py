@@ -270,12 +270,12 @@ def test_a_key_that_the_model_quotes_in_pieces_is_not_in_the_text() -> None:
     records: list[Record] = []
     where = Where.of("POST", "https://host/v1", {"Authorization": "Bearer sk-secret-0123456789"})
     recorder = Recorder(records.append, content=True, logs=False, api="chat", request={}, where=where)
-    recorder.sends({"messages": []}, [], "first")
+    recorder.begin_attempt({"messages": []}, [], "first")
     at = 0
     for piece in ("Your key is sk-sec", "ret-01234", "56789, is it?"):
-        recorder.text(0, at, piece)
+        recorder.add_text(0, at, piece)
         at += len(piece)
-    recorder.event("call", None, "go sk-secret-0123456789")
+    recorder.add_event("call", None, "go sk-secret-0123456789")
     recorder.finish("passed", None, {})
     text, call = records[0].attempts[0].events
     assert "sk-secret" not in f"{text.content} {call.content}"

@@ -253,7 +253,7 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
         """Hears what stands in a closed text and came in no delta."""
-        heard = text.reader.heard
+        heard = text.reader.source
         if isinstance(given, str) and len(given) > len(heard) and given.startswith(heard):
             self._hear(source, text, given[len(heard) :], None)
 

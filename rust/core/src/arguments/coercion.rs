@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::error::ProblemKind;
+use crate::limits::FEW_CHOICES;
 use crate::schema::{Choice, Literal, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Value, is_beyond_float, is_number, parse, push_string, respelled, same_number, whole};
-use crate::syntax::scan::trim;
+use crate::syntax::scan::{is_ws, trim};
 
 /// What became of a text that was written as JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,10 +150,9 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
     if !takes_scalars(schema.node(item(at))) {
         return None;
     }
-    let parts: Vec<(Cow<'_, str>, bool)> = match encoded(text).filter(|_| quoted) {
-        Some(parts) => parts,
-        None if quoted => vec![(text.into(), true)],
-        None => text.split(',').map(|part| (trim(part).into(), false)).collect(),
+    let parts: Vec<(Cow<'_, str>, bool)> = match quoted {
+        true => encoded(text).unwrap_or_else(|| vec![(text.into(), true)]),
+        false => text.split(',').map(|part| (trim(part).into(), false)).collect(),
     };
     let mut outcome = Outcome { converted: true, problem: None };
     let mut list = Vec::with_capacity(parts.len());
@@ -167,21 +167,21 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
 }
 
 /// The items of a text that is the JSON of a list of scalars, and which of them are strings.
-fn encoded(text: &str) -> Option<Vec<(Cow<'static, str>, bool)>> {
+fn encoded(text: &str) -> Option<Vec<(Cow<'_, str>, bool)>> {
     if !trim(text).starts_with('[') {
         return None;
     }
     let Ok(Value::Array(items)) = parse(text, 1) else { return None };
-    let scalar = |item: &Value<'_>| match item {
-        Value::String(text) => Some((Cow::Owned(text.to_string()), true)),
+    let scalar = |item| match item {
+        Value::String(text) => Some((text, true)),
         Value::Array(_) | Value::Object(_) => None,
         other => {
             let mut json = String::new();
-            other.write(&mut json);
+            Value::write(&other, &mut json);
             Some((Cow::Owned(json), false))
         }
     };
-    items.iter().map(scalar).collect()
+    items.into_iter().map(scalar).collect()
 }
 
 fn takes_scalars(node: &Node) -> bool {
@@ -276,4 +276,25 @@ fn like(choices: &[Choice], folded: &str) -> usize {
         _ => false,
     };
     choices.iter().filter(same).count()
+}
+
+/// The JSON of the one string of an enum that the text is without the quotes around it, or blanks aside.
+pub fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
+    let text = trim(text);
+    let quotes = ['"', '\'', '`'];
+    let inner = quotes.into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text);
+    let matching = |same: &dyn Fn(&str) -> bool| {
+        let candidates = node.candidates(inner);
+        let mut found = candidates.iter().filter_map(|choice| match choice {
+            Choice::Literal(literal) if literal.text.as_deref().is_some_and(same) => Some(literal.json.clone()),
+            _ => None,
+        });
+        found.next().filter(|_| found.next().is_none())
+    };
+    let squeezed = |text: &str| text.bytes().filter(|byte| !is_ws(*byte)).collect::<Vec<u8>>();
+    matching(&|own| own == inner).or_else(|| {
+        // Many strings are looked up, and that way only as they are.
+        let few = node.choices.len() <= FEW_CHOICES;
+        few.then(|| squeezed(inner)).and_then(|wanted| matching(&|own| squeezed(own) == wanted))
+    })
 }

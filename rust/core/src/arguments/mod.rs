@@ -1,4 +1,22 @@
 //! Text and its type in, JSON out: typing of values, the arguments of a call as they grow, and their writers.
 
+mod beyond_float;
+pub mod builder;
 pub mod coercion;
-pub mod element;
+mod context;
+pub mod elements;
+mod example;
+mod fields;
+pub mod keys;
+pub mod messages;
+pub mod object;
+pub mod tree;
+
+pub use beyond_float::{beyond_float, may_be_beyond_float};
+pub use builder::Args;
+pub use context::{Bad, CallWriter, Context, Failure, Found, Io, MAX_PROBLEM_BYTES, MAX_PROBLEMS, Step};
+pub use example::{Given, example, example_members};
+pub use fields::{Fields, Slot};
+pub use keys::{is_declared, is_field, is_misnamed};
+pub use object::Object;
+pub use tree::{Lists, push_text, write_tree};

@@ -2,13 +2,18 @@
 
 use super::example::example;
 use super::{Machine, Parser, Sink, Window};
-use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
+use crate::arguments::{Failure, Found, Io, Step, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
 use crate::parser::state::{Call, State, fitting};
-use crate::protocol::{Attempt, Bad, Reads};
+use crate::protocols::body::NoBody;
+use crate::protocols::protocol::Style;
+use crate::protocols::registry::Reads;
+use crate::protocols::{Attempt, Bad};
+use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Closers};
-use crate::toolset::{Lookup, Toolset};
+use crate::tools::Lookup;
+use crate::toolset::Toolset;
 
 /// No closing tag is longer: a name has 128 characters at most.
 const MAX_CLOSER_BYTES: usize = 1024;
@@ -38,7 +43,7 @@ impl Machine {
             Attempt::Bad(bad) => (begin, bad.open),
             Attempt::Need | Attempt::Text(_) => return false,
         };
-        if self.calls >= tools.limits.calls {
+        if self.calls >= tools.settings.limits.calls {
             let mark = &window.text[begin..begin + open];
             return self.refuse(window, mark, ErrorKind::TooManyCalls, too_many_calls(tools), sink);
         }
@@ -48,32 +53,37 @@ impl Machine {
         let tools = self.read_as(tools);
         (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
         match attempt {
-            Attempt::Call { name, body, kind, style, .. } => {
+            Attempt::Call { name, body, opening, style, .. } => {
                 window.at = base + body;
-                call.closers = style.closers();
-                call.delimiters = style.delimiters;
+                let Style { repairs, delimiters } = style.map_or_else(Style::default, |style| *style);
+                call.delimiters = delimiters;
+                call.closers = if call.delimiters.is_some() { Closers::Spelled(&["</call>"]) } else { Closers::Own };
                 let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
+                call.tool = name.as_ref().and_then(|(_, lookup)| lookup.tool());
+                let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
+                let recycled = std::mem::replace(&mut call.body, Box::new(NoBody));
+                call.body = tools.protocol.body(&cx, opening, written, recycled);
+                let skip = call.body.skip_all();
                 if let Some((name, lookup)) = name {
-                    self.name_call(tools, &mut call, written.to_owned(), lookup, kind.skip(), sink);
-                    if call.failure.is_some() && kind.skip() != Skip::Body {
+                    self.name_call(tools, &mut call, written.to_owned(), lookup, skip, sink);
+                    if call.failure.is_some() && skip != Skip::Body {
                         window.at = base + name.end.max(open);
                     }
                 }
-                let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
-                call.body.renew(&cx, kind, written);
-                if !style.repairs.is_empty() {
-                    let refused = style.repairs.iter().find_map(|repair| cx.repair(&mut call.found, *repair).err());
+                if !repairs.is_empty() {
+                    let cx = tools.context(call.tool, "");
+                    let refused = repairs.iter().find_map(|repair| cx.repair(&mut call.found, *repair).err());
                     if let Some(error) = refused.filter(|_| call.failure.is_none()) {
                         let message = "The call is not in the expected format.".to_owned();
-                        call.failure = Some(Failure { kind: error, message, skip: kind.skip() });
+                        call.failure = Some(Failure { kind: error, message, skip });
                     }
                 }
             }
             Attempt::Bad(bad) => {
-                let Bad { open, tool, message, closers } = *bad;
+                let Bad { open, tool, message, closers, in_tag } = *bad;
                 window.at = begin + open;
-                call.name = tool.map(|at| tools.tool(at).name.clone());
-                (call.tool, call.closers) = (tool, closers);
+                call.name = tool.map(|at| tools.tools.at(at).name.clone());
+                (call.tool, call.closers, call.in_tag) = (tool, closers, in_tag);
                 call.failure = Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::TokenStart });
             }
             Attempt::Need | Attempt::Text(_) => {}
@@ -94,11 +104,12 @@ impl Machine {
     ) {
         call.tool = lookup.tool();
         let failure = match lookup {
-            Lookup::Unknown => {
-                Some((ErrorKind::UnknownTool, unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written)))
-            }
-            Lookup::Folded(at) if tools.strict => {
-                let message = format!("The tool {written} is called {}.", tools.tool(at).name);
+            Lookup::Unknown => Some((
+                ErrorKind::UnknownTool,
+                messages::unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written),
+            )),
+            Lookup::Folded(at) if tools.settings.strict => {
+                let message = format!("The tool {written} is called {}.", tools.tools.at(at).name);
                 Some((ErrorKind::Strict(Repair::ToolStyle), message))
             }
             Lookup::Folded(_) => {
@@ -108,7 +119,7 @@ impl Machine {
             Lookup::Exact(_) | Lookup::Open => None,
         };
         let name = match lookup {
-            Lookup::Folded(at) => tools.tool(at).name.clone(),
+            Lookup::Folded(at) => tools.tools.at(at).name.clone(),
             Lookup::Exact(_) | Lookup::Open | Lookup::Unknown => written,
         };
         match failure {
@@ -148,7 +159,7 @@ impl Machine {
             let Call { name, tool, found, body, failure, index, raw, delimiters, .. } = &mut *call;
             let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
             // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
-            let limit = fitting(window.text, begin, tools.limits.call_bytes.saturating_sub(raw.len()));
+            let limit = fitting(window.text, begin, tools.settings.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
                 *failure = Some(over_limit(tools, body.skip()));
                 continue;
@@ -176,7 +187,7 @@ impl Machine {
                     return false;
                 }
                 Step::Named(name) => {
-                    let lookup = tools.lookup(&name);
+                    let lookup = tools.tools.lookup(&name);
                     self.name_call(tools, &mut call, name, lookup, Skip::Body, sink);
                 }
                 Step::Done => {
@@ -211,9 +222,11 @@ impl Machine {
         }
         (next.delimiters, next.closers) = (call.delimiters.clone(), call.closers.clone());
         // Its end needs the old body only to put arguments into their places.
-        next.body = call.body.next();
+        if let Some(body) = call.body.next() {
+            next.body = body;
+        }
         self.calls += 1;
-        if self.calls > tools.limits.calls {
+        if self.calls > tools.settings.limits.calls {
             let message = too_many_calls(tools);
             next.failure = Some(Failure { kind: ErrorKind::TooManyCalls, message, skip: Skip::Body });
         }
@@ -222,7 +235,7 @@ impl Machine {
 
     /// The window is read, the call goes on.
     fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
-        call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
+        call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         self.state = State::Call(call);
     }
 
@@ -230,8 +243,8 @@ impl Machine {
     fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         let Call { name, tool, index, raw, found, body, delimiters, .. } = &mut *call;
         let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
-        let large = raw.len() + (window.at - begin) > tools.limits.call_bytes;
-        let validator = tool.and_then(|at| tools.tool(at).validator.as_ref());
+        let large = raw.len() + (window.at - begin) > tools.settings.limits.call_bytes;
+        let validator = tool.and_then(|at| tools.tools.at(at).validator.as_ref());
         if !self.whole && (large || validator.is_some()) {
             emit_delta(found, *index, sink);
         }
@@ -286,7 +299,7 @@ impl Machine {
 
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
-        call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
+        call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body, .. } = call;
         // There is room for the source, which may be read again.
         drop((found, body));
@@ -314,7 +327,7 @@ impl Machine {
         if call.failure.is_none() {
             let body = &call.body;
             let whole = self.complete && rest.is_empty() && body.closable(&call.found);
-            if whole && !tools.strict {
+            if whole && !tools.settings.strict {
                 call.found.repair(Repair::MissingClose);
                 return self.end(tools, call, &mut window, 0, sink);
             }
@@ -337,11 +350,11 @@ impl Machine {
 /// Skips the rest of a call that has failed. `Next`: another call begins in its body.
 #[cold]
 fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
-    let Call { name, tool, found, body, failure: Some(failure), closers, delimiters, tag, .. } = call else {
+    let Call { name, tool, found, body, failure: Some(failure), closers, in_tag, delimiters, tag, .. } = call else {
         return Step::Done;
     };
     // In the opening tag `/>` ends the call; in the text after it, it is content.
-    if closers.in_tag() {
+    if *in_tag {
         let start = window.at;
         let end = failure.skip.read(window.text, &mut window.at, last, &Closer::Text(">"));
         window.at += end.unwrap_or(0);
@@ -351,13 +364,13 @@ fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
         if end.is_none() {
             return Step::Need;
         }
-        if closers.end(tag) {
+        if tag.ends_with("/>") || closers.end(tag) {
             return Step::Done;
         }
-        (*closers, failure.skip) = (std::mem::take(closers).after_tag(), Skip::TokenStart);
+        (*in_tag, failure.skip) = (false, Skip::TokenStart);
     }
     let close = match closers {
-        Closers::Own => Closer::Own(&tools.delimiters),
+        Closers::Own => Closer::Own(&tools.settings.delimiters),
         other => Closer::Other(other),
     };
     if failure.skip != Skip::Body {
@@ -404,9 +417,9 @@ fn emit_delta(found: &mut Found, index: Option<usize>, sink: Sink<'_>) {
 }
 
 fn too_many_calls(tools: &Toolset) -> String {
-    format!("At most {} calls are allowed in one message.", tools.limits.calls)
+    format!("At most {} calls are allowed in one message.", tools.settings.limits.calls)
 }
 
 fn over_limit(tools: &Toolset, skip: Skip) -> Failure {
-    Failure { kind: ErrorKind::TooLarge, message: too_large(&tools.limits), skip }
+    Failure { kind: ErrorKind::TooLarge, message: messages::too_large(&tools.settings.limits), skip }
 }

@@ -2,7 +2,7 @@
 //! is parsed before it is shown: with the same tools it is one call, without repairs or problems.
 
 use super::Parser;
-use crate::body::{Given, example_members};
+use crate::arguments::{Given, example_members};
 use crate::error::ErrorKind;
 use crate::event::Item;
 use crate::schema::fold as folded;
@@ -40,7 +40,7 @@ pub(super) fn example(tools: &Toolset, kind: ErrorKind, tool: Option<usize>, nam
 /// An example for the manual.
 pub(crate) fn shown_example(tools: &Toolset, at: usize) -> Option<String> {
     let tools = tools.writer.as_deref().unwrap_or(tools);
-    let tool = tools.tool(at);
+    let tool = tools.tools.at(at);
     let shown = |members: &[Member<'static>]| tools.protocol.shown_arguments(&tool.schema, members);
     // Most protocols show the same.
     match shown(&[]) {
@@ -50,7 +50,7 @@ pub(crate) fn shown_example(tools: &Toolset, at: usize) -> Option<String> {
 }
 
 fn of_tool(tools: &Toolset, at: usize) -> Option<String> {
-    let tool = tools.tool(at);
+    let tool = tools.tools.at(at);
     if tool.example.get().is_none() {
         // A host's protocol may wait for another thread here, so `get_or_init`, which blocks others, could deadlock.
         tool.example.set(written(tools, Some(at), &tool.name, |_| None)).ok();
@@ -73,7 +73,7 @@ fn written(
     name: &str,
     change: impl Fn(&[Member<'static>]) -> Option<Vec<Member<'static>>>,
 ) -> Option<String> {
-    if tools.may_hold_mark(name) {
+    if tools.prompt().may_hold_mark(name) {
         return None;
     }
     let schema = tools.context(at, name).schema;
@@ -100,12 +100,12 @@ fn is_good(tools: &Toolset, name: &str, members: &[Member<'_>], text: &str) -> b
 }
 
 fn member_holds_mark(tools: &Toolset, (key, value): &Member<'_>) -> bool {
-    tools.may_hold_mark(key) || value_holds_mark(tools, value)
+    tools.prompt().may_hold_mark(key) || value_holds_mark(tools, value)
 }
 
 fn value_holds_mark(tools: &Toolset, value: &Value<'_>) -> bool {
     match value {
-        Value::String(text) => tools.may_hold_mark(text),
+        Value::String(text) => tools.prompt().may_hold_mark(text),
         Value::Array(items) => items.iter().any(|item| value_holds_mark(tools, item)),
         Value::Object(members) => members.iter().any(|member| member_holds_mark(tools, member)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,

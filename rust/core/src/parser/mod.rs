@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
 use crate::parser::state::{Call, State};
-use crate::protocol::Reads;
-use crate::syntax::scan::{CodeScanner, Mark, starts};
+use crate::protocols::registry::Reads;
+use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// Reads a message; after its end, the next one. It has the tools that it was made with.
@@ -213,20 +213,20 @@ impl Machine {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates.are_missing(text.as_bytes()) => {
+            State::Text if tools.settings.candidates.are_missing(text.as_bytes()) => {
                 if tools.code == CodeMode::Text {
                     self.code.read(text.as_bytes());
                 }
                 Plain::Text
             }
             State::Call(call) if !self.whole && call.failure.is_none() => {
-                if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
+                if call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes {
                     return Plain::No;
                 }
                 make_room(&mut call.raw, text.len());
                 make_room(&mut call.found.args.json, text.len());
                 let tools = self.other.map_or(tools, |at| &tools.others[at]);
-                let delimiters = call.delimiters.as_deref().unwrap_or(&tools.delimiters);
+                let delimiters = call.delimiters.as_deref().unwrap_or(&tools.settings.delimiters);
                 let Some(same) = call.body.feed_plain(&mut call.found, text, delimiters) else {
                     return Plain::No;
                 };
@@ -310,12 +310,12 @@ impl Machine {
     }
 
     fn start(&mut self, tools: &Toolset, window: &Window<'_>) -> bool {
-        let open = tools.reasoning.as_ref().map_or(Mark::No, |(open, _)| starts(window.text, open, false));
+        let open = tools.reasoning.as_ref().map_or(Scan::NoMatch, |(open, _)| starts(window.text, open, false));
         self.state = match open {
-            Mark::Yes => State::Reasoning,
-            Mark::No => State::Text,
-            Mark::Partial if window.last => State::Rest,
-            Mark::Partial => return false,
+            Scan::Match(()) => State::Reasoning,
+            Scan::NoMatch => State::Text,
+            Scan::Incomplete if window.last => State::Rest,
+            Scan::Incomplete => return false,
         };
         true
     }
@@ -334,9 +334,9 @@ impl Machine {
         let call = memchr::memchr_iter(b'<', reasoned.as_bytes())
             .filter(|at| tools.code == CodeMode::Call || is_outside(*at))
             .map(|at| (at, tools.protocol.ends_reasoning(&rest[at..])))
-            .find(|(_, mark)| *mark != Mark::No);
+            .find(|(_, mark)| *mark != Scan::NoMatch);
         let (end, more) = match (call, closed) {
-            (Some((at, Mark::Yes)), _) => (at, true),
+            (Some((at, Scan::Match(()))), _) => (at, true),
             // What the end leaves undecided belongs to the message.
             (Some((at, _)), None) if !window.last => (partial_end(rest, close).min(at), false),
             (_, Some(end)) => (end, true),
@@ -348,7 +348,7 @@ impl Machine {
         window.at += end;
         if more {
             // Code that reasoning leaves open is not the message's.
-            if !matches!(call, Some((_, Mark::Yes))) {
+            if !matches!(call, Some((_, Scan::Match(())))) {
                 self.code = CodeScanner::default();
             }
             self.state = State::Text;

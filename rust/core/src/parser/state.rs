@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::body::{Body, Failure, Found};
+use crate::arguments::{Failure, Found};
+use crate::protocols::body::{Body, NoBody};
 use crate::syntax::scan::{Closers, Delimiters};
 
 /// Between events. What is undecided is in the parser's buffer, not here.
@@ -23,7 +24,7 @@ pub enum State {
 const KEPT_BYTES: usize = 4096;
 
 /// A committed call.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Call {
     pub name: Option<String>,
     /// Its number in the toolset; `None` for one that nothing is known of.
@@ -38,17 +39,41 @@ pub struct Call {
     /// Bytes of the source that `raw` has no room for.
     pub cut: usize,
     pub found: Found,
-    pub body: Body,
+    pub body: Box<dyn Body>,
     /// It has failed already; only its end is looked for, from the failure's `skip` on.
     pub failure: Option<Failure>,
     /// Its delimiters, if it is spelled otherwise.
     pub delimiters: Option<Arc<Delimiters>>,
     /// What ends it if it has failed.
     pub closers: Closers,
+    /// It has failed in its opening tag, in which `/>` would end it.
+    pub in_tag: bool,
     /// The end of an opening tag in which the call has failed.
     pub tag: String,
     /// Of a call that failed, but was read completely.
     pub arguments: Option<String>,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Call {
+            name: None,
+            tool: None,
+            index: None,
+            start: 0,
+            start_byte: 0,
+            raw: String::new(),
+            cut: 0,
+            found: Found::default(),
+            body: Box::new(NoBody),
+            failure: None,
+            delimiters: None,
+            closers: Closers::Own,
+            in_tag: false,
+            tag: String::new(),
+            arguments: None,
+        }
+    }
 }
 
 /// The end of at most so many bytes of the text from `begin` on, between characters.
@@ -75,7 +100,7 @@ impl Call {
         self.raw.shrink_to(KEPT_BYTES);
         self.found.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
-        (self.delimiters, self.closers) = (None, Closers::Own);
+        (self.delimiters, self.closers, self.in_tag) = (None, Closers::Own, false);
         self.tag.clear();
         self.arguments = None;
     }

@@ -9,8 +9,9 @@ use super::{Machine, Sink, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::parser::state::State;
-use crate::protocol::{Attempt, Bad, Reads};
-use crate::syntax::scan::{Closers, CodeScanner, Mark, starts};
+use crate::protocols::registry::Reads;
+use crate::protocols::{Attempt, Bad};
+use crate::syntax::scan::{Closers, CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What stands at a place where a call could begin.
@@ -28,7 +29,7 @@ enum Look<'t> {
 /// What begins a result. Text that another format would not allow is nobody's mistake.
 fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t [Cow<'static, str>] {
     let asks = other.is_none() || tools.reads == Reads::First;
-    if asks { set.protocol.result_marks() } else { &[] }
+    if asks { &set.settings.facts.result_marks } else { &[] }
 }
 
 /// Whether what could begin a call of another format is a fence, which is code.
@@ -81,7 +82,7 @@ impl Machine {
     #[inline]
     fn candidate(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
         match tools.code {
-            CodeMode::Call => tools.candidates.find(&text.as_bytes()[at..]).map(|offset| at + offset),
+            CodeMode::Call => tools.settings.candidates.find(&text.as_bytes()[at..]).map(|offset| at + offset),
             CodeMode::Text => self.candidate_outside_code(tools, text, at),
         }
     }
@@ -91,7 +92,7 @@ impl Machine {
         let bytes = text.as_bytes();
         let (mut read, mut from) = (at, at);
         loop {
-            let found = tools.candidates.find(&bytes[from..]).map(|offset| from + offset);
+            let found = tools.settings.candidates.find(&bytes[from..]).map(|offset| from + offset);
             self.code.read(&bytes[read..found.unwrap_or(bytes.len())]);
             match found {
                 Some(found) if !self.code.is_outside(bytes[found]) => (read, from) = (found, found + 1),
@@ -113,31 +114,31 @@ impl Machine {
         let mut bad = None;
         for (other, set) in self.sets(tools) {
             // Where nothing of this format begins, something of another may.
-            if (!begin && !set.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
+            if (!begin && !set.settings.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
                 step = step.min(rest.chars().next().map_or(1, char::len_utf8));
                 continue;
             }
             for mark in marks(tools, (other, set)) {
                 match starts(rest, mark, false) {
-                    Mark::Yes => return Look::Forged(mark),
-                    Mark::Partial => return Look::Need,
-                    Mark::No => {}
+                    Scan::Match(()) => return Look::Forged(mark),
+                    Scan::Incomplete => return Look::Need,
+                    Scan::NoMatch => {}
                 }
             }
-            let mut attempt = set.protocol.attempt(set, rest, false);
+            let mut attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
-                    Mark::Yes => {}
-                    Mark::Partial => return Look::Need,
-                    Mark::No => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
+                    Scan::Match(()) => {}
+                    Scan::Incomplete => return Look::Need,
+                    Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
                 }
             }
             if last && attempt == Attempt::Need {
-                attempt = match set.protocol.attempt(set, rest, true) {
+                attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
                     Attempt::Text(_) => Attempt::Need,
                     // Had the message gone on, this could have become one call, so the error covers all that is left.
                     Attempt::Bad(bad) => {
-                        let bad = Bad { closers: Closers::Spelled(&[]), ..*bad };
+                        let bad = Bad { closers: Closers::Spelled(&[]), in_tag: false, ..*bad };
                         return Look::Call(other, Attempt::Bad(Box::new(bad)));
                     }
                     attempt => attempt,

@@ -1,25 +1,25 @@
-//! From a JSON Schema document to nodes.
+//! Compiles a JSON Schema document to nodes.
 //!
-//! A node is made from a list of alternatives; an alternative is a list of schemas that all hold (a schema, what its
-//! `$ref` and `allOf` add, and one member of each `anyOf` and `oneOf`). Equal lists give the same node, which is how
-//! recursion ends: there are only so many schemas in a document.
+//! A node is made from a list of alternatives. An alternative is a list of schemas that all apply: a schema, what its
+//! `$ref` and `allOf` add, and one member of each `anyOf` and `oneOf`. Equal lists share a node. That ends recursion,
+//! because a document has a finite number of schemas.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::resolve::{Document, Fault};
+use super::resolve::{SchemaDocument, SchemaFault};
 use super::rewrite::{address, defaulted, required};
-use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Sample, Schema, UNKNOWN};
+use super::{Additional, Array, Choice, Literal, Node, NodeId, ObjectType, Sample, Schema, UNKNOWN};
 use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
 use crate::syntax::json;
 
-/// Schemas that all hold.
+/// Schemas that all apply.
 type Alternative<'s> = Vec<&'s Value>;
 
 /// Compiles a tool's parameters.
-pub fn compile(document: &Document<'_>) -> Result<Schema, Fault> {
+pub fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
     let root = document.root();
     let mut compiler = Compiler {
         document,
@@ -38,14 +38,14 @@ pub fn compile(document: &Document<'_>) -> Result<Schema, Fault> {
 }
 
 struct Compiler<'d, 's> {
-    document: &'d Document<'s>,
+    document: &'d SchemaDocument<'s>,
     /// The addresses of schemas that declare a default.
     defaulted: HashSet<usize>,
     nodes: Vec<Node>,
-    /// By the addresses of the schemas: the same ones mean the same type.
+    /// Nodes by the addresses of their schemas. The same schemas mean the same type.
     known: HashMap<Vec<Vec<usize>>, NodeId>,
     open: VecDeque<(NodeId, Vec<Alternative<'s>>)>,
-    /// What was done so far, in steps of like cost.
+    /// The steps taken so far. Each costs about the same.
     steps: usize,
 }
 
@@ -53,19 +53,19 @@ struct Compiler<'d, 's> {
 #[derive(Clone, Default)]
 struct Walk<'s> {
     held: Alternative<'s>,
-    /// Addresses, those of mere references too.
+    /// The addresses of its schemas, including those that are only references.
     seen: Vec<usize>,
-    /// Unions of which a member is still to be chosen.
+    /// Unions from which no member was chosen yet.
     unions: Vec<&'s [Value]>,
 }
 
-/// Does the schema say nothing itself? Then its target is the same type, and recursion shows.
+/// Whether the schema is only a reference. Its target is then the same type, so recursion is recognised.
 fn is_reference(keywords: &Map<String, Value>) -> bool {
     keywords.contains_key("$ref")
         && keywords.keys().all(|k| matches!(k.as_str(), "$ref" | "$defs" | "definitions" | "$schema" | "$id" | "title"))
 }
 
-/// Whether the schema plainly allows everything.
+/// Whether the schema allows everything, without looking at its parts.
 fn allows_all(schema: &Value) -> bool {
     schema == &Value::Bool(true) || map(schema).is_some_and(Map::is_empty)
 }
@@ -75,8 +75,8 @@ fn map(schema: &Value) -> Option<&Map<String, Value>> {
 }
 
 impl<'s> Compiler<'_, 's> {
-    /// The node for schemas of which one alternative holds; it is built later.
-    fn node_for(&mut self, sources: Vec<Alternative<'s>>) -> Result<NodeId, Fault> {
+    /// The node for these alternatives. It is built later.
+    fn node_for(&mut self, sources: Vec<Alternative<'s>>) -> Result<NodeId, SchemaFault> {
         let mut alternatives = Vec::new();
         for source in sources {
             self.expand(source, &mut alternatives)?;
@@ -84,7 +84,7 @@ impl<'s> Compiler<'_, 's> {
         if alternatives.len() > ALTERNATIVES {
             return Ok(UNKNOWN);
         }
-        // A branch that nothing satisfies is ignored; if there is no other, the type is unknown.
+        // An alternative that nothing satisfies is ignored. If there is no other, the type is unknown.
         alternatives.retain(|alternative| choices(alternative).is_none_or(|choices| !choices.is_empty()));
         if alternatives.is_empty() {
             return Ok(UNKNOWN);
@@ -104,8 +104,8 @@ impl<'s> Compiler<'_, 's> {
         Ok(id)
     }
 
-    /// Adds the alternatives of `sources`, which all hold, to `out`, in the schema's order.
-    fn expand(&mut self, mut sources: Vec<&'s Value>, out: &mut Vec<Alternative<'s>>) -> Result<(), Fault> {
+    /// Appends the alternatives of `sources`, which all apply, to `out`, in the order of the schema.
+    fn expand(&mut self, mut sources: Vec<&'s Value>, out: &mut Vec<Alternative<'s>>) -> Result<(), SchemaFault> {
         sources.reverse();
         let mut open = vec![(sources, Walk::default())];
         while let Some((pending, walk)) = open.pop() {
@@ -119,7 +119,7 @@ impl<'s> Compiler<'_, 's> {
             }
             let members = walk.unions.remove(0);
             for member in members.iter().rev() {
-                // One that was seen would go round in circles and says nothing new.
+                // A schema that was visited already would recurse forever and add nothing.
                 if !walk.seen.contains(&address(member)) {
                     self.count(walk.seen.len())?;
                     open.push((vec![member], walk.clone()));
@@ -129,7 +129,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    fn count(&mut self, steps: usize) -> Result<(), Fault> {
+    fn count(&mut self, steps: usize) -> Result<(), SchemaFault> {
         self.steps += steps + 1;
         if self.steps > SCHEMA_STEPS {
             return Err((String::new(), "its references and unions expand to too many combinations".into()));
@@ -137,8 +137,8 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// Adds `pending` and what it refers to, last first, to `walk`. `None`: nothing can hold.
-    fn follow(&mut self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, Fault> {
+    /// Adds the `pending` schemas and those they refer to, last first, to `walk`. `None`: nothing satisfies them.
+    fn follow(&mut self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, SchemaFault> {
         while let Some(schema) = pending.pop() {
             self.count(walk.seen.len())?;
             if schema == &Value::Bool(false) || schema.get("not").is_some_and(allows_all) {
@@ -168,7 +168,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(Some(walk))
     }
 
-    fn build(&mut self, alternatives: &[Alternative<'s>]) -> Result<Node, Fault> {
+    fn build(&mut self, alternatives: &[Alternative<'s>]) -> Result<Node, SchemaFault> {
         let mut node = Node { union: alternatives.len() > 1, ..Node::default() };
         let mut unknown = false;
         let mut objects = Vec::new();
@@ -177,7 +177,7 @@ impl<'s> Compiler<'_, 's> {
         for alternative in alternatives {
             let choices = choices(alternative);
             unknown |= choices.is_none();
-            // Of an unknown type too, members have the types that are said of them.
+            // Members of a value of unknown type have their declared types, too.
             if choices.as_ref().is_none_or(|choices| choices.contains(&Choice::Object)) {
                 objects.push(alternative);
             }
@@ -186,7 +186,7 @@ impl<'s> Compiler<'_, 's> {
             }
             node.choices.extend(choices.into_iter().flatten().filter(|choice| seen.insert(choice.clone())));
         }
-        // Beside a literal that is an array or an object, the types of members would change that literal.
+        // If an alternative is a literal array or object, typing the members of others could change that literal.
         let literal = |bracket: u8| node.literals(bracket).next().is_some();
         if literal(b'{') {
             objects.clear();
@@ -206,7 +206,7 @@ impl<'s> Compiler<'_, 's> {
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);
-        // The alternative that an example shows; null is not a helpful one.
+        // The alternative that an example shows. Null is not a helpful example.
         let is_null = |alternative: &&Alternative<'s>| choices(alternative).as_deref() == Some(&[Choice::Null]);
         let shown = alternatives.iter().find(|alternative| !is_null(alternative)).or(alternatives.first());
         let sole = alternatives.iter().filter(|alternative| !is_null(alternative)).count() <= 1;
@@ -215,15 +215,15 @@ impl<'s> Compiler<'_, 's> {
         Ok(node)
     }
 
-    fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Object, Fault> {
-        let mut object = Object::default();
+    fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<ObjectType, SchemaFault> {
+        let mut object = ObjectType::default();
         let mut names: Vec<&'s str> = Vec::new();
         let mut seen = HashSet::new();
         for properties in keyword_maps(alternatives, "properties") {
             names.extend(properties.keys().map(String::as_str).filter(|name| seen.insert(*name)));
         }
         for name in names {
-            // An alternative that does not declare the name allows it as it allows any: not at all, or as anything.
+            // An alternative that does not declare the name treats it as any other name.
             let types: Vec<Alternative<'s>> = alternatives
                 .iter()
                 .filter_map(|alternative| {
@@ -231,7 +231,7 @@ impl<'s> Compiler<'_, 's> {
                     let declared: Alternative<'s> = alternative.iter().filter_map(find).collect();
                     match declared.is_empty() {
                         false => Some(declared),
-                        // Whether one of its patterns matches is not asked.
+                        // Its patterns are not matched against the name.
                         true if has_patterns(alternative) => Some(Vec::new()),
                         true => open_members(alternative),
                     }
@@ -242,16 +242,16 @@ impl<'s> Compiler<'_, 's> {
         }
         for patterns in keyword_maps(alternatives, "patternProperties") {
             for (pattern, schema) in patterns {
-                // Look-around and back-references are not linear: such a pattern directs nothing, and forbids nothing.
+                // A pattern with look-around or back-references is not linear. It types no keys and forbids none.
                 let regex = Regex::new(pattern).ok();
-                // In a union, what the other alternatives say of such keys is not asked, so they are untyped.
+                // In a union, other alternatives may type such keys differently, so they are untyped.
                 let directs = regex.is_some() && alternatives.len() == 1;
                 let node = if directs { self.node_for(vec![vec![schema]])? } else { UNKNOWN };
                 object.patterns.push((regex, node));
             }
         }
         object.additional = self.additional(alternatives)?;
-        // Required is what every alternative requires.
+        // A member is required if every alternative requires it.
         let required = |alternative: &Alternative<'s>| -> Vec<&'s str> {
             alternative.iter().flat_map(|schema| required(schema, &self.defaulted)).collect()
         };
@@ -266,7 +266,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(object)
     }
 
-    fn additional(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Additional, Fault> {
+    fn additional(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Additional, SchemaFault> {
         let mut open: Vec<Alternative<'s>> = Vec::new();
         let mut closed = 0;
         for alternative in alternatives {
@@ -285,7 +285,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(Additional::Open(self.node_for(open)?))
     }
 
-    fn array(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Array, Fault> {
+    fn array(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Array, SchemaFault> {
         let mut array = Array::default();
         let lists = |schema: &&'s Value| -> Option<&'s Vec<Value>> {
             let keywords = map(schema)?;
@@ -321,13 +321,15 @@ fn has_patterns(alternative: &Alternative<'_>) -> bool {
     alternative.iter().any(|schema| schema.get("patternProperties").is_some())
 }
 
-/// What an alternative says of members that it does not name: nothing (an empty list), schemas, or that there are none.
+/// What an alternative says about members that it does not name: nothing (an empty list), schemas, or `None` if it
+/// forbids them.
 fn open_members<'s>(alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
     let said = |keyword: &str| -> Alternative<'s> {
         alternative.iter().filter_map(|schema| map(schema)?.get(keyword)).collect()
     };
     let mut others = said("additionalProperties");
-    // Those keywords evaluate every member; and what is under a condition is not known here.
+    // `unevaluatedProperties` does not apply to members that were evaluated, and whether a condition evaluates them is
+    // not known here.
     let conditional = |schema: &&Value| CONDITIONS.iter().any(|keyword| schema.get(keyword).is_some());
     if others.is_empty() && !alternative.iter().any(conditional) {
         others = said("unevaluatedProperties");
@@ -335,7 +337,7 @@ fn open_members<'s>(alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
     (!others.contains(&&Value::Bool(false))).then_some(others)
 }
 
-/// Keywords under which members may be declared that count if something holds.
+/// Keywords that may declare members under a condition.
 const CONDITIONS: &[&str] = &["if", "dependentSchemas", "dependencies"];
 
 fn keyword_maps<'a, 's: 'a>(
@@ -345,8 +347,8 @@ fn keyword_maps<'a, 's: 'a>(
     alternatives.iter().flat_map(|a| a.iter()).filter_map(move |schema| map(schema)?.get(keyword)?.as_object())
 }
 
-/// The kinds that one alternative allows; `None` if it says nothing. It may type members and items, which does not
-/// require an object or an array.
+/// The kinds of values that one alternative allows. `None`: it does not restrict them. It may type members and items
+/// without requiring an object or an array.
 fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
     let mut kinds: Option<Vec<Choice>> = None;
     let mut literals: Option<Vec<&Value>> = None;
@@ -381,7 +383,7 @@ fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
         let allowed = |value: &&Value| kinds.as_ref().is_none_or(|kinds| kinds.iter().any(|k| is_kind(value, k)));
         let nullable = kinds.as_ref().is_some_and(|kinds| kinds.contains(&Choice::Null));
         let mut out: Vec<Choice> = literals.into_iter().filter(allowed).map(literal).collect();
-        // `nullable: true` beside an enum that does not list null: read as null all the same.
+        // With `nullable: true`, null is allowed even if the enum does not list it.
         if nullable && alternative.iter().any(|s| s.get("nullable").is_some()) {
             out.push(Choice::Null);
         }
@@ -390,7 +392,7 @@ fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
     kinds
 }
 
-/// The values that are in both lists. Both may be long.
+/// The values in both lists, which may be long.
 fn common<'s>(first: Vec<&'s Value>, second: &[&'s Value]) -> Vec<&'s Value> {
     let text = |value: &Value| {
         let mut value = value.clone();
@@ -422,7 +424,7 @@ fn kind(name: &str) -> Choice {
     }
 }
 
-/// What two type lists have in common, in the order of the first; an integer is a number too.
+/// The types in both lists, in the order of the first. An integer is a number, too.
 fn meet(a: &[Choice], b: &[Choice]) -> Vec<Choice> {
     a.iter()
         .filter_map(|choice| match choice {

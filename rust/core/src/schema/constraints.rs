@@ -1,47 +1,33 @@
-//! What a schema demands of a value beyond its type, in the short form of the manual.
+//! The constraints of a value beyond its type, as the manual shows them.
 
 use super::{Choice, Node, Sample};
 
-/// Characters of one constraint that are shown. Longer ones cost more than they tell.
+/// Maximum characters of one constraint. Longer ones cost more tokens than they are worth.
 const LONGEST: usize = 40;
-/// From this on a bound only says what a number can hold (2^53 - 1).
+/// From this value on (2^53 - 1), a bound says only what a number can hold.
 const UNBOUNDED: f64 = 9_007_199_254_740_991.0;
-/// Formats of strings that models know by name.
-const FORMATS: [&str; 18] = [
-    "date",
-    "date-time",
-    "time",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "uri",
-    "url",
-    "uri-reference",
-    "uri-template",
-    "iri",
-    "iri-reference",
-    "uuid",
-    "json-pointer",
-    "relative-json-pointer",
-    "regex",
-];
+/// Whether models know this format of strings by name.
+fn is_known(format: &str) -> bool {
+    let time = matches!(format, "date" | "date-time" | "time" | "duration");
+    let host = matches!(format, "email" | "hostname" | "ipv4" | "ipv6");
+    let address = matches!(format, "uri" | "url" | "uri-reference" | "uri-template" | "iri" | "iri-reference");
+    time || host || address || matches!(format, "uuid" | "json-pointer" | "relative-json-pointer" | "regex")
+}
 
 impl Node {
-    /// The constraints of all its values but null.
+    /// The constraints of all its values except null.
     fn bounds(&self) -> Option<&Sample> {
         self.sample.as_deref().filter(|sample| sample.sole)
     }
 
-    /// The format of its strings, which is shown as their type.
+    /// The format of its strings. It is shown as their type.
     pub(super) fn format(&self) -> Option<&str> {
-        let format = self.bounds()?.format.as_deref()?;
-        FORMATS.contains(&format).then_some(format)
+        self.bounds()?.format.as_deref().filter(|format| is_known(format))
     }
 
-    /// Its constraints: ranges and patterns, which no key looks like, as they are, and the others in brackets. `literal`
-    /// writes a value as the manual does; `is_safe` tells whether a text of the schema may be shown.
+    /// Its constraints. Ranges and patterns are shown as they are, because no key looks like one; the others are in
+    /// parentheses. `literal` writes a value as the manual does. `is_safe` says whether a text of the schema may be
+    /// shown.
     pub(super) fn constraints(&self, literal: &dyn Fn(&str) -> String, is_safe: &dyn Fn(&str) -> bool) -> Vec<String> {
         let Some(bounds) = self.bounds() else { return Vec::new() };
         let is_short = |text: &str| text.chars().count() <= LONGEST;
@@ -60,7 +46,7 @@ impl Node {
             phrases.extend(count(bounds.min_items, bounds.max_items, "item"));
         }
         phrases.retain(|text| is_short(text));
-        // Where all values are listed, an example tells nothing.
+        // Where all values are listed, an example adds nothing.
         let listed = |choice: &Choice| matches!(choice, Choice::Literal(_) | Choice::Boolean | Choice::Null);
         if self.is_unknown() || !self.choices.iter().all(listed) {
             let example = bounds.examples.iter().find(|value| self.accepts(value)).map(serde_json::Value::to_string);
@@ -76,7 +62,7 @@ impl Node {
 }
 
 impl Sample {
-    /// The bounds of a number.
+    /// The range of a number.
     fn range(&self) -> Option<String> {
         let low = match (self.least, self.above) {
             (Some(least), Some(above)) if least > above => Some((least, ">=")),
@@ -99,7 +85,7 @@ impl Sample {
     }
 }
 
-/// How many characters or items there may be.
+/// The number of characters or items.
 fn count(least: usize, most: Option<usize>, unit: &str) -> Option<String> {
     let number = match (least, most.filter(|most| (*most as f64) < UNBOUNDED)) {
         (1, Some(1)) => return Some(format!("1 {unit}")),
@@ -112,7 +98,7 @@ fn count(least: usize, most: Option<usize>, unit: &str) -> Option<String> {
     Some(format!("{number} {unit}s"))
 }
 
-/// A pattern as it is between slashes.
+/// The pattern as it is written between slashes.
 fn escape_slashes(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut escaped = false;

@@ -1,11 +1,12 @@
-//! JSON Schema, compiled once to what directs the typing.
+//! JSON Schema, compiled once to the types that values are read as.
 //!
-//! A field's type is a list of alternatives, in the schema's order: `anyOf`, `oneOf` and type lists are joined,
-//! `allOf` and `$ref` are merged into each. What cannot direct the typing (`not`, `if`, formats, bounds) is left to the
-//! opt-in validation. Nothing is ever fetched.
+//! The type of a field is a list of alternatives, in the order of the schema: `anyOf`, `oneOf` and type lists are
+//! joined, and `allOf` and `$ref` are merged into each. Keywords that do not change how a value is read (`not`, `if`,
+//! formats, bounds) are left to the opt-in validation. Nothing is ever fetched.
 
 mod compile;
 mod constraints;
+mod parts;
 mod resolve;
 mod rewrite;
 mod sample;
@@ -21,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use compile::compile;
-pub use resolve::{Document, Fault};
+pub use resolve::{SchemaDocument, SchemaFault};
 pub use rewrite::{modernised, without_required_defaults};
 pub use sample::Sample;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
@@ -47,60 +48,60 @@ pub enum Choice {
 pub struct Literal {
     /// Compact JSON.
     pub json: String,
-    /// The decoded text, where the literal is a string.
+    /// The decoded text, if the literal is a string.
     pub text: Option<String>,
-    /// That text in lower case.
+    /// The decoded text in lower case.
     pub folded: String,
-    /// Of an object or array, what values that are equal to it have, too.
+    /// Of an object or array: the digest of all values that are equal to it.
     pub digest: u64,
 }
 
 /// A field's type.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// Empty: unknown, any JSON.
+    /// If empty, the type is unknown, and any JSON is allowed.
     pub choices: Vec<Choice>,
-    pub object: Option<Object>,
+    pub object: Option<ObjectType>,
     pub array: Option<Array>,
-    /// It was made of several alternatives.
+    /// The schema has several alternatives.
     pub union: bool,
     pub description: Option<String>,
     /// Compact JSON.
     pub default: Option<String>,
-    /// What example values have to satisfy.
+    /// What example values must satisfy.
     pub sample: Option<Box<Sample>>,
-    /// Where most of many choices are strings.
+    /// The index of the strings, if there are many choices.
     strings: Option<Strings>,
 }
 
-/// A list of strings is looked through for each text, and a call may have as many texts as the list has strings.
+/// An index of string choices. Without it, each text would be compared with each string, which is quadratic.
 #[derive(Clone, Debug, Default)]
 struct Strings {
-    /// The positions of the strings that are this in lower case.
+    /// The positions of the choices with this text in lower case.
     folded: HashMap<String, Vec<usize>>,
-    /// Of the other choices, which are few.
+    /// The positions of the other choices, which are few.
     others: Vec<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Object {
+pub struct ObjectType {
     pub properties: KeyMap<NodeId>,
-    /// Folded name → position in `properties`; `None` where two names fold alike.
+    /// Folded name → position in `properties`; `None` if two names fold to the same text.
     folded: HashMap<String, Option<usize>>,
-    /// Without a regex it may match any key.
+    /// A pattern without a regex may match any key.
     pub patterns: Vec<(Option<Regex>, NodeId)>,
     pub additional: Additional,
     pub required: Vec<String>,
     joins: bool,
 }
 
-/// What the schema says of keys that it does not name.
+/// What the schema says about keys that it does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Additional {
-    /// Nothing: any value, but a near miss of a declared key is taken for it.
+    /// Nothing: any value is allowed, but a key that nearly matches a declared one is read as that key.
     #[default]
     Unsaid,
-    /// Explicitly allowed, with a type.
+    /// They are explicitly allowed, with a type.
     Open(NodeId),
     Closed,
 }
@@ -112,17 +113,17 @@ pub struct Array {
     pub items: Option<NodeId>,
 }
 
-/// A compiled schema: nodes by number, so that it may be recursive.
+/// A compiled schema. Nodes refer to each other by number, so it may be recursive.
 #[derive(Clone, Debug)]
 pub struct Schema {
     nodes: Vec<Node>,
     pub root: NodeId,
 }
 
-/// Node 0 of every schema: nothing is known.
+/// Node 0 of every schema, of unknown type.
 pub const UNKNOWN: NodeId = 0;
 
-/// Case, `_` and `-` aside.
+/// The key in lower case, without `_` and `-`.
 pub fn fold(key: &str) -> String {
     folded(key).collect()
 }
@@ -131,15 +132,15 @@ fn folded(key: &str) -> impl Iterator<Item = char> {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase)
 }
 
-/// Whether the key begins with this, ignoring case, `_` and `-`.
+/// Whether the key begins with this text, ignoring case, `_` and `-`.
 pub fn begins_folded(key: &str, begun: &str) -> bool {
     let mut key = folded(key);
     folded(begun).all(|c| key.next() == Some(c))
 }
 
-impl Object {
-    /// The type of an exact key: `properties`, then `patternProperties`, then `additionalProperties`. `None`: the object
-    /// is closed to it.
+impl ObjectType {
+    /// The type of an exact key: from `properties`, then `patternProperties`, then `additionalProperties`. `None`: the
+    /// key is not allowed.
     pub fn member(&self, key: &str) -> Option<NodeId> {
         if let Some(node) = self.properties.get(key) {
             return Some(*node);
@@ -156,14 +157,14 @@ impl Object {
         }
     }
 
-    /// The one declared key that differs only in case, `_` and `-`.
+    /// The only declared key that differs just in case, `_` and `-`.
     pub fn folded(&self, key: &str) -> Option<(&Arc<str>, NodeId)> {
         let at = (*self.folded.get(&fold(key))?)?;
         let (name, node) = self.properties.at(at);
         Some((name, *node))
     }
 
-    /// Is a name with a dot declared, so that bare segments may be joined?
+    /// Whether a declared name contains a dot, so that bare segments may be joined.
     pub fn joins(&self) -> bool {
         self.joins
     }
@@ -198,7 +199,7 @@ impl Array {
 }
 
 impl Node {
-    /// To be called when the choices are complete.
+    /// Must be called when the choices are complete.
     fn index_strings(&mut self) {
         if self.choices.len() <= FEW_CHOICES {
             return;
@@ -215,7 +216,7 @@ impl Node {
         self.strings = (strings.others.len() <= FEW_CHOICES).then_some(strings);
     }
 
-    /// The choices in their order; of many strings only those that are this text, case aside.
+    /// The choices in their order. Of many strings, only those that are this text, ignoring case.
     pub fn candidates(&self, text: &str) -> Cow<'_, [Choice]> {
         let Some(Strings { folded, others }) = &self.strings else { return Cow::Borrowed(&self.choices) };
         let like = folded.get(&text.to_lowercase());
@@ -232,7 +233,7 @@ impl Node {
         self.choices.contains(choice)
     }
 
-    /// Can the value be a string? An unknown one can.
+    /// Whether the value can be a string. A value of unknown type can.
     pub fn takes_string(&self) -> bool {
         self.is_unknown()
             || self.choices.iter().any(|choice| match choice {
@@ -256,23 +257,23 @@ impl Node {
             })
     }
 
-    /// Any string and nothing else: it can be passed on as it comes.
+    /// Whether the type is any string and nothing else, so that text can be passed on as it arrives.
     pub fn is_string(&self) -> bool {
         self.choices == [Choice::String]
     }
 
-    /// Can the value begin with this bracket? An unknown one can.
+    /// Whether the value can begin with this bracket. A value of unknown type can.
     pub fn takes(&self, bracket: u8) -> bool {
         let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
         self.is_unknown() || self.has(&wanted) || self.literals(bracket).next().is_some()
     }
 
-    /// Can the value be an object? An unknown one can.
+    /// Whether the value can be an object. A value of unknown type can.
     pub fn takes_object(&self) -> bool {
         self.takes(b'{')
     }
 
-    /// Can the value be an object or an array? An unknown one can.
+    /// Whether the value can be an object or an array. A value of unknown type can.
     pub fn takes_container(&self) -> bool {
         self.takes(b'{') || self.takes(b'[')
     }
@@ -285,7 +286,7 @@ impl Node {
         })
     }
 
-    /// Is it an array, and no string? Then a scalar is an item, and a key may be repeated.
+    /// Whether the type is an array and never a string. A scalar is then an item, and a key may be repeated.
     pub fn collects(&self) -> bool {
         self.has(&Choice::Array) && !self.takes_string()
     }
@@ -297,12 +298,12 @@ impl Schema {
         &self.nodes[id as usize]
     }
 
-    /// The schema of a tool that nothing is known of.
+    /// The schema of a tool without a known schema.
     pub fn unknown() -> Self {
         Schema { nodes: vec![Node::default()], root: UNKNOWN }
     }
 
-    /// The type of an exact key of a value of type `id`. `None`: it is closed to the key.
+    /// The type of an exact key of a value of type `id`. `None`: the key is not allowed.
     pub fn member(&self, id: NodeId, key: &str) -> Option<NodeId> {
         self.node(id).object.as_ref().map_or(Some(UNKNOWN), |object| object.member(key))
     }
@@ -312,8 +313,8 @@ impl Schema {
         self.node(id).array.as_ref().map_or(UNKNOWN, |array| array.item(at))
     }
 
-    /// Whether a value of this type is written as dotted keys: it is an object with declared members, and not a string or array; or nothing
-    /// but its members is declared.
+    /// Whether a value of this type is written as dotted keys. It must be an object with declared members and never a
+    /// string or array, or only its members are declared.
     pub fn nests(&self, id: NodeId) -> bool {
         let node = self.node(id);
         let plain = |choice: &Choice| matches!(choice, Choice::Object | Choice::Null);
@@ -324,7 +325,7 @@ impl Schema {
     /// The likely kind of a schema without `type`: an object if only members are described, an array if only items are.
     pub fn hint(&self, id: NodeId) -> Option<Choice> {
         let node = self.node(id);
-        let object = node.object.as_ref().is_some_and(Object::is_described);
+        let object = node.object.as_ref().is_some_and(ObjectType::is_described);
         let array = node.array.as_ref().is_some_and(Array::is_described);
         match (object, array) {
             (true, false) if node.is_unknown() && !node.union => Some(Choice::Object),
@@ -333,7 +334,7 @@ impl Schema {
         }
     }
 
-    /// Why a tool of this schema is not written in pairs, if so.
+    /// Why calls of a tool with this schema are not written as pairs, if they are not.
     pub fn complexity(&self) -> Option<&'static str> {
         let root = self.node(self.root);
         if root.union {
@@ -347,7 +348,7 @@ impl Schema {
         }
     }
 
-    /// Does the root contain itself?
+    /// Whether the root contains itself.
     fn is_recursive(&self) -> bool {
         let mut seen = vec![false; self.nodes.len()];
         let mut open = vec![self.root];
@@ -374,12 +375,12 @@ impl Schema {
         false
     }
 
-    /// Does it say that the arguments may have members that it does not name?
+    /// Whether the arguments may have members that the schema does not name.
     pub fn is_open(&self) -> bool {
-        self.node(self.root).object.as_ref().is_none_or(Object::explicitly_open)
+        self.node(self.root).object.as_ref().is_none_or(ObjectType::explicitly_open)
     }
 
-    /// Is that literally a property of a value of type `id`?
+    /// Whether this is exactly the name of a property of a value of type `id`.
     pub fn declares(&self, id: NodeId, key: &str) -> bool {
         self.node(id).object.as_ref().is_some_and(|object| object.properties.get(key).is_some())
     }

@@ -1,45 +1,26 @@
-//! Checks a schema's shape and finds what its references point at, all inside the one document.
+//! Checks the shape of a schema and resolves its references, all inside one document.
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// What is wrong, and the JSON pointer where.
-pub type Fault = (String, String);
+use super::parts::{EVERY, NAMED, parts};
 
-/// Keywords whose value is one schema.
-pub const ONE: &[&str] = &[
-    "additionalProperties",
-    "additionalItems",
-    "items",
-    "contains",
-    "not",
-    "if",
-    "then",
-    "else",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contentSchema",
-];
-/// Keywords whose value is a list of schemas.
-pub const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-/// Keywords whose value maps names to schemas.
-pub const NAMED: &[&str] =
-    &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+/// A JSON pointer, and what is wrong there.
+pub type SchemaFault = (String, String);
 
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
 /// The references of one document.
-pub struct Document<'s> {
+pub struct SchemaDocument<'s> {
     root: &'s Value,
     anchors: HashMap<String, &'s Value>,
 }
 
-impl<'s> Document<'s> {
-    /// Walks the whole document. The first fault wins.
-    pub fn new(root: &'s Value) -> Result<Self, Fault> {
-        let mut document = Document { root, anchors: HashMap::new() };
+impl<'s> SchemaDocument<'s> {
+    /// Checks the whole document. The first fault is returned.
+    pub fn new(root: &'s Value) -> Result<Self, SchemaFault> {
+        let mut document = SchemaDocument { root, anchors: HashMap::new() };
         document.collect(root);
         document.check(root, &mut String::new())?;
         Ok(document)
@@ -57,14 +38,12 @@ impl<'s> Document<'s> {
                 self.anchors.entry(name).or_insert(schema);
             }
         }
-        subschemas(map, &mut |_, child| {
+        for (_, child) in parts(map, EVERY) {
             self.collect(child);
-            Ok(())
-        })
-        .ok();
+        }
     }
 
-    /// The schema that a reference names, or what is wrong with the reference.
+    /// The schema that a reference points to, or why there is none.
     pub fn resolve(&self, reference: &str) -> Result<&'s Value, String> {
         if reference == "#" || reference.is_empty() {
             return Ok(self.root);
@@ -86,7 +65,7 @@ impl<'s> Document<'s> {
             .ok_or_else(|| format!("$ref {reference:?} points to nothing in this schema"))
     }
 
-    fn check(&self, schema: &'s Value, path: &mut String) -> Result<(), Fault> {
+    fn check(&self, schema: &'s Value, path: &mut String) -> Result<(), SchemaFault> {
         let map = match schema {
             Value::Object(map) => map,
             Value::Bool(_) => return Ok(()),
@@ -116,7 +95,7 @@ impl<'s> Document<'s> {
         if map.get("required").is_some_and(|r| r.as_array().is_none_or(|list| !list.iter().all(Value::is_string))) {
             return fault(path, "required", "must be a list of property names");
         }
-        // A branch of a union that allows nothing is ignored.
+        // An alternative of a union that allows nothing is ignored.
         let member = path.rsplit('/').nth(1).is_some_and(|keyword| matches!(keyword, "anyOf" | "oneOf"));
         if map.get("enum").is_some_and(|value| value.as_array().is_none_or(|list| list.is_empty() && !member)) {
             return fault(path, "enum", "must be a non-empty list of values");
@@ -130,42 +109,14 @@ impl<'s> Document<'s> {
                 Some(_) => return fault(path, keyword, "must be a string"),
             }
         }
-        subschemas(map, &mut |step, child| {
+        for (step, child) in parts(map, EVERY) {
             let length = path.len();
-            path.push_str(step);
-            let result = self.check(child, path);
+            path.push_str(&step);
+            self.check(child, path)?;
             path.truncate(length);
-            result
-        })
-    }
-}
-
-/// Calls `visit` with the pointer step and the schema of every direct subschema.
-fn subschemas<'s>(
-    map: &'s Map<String, Value>,
-    visit: &mut dyn FnMut(&str, &'s Value) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    for keyword in ONE {
-        if let Some(child) = map.get(*keyword).filter(|child| !child.is_array()) {
-            visit(&format!("/{keyword}"), child)?;
         }
+        Ok(())
     }
-    for keyword in LIST {
-        if let Some(Value::Array(children)) = map.get(*keyword) {
-            for (at, child) in children.iter().enumerate() {
-                visit(&format!("/{keyword}/{at}"), child)?;
-            }
-        }
-    }
-    for keyword in NAMED {
-        if let Some(Value::Object(children)) = map.get(*keyword) {
-            // Dependencies are schemas, or, in older drafts, lists of names.
-            for (name, child) in children.iter().filter(|(_, child)| *keyword != "dependencies" || !child.is_array()) {
-                visit(&format!("/{keyword}/{}", name.replace('~', "~0").replace('/', "~1")), child)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 pub fn percent_decode(text: &str) -> String {

@@ -1,18 +1,19 @@
-//! Rewrites schemas to what they mean: a required field that has a default is optional, and lists of
-//! `items`, `dependencies` and a few more keywords are read as older drafts have them.
+//! Rewrites schemas to what they mean: a required field with a default is optional, and `items`, `dependencies` and a
+//! few more keywords may have the form of older drafts.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::resolve::{Document, LIST, NAMED, ONE, percent_decode};
+use super::parts::{EVERY, LIST, NAMED, ONE, parts, pointer_step};
+use super::resolve::{SchemaDocument, percent_decode};
 
-/// The addresses of the schemas that declare a default: themselves, behind a reference, in a part (`allOf`), or in a member of a
-/// union.
-pub fn defaulted(document: &Document<'_>) -> HashSet<usize> {
+/// The addresses of the schemas that declare a default: directly, through a reference, in a part (`allOf`), or in a
+/// member of a union.
+pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
     let mut open = vec![document.root()];
     let mut seen = HashSet::new();
-    // By schema: the schemas whose answer depends on it.
+    // For each schema, the schemas that have a default if it has one.
     let mut askers: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut found: Vec<usize> = Vec::new();
     while let Some(schema) = open.pop() {
@@ -30,9 +31,7 @@ pub fn defaulted(document: &Document<'_>) -> HashSet<usize> {
             askers.entry(address(asked)).or_default().push(address(schema));
             open.push(asked);
         }
-        open.extend(ONE.iter().filter_map(|keyword| keywords.get(*keyword)));
-        open.extend(LIST.iter().filter_map(|keyword| keywords.get(*keyword)?.as_array()).flatten());
-        open.extend(NAMED.iter().filter_map(|keyword| keywords.get(*keyword)?.as_object()).flat_map(Map::values));
+        open.extend(parts(keywords, EVERY).map(|(_, part)| part));
     }
     let mut all: HashSet<usize> = found.iter().copied().collect();
     while let Some(asked) = found.pop() {
@@ -45,7 +44,7 @@ pub fn address(schema: &Value) -> usize {
     std::ptr::from_ref(schema) as usize
 }
 
-/// The names that one schema requires, except those of its own properties that have a default.
+/// The names that one schema requires, without those of its own properties that have a default.
 pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Iterator<Item = &'s str> {
     let properties = schema.get("properties");
     let optional =
@@ -54,10 +53,10 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
     names.filter(move |name| !optional(name))
 }
 
-/// The schema with properties that have a default removed from `required`. `None`: there are none.
+/// The schema whose `required` lists no property with a default. `None`: it lists none already.
 ///
-/// Where a schema is a condition (`not`, `if`), it is left as it is.
-pub fn without_required_defaults(document: &Document<'_>) -> Option<Value> {
+/// Schemas under conditions (`not`, `if`) are unchanged.
+pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
     let defaulted = defaulted(document);
     let mut copy = document.root().clone();
     let mut changed = relax(document.root(), &mut copy, &defaulted);
@@ -70,38 +69,31 @@ pub fn without_required_defaults(document: &Document<'_>) -> Option<Value> {
 }
 
 fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) -> bool {
-    let (Value::Object(before), Value::Object(after)) = (own, copy) else { return false };
+    let Value::Object(keywords) = own else { return false };
     let mut changed = false;
-    let all = before.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+    let all = keywords.get("required").and_then(Value::as_array).map_or(0, Vec::len);
     let kept: Vec<Value> = required(own, defaulted).map(|name| Value::String(name.to_owned())).collect();
     if kept.len() < all {
-        after["required"] = Value::Array(kept);
+        copy["required"] = Value::Array(kept);
         changed = true;
     }
-    each_part(after, &mut |keyword, at, part| {
-        if !matches!(keyword, "not" | "if") {
-            let own = before.get(keyword).and_then(|value| match at {
-                At::One => Some(value),
-                At::Item(at) => value.get(at),
-                At::Name(name) => value.get(name),
-            });
-            changed |= own.is_some_and(|own| relax(own, part, defaulted));
-        }
-    });
+    for (pointer, part) in parts(keywords, EVERY).filter(|(pointer, _)| !matches!(&**pointer, "/not" | "/if")) {
+        changed |= copy.pointer_mut(&pointer).is_some_and(|copy| relax(part, copy, defaulted));
+    }
     changed
 }
 
-/// Drafts that are left to the validator of that draft.
+/// Drafts for which the validator of that draft is used.
 const OLD_DRAFTS: &[&str] = &["draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "2019-09"];
 
-/// The schema translated to the newest draft, unless it names an older one, whose validator is then used.
+/// The schema in the form of the newest draft. If it names an older draft, it is unchanged.
 pub fn modernised(schema: &Value) -> Value {
     let mut out = schema.clone();
     let old = |draft: &str| OLD_DRAFTS.iter().any(|old| draft.contains(old));
     if schema.get("$schema").and_then(Value::as_str).is_some_and(old) {
         return out;
     }
-    let places = match Document::new(schema) {
+    let places = match SchemaDocument::new(schema) {
         Ok(document) => outside(&document),
         Err(_) => Vec::new(),
     };
@@ -114,10 +106,16 @@ pub fn modernised(schema: &Value) -> Value {
     out
 }
 
-/// `root`: the original whole schema, which shows what references went through.
+/// `root`: the whole original schema. It is needed to find the keywords that references go through.
 fn modernise(schema: &mut Value, root: &Value) {
+    let pointers: Vec<String> =
+        schema.as_object().into_iter().flat_map(|map| parts(map, EVERY)).map(|part| part.0).collect();
+    for pointer in pointers {
+        if let Some(part) = schema.pointer_mut(&pointer) {
+            modernise(part, root);
+        }
+    }
     let Value::Object(keywords) = schema else { return };
-    each_part(keywords, &mut |_, _, part| modernise(part, root));
     for keyword in ["$ref", "$dynamicRef"] {
         if let Some(Value::String(reference)) = keywords.get_mut(keyword) {
             *reference = moved(reference, root);
@@ -154,7 +152,7 @@ fn rename(keywords: &mut Map<String, Value>, from: &str, to: &str) {
     }
 }
 
-/// A reference after what it goes through was renamed.
+/// The reference after the keywords that it goes through were renamed.
 fn moved(reference: &str, root: &Value) -> String {
     let Some(pointer) = reference.strip_prefix('#').filter(|pointer| pointer.starts_with('/')) else {
         return reference.to_owned();
@@ -172,7 +170,7 @@ fn moved(reference: &str, root: &Value) -> String {
             "dependencies" if within("dependencies").is_some_and(Value::is_object) => out.push_str("dependentSchemas"),
             _ => out.push_str(step),
         }
-        at = at.and_then(|value| value.pointer(&format!("/{}", name.replace('~', "~0").replace('/', "~1"))));
+        at = at.and_then(|value| value.pointer(&format!("/{}", pointer_step(&name))));
     }
     out
 }
@@ -181,32 +179,8 @@ fn decoded(step: &str) -> String {
     percent_decode(step).replace("~1", "/").replace("~0", "~")
 }
 
-/// Which of a keyword's schemas.
-enum At<'k> {
-    One,
-    Item(usize),
-    Name(&'k str),
-}
-
-/// Calls `visit` with the keyword and the place of every direct subschema.
-fn each_part(keywords: &mut Map<String, Value>, visit: &mut dyn FnMut(&str, At<'_>, &mut Value)) {
-    for (keyword, value) in keywords.iter_mut() {
-        let is = |list: &[&str]| list.contains(&keyword.as_str());
-        match value {
-            Value::Array(items) if is(LIST) => {
-                items.iter_mut().enumerate().for_each(|(at, part)| visit(keyword, At::Item(at), part));
-            }
-            Value::Object(named) if is(NAMED) => {
-                named.iter_mut().for_each(|(name, part)| visit(keyword, At::Name(name), part));
-            }
-            part if is(ONE) && !part.is_array() => visit(keyword, At::One, part),
-            _ => {}
-        }
-    }
-}
-
-/// The places of schemas that only references lead to, such as those under `components`.
-fn outside(document: &Document<'_>) -> Vec<String> {
+/// The pointers to schemas that are reached only by references, such as those under `components`.
+fn outside(document: &SchemaDocument<'_>) -> Vec<String> {
     let mut places = HashSet::new();
     let mut open = vec![document.root()];
     let mut seen = HashSet::new();
@@ -233,7 +207,7 @@ fn outside(document: &Document<'_>) -> Vec<String> {
     places
 }
 
-/// Whether a pointer goes only through keywords whose values are schemas.
+/// Whether the pointer goes only through keywords whose values are schemas.
 fn is_part(root: &Value, pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1).map(decoded);
     let mut schema = root;

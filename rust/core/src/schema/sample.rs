@@ -1,18 +1,18 @@
-//! What example values of a type have to satisfy: the schema's bounds, and values that the schema gives itself.
+//! What example values must satisfy: the bounds of the schema. The schema may also provide values.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value};
 
-/// Maximum bytes of a text, and values in a container, that an example takes from a schema, to keep it short.
+/// Maximum bytes of a text and values of a container that an example takes from a schema. Examples must be short.
 const GIVEN_BYTES: usize = 200;
 const GIVEN_VALUES: usize = 20;
-/// Maximum characters of a text, and items of a list, that are generated to satisfy a schema's minimum.
+/// Maximum characters of a text and items of a list that are generated to reach a minimum in the schema.
 const MADE_LENGTH: usize = 400;
 
-/// The part of a schema that directs an example and not the typing.
+/// The part of a schema that matters for examples but not for types.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// The schema's own values.
+    /// Examples in the schema.
     pub(super) examples: Vec<Value>,
     defaults: Vec<Value>,
     pub(super) least: Option<f64>,
@@ -27,12 +27,12 @@ pub struct Sample {
     pub(super) min_items: usize,
     pub(super) max_items: Option<usize>,
     pub(super) unique: bool,
-    /// Whether they are the constraints of every value but null, not of one alternative among several.
+    /// The constraints apply to every value except null, not only to one of several alternatives.
     pub(super) sole: bool,
 }
 
 impl Sample {
-    /// Of schemas that all apply. `None`: they have no such constraint.
+    /// The constraints of schemas that all apply. `None`: there are none.
     pub fn new(schemas: &[&Value], sole: bool) -> Option<Box<Self>> {
         let mut sample = Sample { sole, ..Sample::default() };
         let mut any = false;
@@ -53,7 +53,7 @@ impl Sample {
         let number = |keyword: &str| keywords.get(keyword).and_then(Value::as_f64).filter(|number| number.is_finite());
         let larger = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
         let smaller = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::min);
-        // In draft 4 the exclusive bounds were flags.
+        // In draft 4, the exclusive bounds were flags.
         let flag = |keyword: &str| keywords.get(keyword) == Some(&Value::Bool(true));
         let bound = |exclusive: &str, inclusive: &str| match flag(exclusive) {
             true => (None, number(inclusive)),
@@ -79,29 +79,15 @@ impl Sample {
         };
         self.pattern = self.pattern.take().or_else(|| text("pattern"));
         self.format = self.format.take().or_else(|| text("format"));
-        const BOUNDS: [&str; 12] = [
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "uniqueItems",
-            "pattern",
-            "format",
-        ];
-        any || BOUNDS.iter().any(|keyword| keywords.contains_key(*keyword))
+        any || keywords.keys().any(|keyword| is_bound(keyword))
     }
 
-    /// The schema's own values: its examples, then its default.
+    /// The values in the schema: its examples, then its defaults.
     pub fn given(&self) -> impl Iterator<Item = &Value> {
         self.examples.iter().chain(&self.defaults)
     }
 
-    /// The number of items of a list: `usual` if the bounds allow it.
+    /// The number of items of a list: `usual`, if the bounds allow it.
     pub fn items(&self, usual: usize) -> usize {
         usual.max(self.min_items.min(MADE_LENGTH)).min(self.max_items.unwrap_or(usize::MAX))
     }
@@ -111,7 +97,7 @@ impl Sample {
         self.unique
     }
 
-    /// A number: `usual` if the bounds allow it, and others for other `nth`, as far as there are any.
+    /// A number: `usual`, if the bounds allow it. Each `nth` gives another number, if there are enough.
     pub fn number(&self, usual: f64, whole: bool, nth: usize) -> Number {
         let fits = |number: &f64| {
             self.least.is_none_or(|least| *number >= least)
@@ -142,7 +128,7 @@ impl Sample {
         Number::from_f64(number).unwrap_or_else(|| Number::from(0))
     }
 
-    /// A text, and others for other `nth`, as far as there are any.
+    /// A text. Each `nth` gives another text, if there are enough.
     pub fn text(&self, nth: usize) -> String {
         if let Some(pattern) = &self.pattern
             && let Ok(parsed) = regex_syntax::Parser::new().parse(pattern)
@@ -174,7 +160,7 @@ impl Sample {
             None => usual.to_owned(),
         };
         for c in usual.chars().cycle().take(self.min_length.saturating_sub(out.len()).min(MADE_LENGTH)) {
-            // A value neither begins nor ends with a space.
+            // A value must not begin or end with a space.
             out.push(if c == ' ' { '-' } else { c });
         }
         if nth == 0 {
@@ -184,7 +170,7 @@ impl Sample {
             Some("email" | "idn-email" | "hostname" | "idn-hostname" | "regex") => format!("{nth}{out}"),
             Some("uri" | "url" | "iri" | "uri-reference" | "iri-reference" | "json-pointer") => format!("{out}{nth}"),
             format => {
-                // A digit of a date, a letter of another text.
+                // The last digit or letter changes: a digit if there is a format, otherwise a letter.
                 let places = if format.is_some() { '0'..='9' } else { 'a'..='z' };
                 if let Some(at) = out.rfind(|c| places.contains(&c)) {
                     let old = out[at..].chars().next();
@@ -195,6 +181,12 @@ impl Sample {
             }
         }
     }
+}
+
+fn is_bound(keyword: &str) -> bool {
+    let number = matches!(keyword, "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf");
+    let length = matches!(keyword, "minLength" | "maxLength" | "minItems" | "maxItems" | "uniqueItems");
+    number || length || matches!(keyword, "pattern" | "format")
 }
 
 /// Whether the value is short enough to be shown.
@@ -212,8 +204,8 @@ fn is_short(value: &Value, left: &mut usize) -> bool {
     }
 }
 
-/// Appends a short text that the pattern matches, with the `nth` character of each class that has so many. False: it
-/// would be too long.
+/// Appends a short text that the pattern matches. Each class contributes its `nth` character, if it has enough. False:
+/// the text would be too long.
 fn push_match(pattern: &Hir, nth: usize, out: &mut String) -> bool {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -228,7 +220,7 @@ fn push_match(pattern: &Hir, nth: usize, out: &mut String) -> bool {
         }
         HirKind::Class(Class::Bytes(_)) => return false,
         HirKind::Repetition(repetition) => {
-            // One repetition even where none is enough: an empty text is not a helpful example.
+            // An optional part is repeated once, because an empty text is not a helpful example.
             let some = if repetition.max == Some(0) { 0 } else { repetition.min.max(1) };
             let optional = repetition.max == Some(1) && repetition.min == 0;
             for _ in 0..if optional { 0 } else { some } {

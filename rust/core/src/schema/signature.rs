@@ -1,18 +1,18 @@
-//! A tool in one line, as the manual shows it: keys as the model must write them, short types.
+//! The signature of a tool, as one line of the manual: keys as the model must write them, and short types.
 
 use std::cell::Cell;
 use std::collections::HashSet;
 
 use super::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Value, parse};
-use crate::syntax::misspelled::neutralise;
+use crate::syntax::marks::neutralise;
 use crate::syntax::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::syntax::scan::Delimiters;
 
-/// Which descriptions the manual keeps.
+/// Which descriptions the manual contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Descriptions {
-    /// Of tools and of fields.
+    /// Those of tools and of fields.
     Full,
     Tools,
     None,
@@ -20,12 +20,12 @@ pub enum Descriptions {
 
 /// Segments of a key that the encoder writes and the manual shows.
 pub const NESTED_SEGMENTS: usize = 4;
-/// Levels of inner shapes that are shown; recursive types have no end.
+/// Levels of nested objects that are shown. Recursive types would never end.
 const SHAPE_LEVELS: usize = 5;
-/// Objects that are shown of one tool with their members: those of recursive types multiply at each level.
+/// Objects of one tool that are shown with their members. Those of recursive types multiply at each level.
 const SHOWN_OBJECTS: usize = 500;
 
-/// Text from a schema as it may stand in the manual: one line, and no tag of ours in it.
+/// Text from a schema as one line of the manual. It contains no tag that could be read as a call.
 pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -36,21 +36,21 @@ pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     pub descriptions: Descriptions,
-    /// Whether a text of the schema may be shown as a constraint; `None`: constraints are left out.
+    /// Whether a text of the schema may be shown as a constraint. `None`: constraints are left out.
     pub constraints: Option<&'a dyn Fn(&str) -> bool>,
 }
 
-struct Writer<'s> {
+struct SignatureWriter<'s> {
     schema: &'s Schema,
     delimiters: &'s Delimiters,
     shown: Shown<'s>,
-    /// How many objects were shown so far.
+    /// The number of objects shown so far.
     objects: &'s Cell<usize>,
 }
 
-/// The fields of a tool, each with a space in front.
+/// The fields of a tool, each after a space.
 pub fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, json: bool) -> String {
-    let writer = Writer { schema, delimiters, shown, objects: &Cell::new(0) };
+    let writer = SignatureWriter { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = String::new();
     if json {
         out.push(' ');
@@ -65,18 +65,18 @@ pub fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, jso
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     pub key: String,
-    /// In the words of the manual.
+    /// The type as the manual shows it.
     pub r#type: String,
     pub required: bool,
 }
 
-/// The keys of a tool, dotted ones for nested objects.
+/// The keys of a tool. Those of nested objects are dotted.
 pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
     let shown = Shown { descriptions: Descriptions::None, constraints: None };
-    let writer = Writer { schema, delimiters, shown, objects: &Cell::new(0) };
+    let writer = SignatureWriter { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = Vec::new();
     writer.walk(schema.root, "", true, 1, &mut |step| {
-        if let Walk::Field { key, id, required } = step {
+        if let FieldStep::Field { key, id, required } = step {
             out.push(Field { key: key.to_owned(), r#type: writer.name(id, SHAPE_LEVELS), required });
         }
     });
@@ -84,19 +84,19 @@ pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
 }
 
 /// A step through a tool's fields.
-enum Walk<'k> {
+enum FieldStep<'k> {
     Field {
         key: &'k str,
         id: NodeId,
         required: bool,
     },
-    /// The members of this object have all been told.
+    /// All members of this object were visited.
     Nested(NodeId),
 }
 
-impl Writer<'_> {
-    /// Tells of each key that is written: nested objects by the dotted keys of their members.
-    fn walk(&self, id: NodeId, prefix: &str, required: bool, depth: usize, tell: &mut dyn FnMut(Walk<'_>)) {
+impl SignatureWriter<'_> {
+    /// Visits each key that is written. Nested objects are visited as the dotted keys of their members.
+    fn walk(&self, id: NodeId, prefix: &str, required: bool, depth: usize, tell: &mut dyn FnMut(FieldStep<'_>)) {
         let Some(object) = &self.schema.node(id).object else { return };
         let all: HashSet<&str> = object.required.iter().map(String::as_str).collect();
         for (name, child) in object.properties.iter() {
@@ -108,29 +108,29 @@ impl Writer<'_> {
             let needed = required && all.contains(name);
             if depth < NESTED_SEGMENTS && self.schema.nests(*child) && self.has_room() {
                 self.walk(*child, &key, needed, depth + 1, tell);
-                tell(Walk::Nested(*child));
+                tell(FieldStep::Nested(*child));
             } else {
-                tell(Walk::Field { key: &key, id: *child, required: needed });
+                tell(FieldStep::Field { key: &key, id: *child, required: needed });
             }
         }
     }
 
-    /// May one more object be shown with its members?
+    /// Whether one more object may be shown with its members.
     fn has_room(&self) -> bool {
         self.objects.set(self.objects.get() + 1);
         self.objects.get() <= SHOWN_OBJECTS
     }
 
-    /// The keys of the whole tool, each with a blank in front.
+    /// The keys of the whole tool, each after a space.
     fn fields(&self, out: &mut String) {
         let root = self.schema.root;
         self.walk(root, "", true, 1, &mut |step| match step {
-            Walk::Field { key, id, required } => {
+            FieldStep::Field { key, id, required } => {
                 out.push(' ');
                 out.push_str(&one_line(key, self.delimiters));
                 self.field(id, required, SHAPE_LEVELS, out);
             }
-            Walk::Nested(id) => self.description(id, out),
+            FieldStep::Nested(id) => self.description(id, out),
         });
         let open = match &self.schema.node(root).object {
             None => Some(UNKNOWN),
@@ -146,7 +146,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What follows a key: optional, type, default, constraints, description.
+    /// What follows a key: the mark of an optional field, type, default, constraints, description.
     fn field(&self, id: NodeId, required: bool, levels: usize, out: &mut String) {
         let node = self.schema.node(id);
         if !required {
@@ -165,11 +165,11 @@ impl Writer<'_> {
         self.description(id, out);
     }
 
-    /// The constraints of a value, each with a space in front.
+    /// The constraints of a value, each after a space.
     fn constraints(&self, id: NodeId, out: &mut String) {
         let Some(is_safe) = self.shown.constraints else { return };
         for text in self.schema.node(id).constraints(&|json| self.literal(json), is_safe) {
-            // A delimiter may be made of anything.
+            // A custom delimiter may be any text.
             if neutralise(&text, self.delimiters) == text {
                 out.push(' ');
                 out.push_str(&text);
@@ -200,7 +200,7 @@ impl Writer<'_> {
         self.shown.constraints.and_then(|_| node.format())
     }
 
-    /// A type with its constraints, as items of lists and members of maps have it.
+    /// A type with its constraints, as for items of lists and members of maps.
     fn constrained(&self, id: NodeId, levels: usize) -> String {
         let mut out = self.name(id, levels);
         self.constraints(id, &mut out);
@@ -236,7 +236,7 @@ impl Writer<'_> {
         names.join("|")
     }
 
-    /// A literal as it would be written for a field of its type.
+    /// A literal as it is written for a field of its type.
     fn literal(&self, json: &str) -> String {
         match parse(json, SHAPE_LEVELS) {
             Ok(Value::String(text)) if is_bare_safe(&text, self.delimiters) => text.into_owned(),
@@ -266,7 +266,7 @@ impl Writer<'_> {
         let shown = self.schema.node(id).object.as_ref().filter(|_| levels > 0 && self.has_room());
         let Some(object) = shown else { return "{…}".into() };
         let inner = if descriptions { self.shown.descriptions } else { Descriptions::None };
-        let writer = Writer { shown: Shown { descriptions: inner, ..self.shown }, ..*self };
+        let writer = SignatureWriter { shown: Shown { descriptions: inner, ..self.shown }, ..*self };
         let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
         let mut fields: Vec<String> = Vec::new();
         for (name, child) in object.properties.iter() {

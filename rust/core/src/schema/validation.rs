@@ -1,45 +1,45 @@
-//! The opt-in check of finished arguments against the whole vocabulary, by the `jsonschema` crate.
+//! The opt-in validation of complete arguments by all keywords of JSON Schema, with the `jsonschema` crate.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
-use super::validation_cost::Work;
-use crate::body::messages::{join, shorten, shorten_to};
-use crate::error::ProblemKind;
-use crate::event::Problem;
+use super::validation_cost::ValidationCost;
+use crate::error::{Problem, ProblemKind};
 use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
-use crate::schema::{Fault, modernised};
+use crate::schema::{SchemaFault, modernised};
 use crate::syntax::scan::first_chars;
+use crate::syntax::shown::{join, shorten, shorten_to};
 
-/// Problems that are worth telling a model at once.
+/// Maximum number of problems that are reported to a model at once.
 const SHOWN: usize = 8;
 
-/// A compiled validator; it resolves nothing outside the schema, and takes no more time than its limits allow.
+/// A compiled validator. It resolves nothing outside the schema, and takes no longer than its limits allow.
 #[derive(Debug)]
 pub struct Validator {
     checks: jsonschema::Validator,
-    /// The original schema, if it requires fields with a default, which `checks` does not.
+    /// The original schema, if it requires fields that have a default. `checks` does not require them.
     as_given: Option<jsonschema::Validator>,
-    work: Work,
+    work: ValidationCost,
 }
 
 impl Validator {
-    /// `relaxed`: the schema without required fields that have a default, if there are any.
-    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, Fault> {
+    /// `relaxed`: the schema that does not require fields with a default, if it differs.
+    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, SchemaFault> {
         let checked = modernised(relaxed.unwrap_or(schema));
-        let work = Work::new(&checked)?;
+        let work = ValidationCost::new(&checked)?;
         let checks = build(&checked)?;
         let as_given = relaxed.is_some().then(|| build(&modernised(schema))).transpose()?;
         Ok(Validator { checks, as_given, work })
     }
 
-    /// Arguments that fit the original schema always fit: with fewer required fields, a second member of a `oneOf` may match.
+    /// Arguments that fit the original schema are valid. With fewer required fields, a second member of a `oneOf` may
+    /// match them.
     fn fits_as_given(&self, value: &Value) -> bool {
         self.as_given.as_ref().is_some_and(|checks| checks.is_valid(value))
     }
 
-    /// What is wrong with arguments, as compact JSON text; empty if nothing.
+    /// The problems of arguments, which are compact JSON text.
     pub fn problems(&self, arguments: &str) -> Vec<Problem> {
         let problem = |field: String, message: String| Problem { kind: ProblemKind::Schema, field, message };
         let all = |message: String| vec![problem(String::new(), message)];
@@ -52,7 +52,7 @@ impl Validator {
                 "The arguments are too large or too deeply nested to be checked; write less in one call.".into()
             );
         };
-        if cost.errors > VALIDATION_STEPS || cost.told > VALIDATION_ERRORS {
+        if cost.errors > VALIDATION_STEPS || cost.reported > VALIDATION_ERRORS {
             return match self.checks.is_valid(&value) || self.fits_as_given(&value) {
                 true => Vec::new(),
                 false => all("The arguments do not fit the tool's schema; finding where would take too long.".into()),
@@ -70,17 +70,18 @@ impl Validator {
     }
 }
 
-fn build(schema: &Value) -> Result<jsonschema::Validator, Fault> {
-    // Look-around and back-references take a backtracking engine, which is not linear: patterns with them are refused.
+fn build(schema: &Value) -> Result<jsonschema::Validator, SchemaFault> {
+    // Look-around and back-references need a backtracking engine, which is not linear. Patterns with them are rejected.
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
     let options = jsonschema::options().offline().with_pattern_options(patterns);
-    // Whether a text is a valid pattern depends on the engine, and the count does not include the cost of checking it.
+    // Whether a text is a valid pattern depends on the engine, and the estimate does not include the cost of checking
+    // it.
     let options =
         options.should_validate_formats(true).should_ignore_unknown_formats(true).with_format("regex", |_| true);
     options.build(schema).map_err(fault)
 }
 
-/// What an error says. A long value is cut, so that the reason stays.
+/// The message of an error. A long value is cut, so that the reason is kept.
 fn said(error: &ValidationError<'_>) -> String {
     const REASON: usize = 200;
     const VALUE: usize = 40;
@@ -94,9 +95,10 @@ fn said(error: &ValidationError<'_>) -> String {
 }
 
 /// What is wrong with a schema, and where.
-fn fault(error: ValidationError<'_>) -> Fault {
+fn fault(error: ValidationError<'_>) -> SchemaFault {
     let said = error.instance_path().to_string();
-    // The meta-schema's check of patterns has the place in the schema as that of an instance; compiling has none there.
+    // For patterns, the meta-schema reports the place in the schema as the place in an instance. Compiling reports none
+    // there.
     let place = if said.is_empty() { error.schema_path().to_string() } else { said };
     match error.kind() {
         ValidationErrorKind::Format { format } if format == "regex" => {
@@ -110,14 +112,14 @@ fn fault(error: ValidationError<'_>) -> Fault {
     }
 }
 
-/// The arguments as a tree. How deep they may be nested, the reader has seen to: `limits::RECURSION` at most.
+/// The arguments as a tree. The reader limits their depth to `limits::RECURSION`.
 fn read(arguments: &str) -> serde_json::Result<Value> {
     let mut reader = serde_json::Deserializer::from_str(arguments);
     reader.disable_recursion_limit();
     reader.into_iter().next().unwrap_or(Ok(Value::Null))
 }
 
-/// A JSON pointer into the arguments as a key would be written.
+/// A JSON pointer into the arguments, written as a key.
 fn field(pointer: &str, arguments: &Value) -> String {
     let mut out = String::new();
     let mut place = Some(arguments);

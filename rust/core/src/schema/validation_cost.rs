@@ -1,9 +1,9 @@
-//! What a full validation costs at most, counted before it is done.
+//! An upper bound for the cost of a full validation, known before it starts.
 //!
-//! A validator evaluates a schema once for each way that leads to it. Unions of references multiply the ways at one place
-//! of the arguments, and recursive unions multiply them again at each level, so the work can be exponential in the size of
-//! both. Here each pair of a schema and a value is counted once, and what it costs is multiplied, not done again.
-//! The counts are upper bounds: of every draft's keywords, none is taken to be skipped, and none to decide early.
+//! A validator evaluates a schema once for each path that leads to it. Unions of references multiply the paths at one
+//! place in the arguments, and recursive unions multiply them again at each level, so the cost can be exponential in
+//! the size of both. Here each pair of a schema and a value is counted once, and its cost is multiplied. The counts are
+//! upper bounds: they assume that no keyword of any draft is skipped, and that none ends the evaluation early.
 
 use std::collections::HashMap;
 
@@ -11,50 +11,49 @@ use regex::RegexBuilder;
 use serde_json::{Map, Value};
 
 use crate::limits::{PATTERN_BYTES, VALIDATION_LEVELS, VALIDATION_STEPS, VALIDATION_STEPS_AT_ONE_PLACE};
-use crate::schema::{Document, Fault};
+use crate::schema::parts::{Keywords, parts, pointer_step};
+use crate::schema::rewrite::address;
+use crate::schema::{SchemaDocument, SchemaFault};
 
-/// Bytes of text that are searched, and entries of a list or map in a schema that are compared, in one step.
+/// Bytes of text that are searched in one step, and entries of a list or map in a schema that are compared in one step.
 const STEP: u64 = 16;
 
-/// Keywords whose value, one schema, holds for the value itself.
-const HERE: &[&str] = &["not", "if", "then", "else"];
-/// The same, a list of schemas.
-const HERE_LIST: &[&str] = &["allOf", "anyOf", "oneOf"];
-/// The same, a map of names to schemas (or, in old drafts, to lists of names).
-const HERE_NAMED: &[&str] = &["dependentSchemas", "dependencies"];
+/// Keywords whose schemas apply to the value itself.
+const HERE: Keywords =
+    [&["not", "if", "then", "else"], &["allOf", "anyOf", "oneOf"], &["dependentSchemas", "dependencies"]];
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 const MEMBERS: &[&str] = &["additionalProperties", "unevaluatedProperties"];
 const ITEMS: &[&str] = &["items", "additionalItems", "contains", "unevaluatedItems"];
-/// Keywords that read all of a text; what `pattern` costs is measured.
+/// Keywords that read a whole text. The cost of `pattern` is measured.
 const SCANS: &[&str] = &["format", "minLength", "maxLength", "contentEncoding", "contentMediaType", "enum", "const"];
-/// Pairs of a schema and a value whose cost is remembered: memory.
+/// Maximum number of pairs of a schema and a value whose cost is cached, to limit memory.
 const REMEMBERED: usize = 1 << 20;
 
 type Id = u32;
 
-/// What evaluating a schema against one value costs at most.
+/// The maximum cost of evaluating a schema against one value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Steps to find out whether it holds.
+    /// Steps to decide whether the value is valid.
     pub verdict: u64,
-    /// Steps to say what is wrong: each union asks for the verdict of its members before they say more.
+    /// Steps to report what is wrong. Each union first decides whether its members are valid.
     pub errors: u64,
-    /// What may be wrong: each is kept in memory.
-    pub told: u64,
-    /// Evaluations inside each other: what it takes of the stack.
+    /// Possible errors, each of which is kept in memory.
+    pub reported: u64,
+    /// Evaluations inside each other, which need stack space.
     levels: usize,
 }
 
-/// A schema, and where its parts lead.
+/// A schema, and the schemas that its evaluation leads to.
 #[derive(Debug, Default)]
-struct Node {
+struct CostNode {
     own: u64,
     scans: u64,
-    /// `patternProperties`, for each [`STEP`] of a member's name.
+    /// `patternProperties`, for each [`STEP`] of the name of a member.
     key_scans: u64,
-    /// It asks again what its parts have evaluated.
+    /// It evaluates its parts a second time.
     unevaluated: bool,
-    /// More than one way leads here.
+    /// More than one path leads to it.
     shared: bool,
     here: Vec<Id>,
     properties: HashMap<String, Id>,
@@ -62,30 +61,30 @@ struct Node {
     names: Vec<Id>,
     prefixes: Vec<Vec<Id>>,
     items: Vec<Id>,
-    /// Against a scalar, and what is added for each [`STEP`] of its text.
+    /// The cost against a scalar, and the additional cost for each [`STEP`] of its text.
     scalar: Cost,
     text: Cost,
 }
 
 impl Cost {
     fn of(steps: u64) -> Self {
-        Cost { verdict: steps, errors: steps, told: 1, levels: 1 }
+        Cost { verdict: steps, errors: steps, reported: 1, levels: 1 }
     }
 
     fn add(&mut self, part: Cost) {
         self.verdict = self.verdict.saturating_add(part.verdict);
         self.errors = self.errors.saturating_add(part.verdict).saturating_add(part.errors);
-        self.told = self.told.saturating_add(part.told);
+        self.reported = self.reported.saturating_add(part.reported);
         self.levels = self.levels.max(part.levels + 1);
     }
 
-    /// A part of a schema that asks again what this part has evaluated: each part of it for itself.
+    /// Adds a part that is evaluated a second time, each part of it separately.
     fn add_again(&mut self, part: Cost) {
         self.add(part);
-        self.add(Cost { verdict: part.errors, told: 0, ..part });
+        self.add(Cost { verdict: part.errors, reported: 0, ..part });
     }
 
-    /// With a text of so many bytes.
+    /// The cost with a text of this many bytes.
     fn with_text(self, text: Cost, bytes: usize) -> Self {
         let times = (bytes as u64).div_ceil(STEP);
         Cost {
@@ -96,7 +95,7 @@ impl Cost {
     }
 }
 
-impl Node {
+impl CostNode {
     fn sum(&self, own: u64, parts: impl Iterator<Item = Cost>) -> Cost {
         let mut sum = Cost::of(own);
         for part in parts {
@@ -111,27 +110,27 @@ impl Node {
 
 /// The graph of a schema.
 #[derive(Debug)]
-pub struct Work {
-    nodes: Vec<Node>,
+pub struct ValidationCost {
+    nodes: Vec<CostNode>,
 }
 
-impl Work {
-    /// Refuses a schema that goes round in circles without a step into a value, or whose parts multiply at one place.
-    pub fn new(root: &Value) -> Result<Self, Fault> {
+impl ValidationCost {
+    /// Rejects a schema that refers to itself without a step into a value, or whose parts multiply at one place.
+    pub fn new(root: &Value) -> Result<Self, SchemaFault> {
         one_resource(root)?;
-        let document = Document::new(root)?;
+        let document = SchemaDocument::new(root)?;
         let mut builder =
-            Builder { document, nodes: Vec::new(), paths: Vec::new(), known: HashMap::new(), open: Vec::new() };
+            GraphBuilder { document, nodes: Vec::new(), paths: Vec::new(), known: HashMap::new(), open: Vec::new() };
         builder.node(root, String::new());
         while let Some((id, schema)) = builder.open.pop() {
             builder.build(id, schema)?;
         }
-        let Builder { mut nodes, paths, .. } = builder;
+        let GraphBuilder { mut nodes, paths, .. } = builder;
         count_scalars(&mut nodes, &paths)?;
-        Ok(Work { nodes })
+        Ok(ValidationCost { nodes })
     }
 
-    /// The cost of evaluating arguments; `None` if it is more than the limits allow.
+    /// The cost of evaluating arguments. `None`: it exceeds the limits.
     pub fn of(&self, arguments: &Value) -> Option<Cost> {
         let mut count = Count { nodes: &self.nodes, known: HashMap::new(), steps: 0 };
         let cost = count.cost(0, arguments, 1)?;
@@ -139,9 +138,10 @@ impl Work {
     }
 }
 
-/// References must mean here what they mean to the validator, for which an inner `$id` and a repeated anchor change it.
-fn one_resource(root: &Value) -> Result<(), Fault> {
-    // Before draft 6 it was called `id`, which elsewhere is anybody's word.
+/// References must mean the same here and to the validator. An inner `$id` or a repeated anchor would change their
+/// meaning there.
+fn one_resource(root: &Value) -> Result<(), SchemaFault> {
+    // Before draft 6, this keyword was `id`. In other drafts, `id` has no meaning.
     let old = root.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
     let mut anchors = HashMap::new();
     let mut open = vec![(root, String::new())];
@@ -165,7 +165,7 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
         }
         match value {
             Value::Object(map) => {
-                open.extend(map.iter().map(|(name, value)| (value, format!("{path}/{}", escape(name)))))
+                open.extend(map.iter().map(|(name, value)| (value, format!("{path}/{}", pointer_step(name)))))
             }
             Value::Array(list) => {
                 open.extend(list.iter().enumerate().map(|(at, value)| (value, format!("{path}/{at}"))))
@@ -176,37 +176,33 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-struct Builder<'s> {
-    document: Document<'s>,
-    nodes: Vec<Node>,
-    /// Where each stands, for messages.
+struct GraphBuilder<'s> {
+    document: SchemaDocument<'s>,
+    nodes: Vec<CostNode>,
+    /// The JSON pointer of each node, for messages.
     paths: Vec<String>,
-    /// By address.
+    /// Nodes by the addresses of their schemas.
     known: HashMap<usize, Id>,
     open: Vec<(Id, &'s Value)>,
 }
 
-impl<'s> Builder<'s> {
+impl<'s> GraphBuilder<'s> {
     fn node(&mut self, schema: &'s Value, path: String) -> Id {
-        let address = std::ptr::from_ref(schema) as usize;
+        let address = address(schema);
         if let Some(id) = self.known.get(&address) {
             self.nodes[*id as usize].shared = true;
             return *id;
         }
         let id = self.nodes.len() as Id;
-        self.nodes.push(Node::default());
+        self.nodes.push(CostNode::default());
         self.paths.push(path);
         self.known.insert(address, id);
         self.open.push((id, schema));
         id
     }
 
-    fn build(&mut self, id: Id, schema: &'s Value) -> Result<(), Fault> {
-        let mut node = Node { own: 1, ..Node::default() };
+    fn build(&mut self, id: Id, schema: &'s Value) -> Result<(), SchemaFault> {
+        let mut node = CostNode { own: 1, ..CostNode::default() };
         if let Value::Object(map) = schema {
             let path = self.paths[id as usize].clone();
             let entries = map.values().map(|value| match value {
@@ -221,7 +217,7 @@ impl<'s> Builder<'s> {
                 node.key_scans = patterns.keys().map(|pattern| pattern_scans(pattern)).sum();
             }
             node.unevaluated = map.contains_key("unevaluatedProperties") || map.contains_key("unevaluatedItems");
-            node.here = self.parts(map, &path, HERE, HERE_LIST, HERE_NAMED);
+            node.here = self.parts(map, &path, HERE);
             for keyword in REFERENCES {
                 if let Some(Value::String(reference)) = map.get(*keyword) {
                     let fault = |what| (format!("{path}/{keyword}"), what);
@@ -232,67 +228,41 @@ impl<'s> Builder<'s> {
             }
             if let Some(Value::Object(named)) = map.get("properties") {
                 for (name, child) in named {
-                    let child = self.node(child, format!("{path}/properties/{}", escape(name)));
+                    let child = self.node(child, format!("{path}/properties/{}", pointer_step(name)));
                     node.properties.insert(name.clone(), child);
                 }
             }
-            node.members = self.parts(map, &path, MEMBERS, &[], &["patternProperties"]);
-            node.names = self.parts(map, &path, &["propertyNames"], &[], &[]);
-            for keyword in ["prefixItems", "items"] {
-                node.prefixes.push(self.parts(map, &path, &[], &[keyword], &[]));
-            }
-            node.items = self.parts(map, &path, ITEMS, &[], &[]);
+            node.members = self.parts(map, &path, [MEMBERS, &[], &["patternProperties"]]);
+            node.names = self.parts(map, &path, [&["propertyNames"], &[], &[]]);
+            node.prefixes.push(self.parts(map, &path, [&[], &["prefixItems"], &[]]));
+            node.prefixes.push(self.parts(map, &path, [&[], &["items"], &[]]));
+            node.items = self.parts(map, &path, [ITEMS, &[], &[]]);
         }
-        // It may have been found to be shared meanwhile.
+        // It may have become shared since it was added.
         node.shared = self.nodes[id as usize].shared;
         self.nodes[id as usize] = node;
         Ok(())
     }
 
-    /// The schemas under some keywords, by what their values are.
-    fn parts(
-        &mut self,
-        map: &'s Map<String, Value>,
-        path: &str,
-        one: &[&str],
-        list: &[&str],
-        named: &[&str],
-    ) -> Vec<Id> {
-        let mut out = Vec::new();
-        for keyword in one {
-            if let Some(child) = map.get(*keyword).filter(|child| !child.is_array()) {
-                out.push(self.node(child, format!("{path}/{keyword}")));
-            }
-        }
-        for keyword in list {
-            for (at, child) in map.get(*keyword).and_then(Value::as_array).into_iter().flatten().enumerate() {
-                out.push(self.node(child, format!("{path}/{keyword}/{at}")));
-            }
-        }
-        for keyword in named {
-            for (name, child) in map.get(*keyword).and_then(Value::as_object).into_iter().flatten() {
-                if !child.is_array() {
-                    out.push(self.node(child, format!("{path}/{keyword}/{}", escape(name))));
-                }
-            }
-        }
-        out
+    /// The nodes of the schemas under some keywords.
+    fn parts(&mut self, map: &'s Map<String, Value>, path: &str, keywords: Keywords) -> Vec<Id> {
+        parts(map, keywords).map(|(pointer, part)| self.node(part, format!("{path}{pointer}"))).collect()
     }
 }
 
-/// Steps of matching [`STEP`] bytes of text: at worst, each byte meets each state of the pattern's automaton, some hundred of
-/// which are a step. How large that is, only compiling it tells.
+/// The steps of matching [`STEP`] bytes of text. At worst, each byte meets each state of the automaton, and some
+/// hundred states count as a step. The size of the automaton is known only after compiling it.
 fn pattern_scans(pattern: &str) -> u64 {
-    // To JSON Schema these are ASCII, and much smaller.
+    // In JSON Schema these classes are ASCII, which is much smaller.
     let pattern = pattern.replace(r"\w", "[0-9A-Za-z_]").replace(r"\d", "[0-9]");
     let fits = |bytes: &usize| RegexBuilder::new(&pattern).size_limit(*bytes).build().is_ok();
     let sizes = std::iter::successors(Some(4096), |bytes| Some(4 * bytes)).take_while(|bytes| *bytes < PATTERN_BYTES);
     sizes.into_iter().find(fits).unwrap_or(PATTERN_BYTES) as u64 / 4096 * STEP
 }
 
-/// Fills in what each schema costs at one place, parts first. A chain of references may be as long as the schema, so the way
-/// down is no recursion.
-fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), Fault> {
+/// Computes the cost of each schema at one place, parts first. A chain of references may be as long as the schema, so
+/// this is not recursive.
+fn count_scalars(nodes: &mut [CostNode], paths: &[String]) -> Result<(), SchemaFault> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
         No,
@@ -335,8 +305,8 @@ fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), Fault> {
 }
 
 struct Count<'w> {
-    nodes: &'w [Node],
-    /// Of schemas that more than one way leads to, by the value's address.
+    nodes: &'w [CostNode],
+    /// The costs of shared schemas, by the address of the value.
     known: HashMap<(Id, usize), Cost>,
     steps: u64,
 }
@@ -354,7 +324,7 @@ impl Count<'_> {
             Value::String(text) => return Some(node.scalar.with_text(node.text, text.len())),
             Value::Array(_) | Value::Object(_) => {}
         }
-        let key = (id, std::ptr::from_ref(value) as usize);
+        let key = (id, address(value));
         if let Some(cost) = self.known.get(&key) {
             return Some(*cost);
         }

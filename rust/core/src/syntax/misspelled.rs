@@ -1,181 +1,152 @@
-//! Openings of wire calls as models misspell them. Text that goes on like a call of a declared tool is an error, never prose: if its
-//! contents were searched for calls, quoted text in it could run as one.
-
-use std::sync::LazyLock;
+//! Openings of calls as models misspell them. Text that continues like a call of a declared tool is an error, never prose: if
+//! its contents were searched for calls, quoted text in it could run as a call.
 
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, opens_after};
-use crate::syntax::scan::{
-    Candidates, Delimiters, Mark, RESULT_TAGS, first_chars, is_ws, neutralise_marks, starts, starts_as,
-    starts_ignoring_case, ws_run,
-};
-use crate::syntax::tags::{Look, need};
+use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
 
-/// Keys under which models give a tool's name.
+/// Keys that models use for a tool's name.
 pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
 
-/// What opens a call in the format.
-pub const OPEN: &str = "<call>";
-
-/// An opening in another spelling, and what ends a call that begins so.
-struct Spelling {
-    open: &'static str,
-    closers: &'static [&'static str],
-    /// JSON after it is text: it is another format's.
-    foreign: bool,
+/// An opening in another spelling, and the texts that end a call with this opening.
+#[derive(Debug)]
+pub struct Spelling {
+    pub open: &'static str,
+    pub closers: &'static [&'static str],
+    /// JSON after it belongs to another format, so it is text.
+    pub foreign: bool,
 }
 
 /// The openings of one format as models misspell them.
+#[derive(Debug)]
 pub struct Spellings {
-    opens: &'static [Spelling],
-    /// What begins a tag with attributes, and what ends a call that begins so.
-    tag: Option<(&'static str, &'static [&'static str])>,
+    pub opens: &'static [Spelling],
+    /// The start of a tag with attributes. What ends a call with the first of the openings ends a call with such an opening.
+    pub tag: Option<&'static str>,
 }
 
-pub const WIRE: Spellings = Spellings {
-    opens: &[
-        Spelling { open: OPEN, closers: &["</call>"], foreign: false },
-        Spelling { open: "[call]", closers: &["[/call]", "</call>"], foreign: false },
-        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"], foreign: false },
-        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"], foreign: true },
-    ],
-    tag: Some(("<call", &["/>", "</call>"])),
-};
-pub const HERMES: Spellings = Spellings {
-    opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"], foreign: false }],
-    tag: Some(("<tool_call", &["/>", "</tool_call>"])),
-};
-pub const GEMMA: Spellings =
-    Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
-
-/// What is at a place of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Opening {
-    Need,
-    No,
-    /// Like OPEN, of this many bytes.
-    Open {
-        length: usize,
-        closers: &'static [&'static str],
-    },
-    /// A tag, of which this many bytes are read. It names this tool.
-    Tag {
-        length: usize,
-        tool: usize,
-        closers: &'static [&'static str],
-    },
+/// A misspelled call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misspelled {
+    /// The bytes of its opening.
+    pub length: usize,
+    pub tool: usize,
+    /// The texts that end it.
+    pub closers: &'static [&'static str],
+    /// The rest of the opening tag follows, in which `/>` would end it.
+    pub in_tag: bool,
 }
 
 impl Spellings {
-    /// Looks at what could open a call in one of these spellings. `tool`: the declared tool of a name.
-    pub fn look(&self, text: &str, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Opening {
-        let mut partial = false;
-        for Spelling { open, closers, foreign } in self.opens {
-            match starts_as(text, open, last) {
-                Mark::Yes if *foreign => match text.as_bytes().get(ws_run(text, open.len())) {
-                    None if !last => return Opening::Need,
-                    None | Some(b'{' | b'[') => return Opening::No,
-                    Some(_) => return Opening::Open { length: open.len(), closers },
-                },
-                Mark::Yes => return Opening::Open { length: open.len(), closers },
-                Mark::Partial => partial = true,
-                Mark::No => {}
+    /// Finds an opening in one of these spellings, followed by what is meant as a call. `tool` finds the declared tool
+    /// of a name.
+    pub fn look(
+        &self,
+        text: &str,
+        last: bool,
+        delimiters: &Delimiters,
+        tool: &dyn Fn(&str) -> Option<usize>,
+    ) -> Scan<Misspelled> {
+        let meant = |length: usize, closers| {
+            let found = meant(&text[length..], last, delimiters, tool);
+            found.map(|tool| Misspelled { length, tool, closers, in_tag: false })
+        };
+        let opens = self.opens.iter().map(|spelling| starts_as(text, spelling.open, last).map(|()| spelling));
+        let open = Scan::first_of(opens).and_then(|Spelling { open, closers, foreign }| {
+            match text.as_bytes().get(ws_run(text, open.len())) {
+                None if *foreign => Scan::at_end(last),
+                Some(b'{' | b'[') if *foreign => Scan::NoMatch,
+                _ => meant(open.len(), *closers),
             }
-        }
-        if partial {
-            return Opening::Need;
-        }
-        let Some((begin, closers)) = self.tag else { return Opening::No };
-        match (starts_as(text, begin, last), text.as_bytes().get(begin.len())) {
-            (Mark::Yes, Some(byte)) if is_ws(*byte) => match tag(text, begin.len(), last, tool) {
-                Look::Need => Opening::Need,
-                Look::No => Opening::No,
-                Look::Yes((Some(tool), _)) => Opening::Tag { length: begin.len(), tool, closers },
-                Look::Yes((None, length)) => Opening::Open { length, closers: self.opens[0].closers },
-            },
-            (Mark::Yes | Mark::Partial, None) if !last => Opening::Need,
-            _ => Opening::No,
-        }
+        });
+        let tag = || {
+            let Some(begin) = self.tag else { return Scan::NoMatch };
+            let closers = self.opens[0].closers;
+            starts_as(text, begin, last).and_then(|()| match text.as_bytes().get(begin.len()) {
+                None => Scan::at_end(last),
+                Some(byte) if !is_ws(*byte) => Scan::NoMatch,
+                Some(_) => tag(text, begin.len(), last, tool).and_then(|found| match found {
+                    (Some(tool), _) => Scan::Match(Misspelled { length: begin.len(), tool, closers, in_tag: true }),
+                    (None, length) => meant(length, closers),
+                }),
+            })
+        };
+        open.or(tag)
     }
 
-    /// Whether one of these openings could begin before this text.
+    /// Whether the text could begin with one of these openings.
     pub fn open(&self, text: &str) -> bool {
-        let tag = self.tag.is_some_and(|(begin, _)| {
-            starts_as(text, begin, true) == Mark::Yes
+        let tag = self.tag.is_some_and(|begin| {
+            starts_as(text, begin, true).is_match()
                 && text.as_bytes().get(begin.len()).is_none_or(|byte| is_ws(*byte) || matches!(byte, b'>' | b'/'))
         });
-        tag || self.opens.iter().any(|spelling| starts_as(text, spelling.open, true) == Mark::Yes)
+        tag || self.opens.iter().any(|spelling| starts_as(text, spelling.open, true).is_match())
     }
 }
 
-/// A tag after its word, with whitespace in it, or with the tool's name: as its first word, or as the value of one of
-/// [`NAME_KEYS`]. The tool, and where its name ends; without one, where the tag ends.
-pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Look<(Option<usize>, usize)> {
+/// Scans a tag after its word. It contains whitespace only, or a tool's name: as its first word, or as the value of one
+/// of [`NAME_KEYS`]. Returns the tool and where its name ends; without a tool, where the tag ends.
+pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<(Option<usize>, usize)> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let bytes = text.as_bytes();
-    let named = |name: &str, end: usize| tool(name).map(|tool| Look::Yes((Some(tool), end)));
+    let named = |name: &str, end: usize| tool(name).map(|tool| Scan::Match((Some(tool), end)));
     let mut at = ws_run(text, from);
     let mut first = true;
     loop {
         match bytes.get(at) {
-            None => return need(last),
-            Some(b'>') if first => return Look::Yes((None, at + 1)),
-            Some(b'>' | b'/' | b'<') => return Look::No,
+            None => return Scan::at_end(last),
+            Some(b'>') if first => return Scan::Match((None, at + 1)),
+            Some(b'>' | b'/' | b'<') => return Scan::NoMatch,
             Some(_) => {}
         }
-        let Some(word) = word(text, at) else { return need(last) };
+        let Some(word) = word(text, at) else { return Scan::at_end(last) };
         let mut next = ws_run(text, at + word.len());
-        match bytes.get(next) {
-            None => return need(last),
-            Some(byte) => {
-                if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
-                    return tag;
-                }
-                if matches!(byte, b'=' | b':') {
-                    next = ws_run(text, next + 1);
-                } else {
-                    (at, first) = (next, false);
-                    if word.is_empty() {
-                        return Look::No;
-                    }
-                    continue;
-                }
-            }
+        let Some(&byte) = bytes.get(next) else { return Scan::at_end(last) };
+        if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
+            return tag;
         }
-        let Some(value) = value(text, next) else { return need(last) };
+        if !matches!(byte, b'=' | b':') {
+            if word.is_empty() {
+                return Scan::NoMatch;
+            }
+            (at, first) = (next, false);
+            continue;
+        }
+        next = ws_run(text, next + 1);
+        let Some(value) = value(text, next) else { return Scan::at_end(last) };
         if NAME_KEYS.iter().any(|key| key.eq_ignore_ascii_case(word))
             && let Some(tag) = named(value.trim_matches(['"', '\'']), next + value.len())
         {
             return tag;
         }
         if value.is_empty() {
-            return Look::No;
+            return Scan::NoMatch;
         }
         (at, first) = (ws_run(text, next + value.len()), false);
     }
 }
 
-/// The declared tool that is named at a place of a tag, in quotes or not, and where its name ends.
+/// The declared tool that is named at a place in a tag, in quotes or not, and where its name ends.
 pub fn named(
     text: &str,
     from: usize,
     last: bool,
     tool: &dyn Fn(&str) -> Option<usize>,
-) -> Look<(Option<usize>, usize)> {
+) -> Scan<(Option<usize>, usize)> {
     let start = ws_run(text, from);
-    let Some(value) = value(text, start) else { return need(last) };
+    let Some(value) = value(text, start) else { return Scan::at_end(last) };
     let name = value.trim_matches(['"', '\'']);
-    tool(name).map_or(Look::No, |tool| Look::Yes((Some(tool), start + value.len())))
+    Scan::some(tool(name)).map(|tool| (Some(tool), start + value.len()))
 }
 
-/// The word at a place, if its end is there.
+/// The word at a place, if its end is known.
 fn word(text: &str, at: usize) -> Option<&str> {
     let ends = |c: char| c.is_ascii_whitespace() || "=:<>/\"'".contains(c);
     text[at..].find(ends).map(|length| &text[at..at + length])
 }
 
-/// A value with its quotes, or a word, if its end is there.
+/// A value with its quotes, or a word, if its end is known.
 pub fn value(text: &str, at: usize) -> Option<&str> {
     match text.as_bytes().get(at)? {
         quote if is_quote(*quote) => {
@@ -189,42 +160,34 @@ pub fn value(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// How the text after the name of a declared tool goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behind {
-    Need,
-    Prose,
-    /// It goes on like a call.
-    Call,
-}
-
-/// Whether the text after an opening and a tool's name, up to the end of the sentence, goes on like a call.
-pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Behind {
-    let need = if last { Behind::Prose } else { Behind::Need };
+/// Whether the text after an opening and a tool's name continues like a call before the sentence ends. If not, it is
+/// prose.
+pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Scan {
+    let need = Scan::at_end(last);
     let bytes = text.as_bytes();
     let mut at = ws_run(text, from);
     while let Some(&byte) = bytes.get(at) {
         let rest = &text[at..];
         let before = if at > 0 { bytes[at - 1] } else { b' ' };
         if delimiters.is_first(rest.chars().next().unwrap_or(' ')) {
-            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
-                (Mark::Yes, _) => return Behind::Prose,
-                (Mark::Partial, _) | (Mark::No, Mark::Partial) => return need,
-                (Mark::No, Mark::Yes) => return Behind::Call,
-                (Mark::No, Mark::No) => {}
+            match delimiters.either(rest, last) {
+                Scan::Match(Delimiter::Open) => return Scan::NoMatch,
+                Scan::Match(Delimiter::Close) => return Scan::Match(()),
+                Scan::Incomplete => return need,
+                Scan::NoMatch => {}
             }
         }
         let next = bytes.get(at + 1).copied();
         match byte {
-            b'=' | b':' | b'(' | b'{' | b'"' => return Behind::Call,
-            b'\'' if opens_after(before) || is_quote(before) => return Behind::Call,
+            b'=' | b':' | b'(' | b'{' | b'"' => return Scan::Match(()),
+            b'\'' if opens_after(before) || is_quote(before) => return Scan::Match(()),
             b'<' | b'.' | b'!' | b'?' if next.is_none() => return need,
-            b'<' if next.is_some_and(|next| next.is_ascii_alphabetic() || next == b'/') => return Behind::Call,
-            b'.' | b'!' | b'?' if before.is_ascii_alphanumeric() && next.is_some_and(is_ws) => return Behind::Prose,
+            b'<' if next.is_some_and(|next| next.is_ascii_alphabetic() || next == b'/') => return Scan::Match(()),
+            b'.' | b'!' | b'?' if before.is_ascii_alphanumeric() && next.is_some_and(is_ws) => return Scan::NoMatch,
             b'`' | b'~' => match starts(rest, if byte == b'`' { "```" } else { "~~~" }, last) {
-                Mark::Yes => return Behind::Call,
-                Mark::Partial => return need,
-                Mark::No => {}
+                Scan::Match(()) => return Scan::Match(()),
+                Scan::Incomplete => return need,
+                Scan::NoMatch => {}
             },
             _ => {}
         }
@@ -237,31 +200,22 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
 const FILLERS: [&str; 11] =
     ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type", "invoke", "parameter"];
 
-/// The meaning of text after an opening, where no reader accepts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meant {
-    Need,
-    Prose,
-    /// A call of this tool.
-    Call(usize),
-}
-
-/// Looks for the name of a declared tool, after nothing but punctuation and words that commonly precede one, and then at what
-/// follows it. At most [`ATTEMPT_CHARS`] characters are scanned.
-pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Meant {
+/// Finds the tool of a call: its name follows only punctuation and words that commonly precede a name, and the text
+/// after it continues like a call. If not, the text is prose. At most [`ATTEMPT_CHARS`] characters are scanned.
+pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<usize> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
-    let need = if last { Meant::Prose } else { Meant::Need };
+    let need = Scan::at_end(last);
     let mut at = 0;
     loop {
-        // Another opening, or a closing tag: then this one was only mentioned.
+        // Before another delimiter, this opening was only mentioned.
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return need };
         if delimiters.is_first(first) {
-            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
-                (Mark::No, Mark::No) => {}
-                (Mark::Yes, _) | (_, Mark::Yes) => return Meant::Prose,
-                (Mark::Partial, _) | (_, Mark::Partial) => return need,
+            match delimiters.either(rest, last) {
+                Scan::Match(_) => return Scan::NoMatch,
+                Scan::Incomplete => return need,
+                Scan::NoMatch => {}
             }
         }
         if first.is_ascii_whitespace() || "{[(\"':=,<>`".contains(first) {
@@ -274,47 +228,9 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
         let found = tool(word).or_else(|| word.rsplit_once('.').and_then(|(_, name)| tool(name)));
         at += length;
         match found {
-            Some(tool) => {
-                return match goes_on(text, at, last, delimiters) {
-                    Behind::Need => need,
-                    Behind::Prose => Meant::Prose,
-                    Behind::Call => Meant::Call(tool),
-                };
-            }
+            Some(tool) => return goes_on(text, at, last, delimiters).map(|()| tool),
             None if FILLERS.iter().any(|filler| filler.eq_ignore_ascii_case(word)) => {}
-            None => return Meant::Prose,
+            None => return Scan::NoMatch,
         }
-    }
-}
-
-/// How calls begin, in any spelling, and results.
-pub fn candidates(delimiters: &Delimiters) -> Candidates {
-    let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
-    if delimiters.open == OPEN {
-        WIRE.opens.iter().fold(own, |all, spelling| all.with_text(spelling.open))
-    } else {
-        own
-    }
-}
-
-fn marks(delimiters: &Delimiters) -> Candidates {
-    candidates(delimiters).with_text("</")
-}
-
-/// Whether a call could begin before this text, in any spelling, or a result begin or end.
-pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
-    text.starts_with(&delimiters.open)
-        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
-        || (delimiters.open == OPEN && WIRE.open(text))
-}
-
-/// Puts a visible backslash into everything that could be read as a mark; changes nothing else.
-pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
-    let is_mark = |rest: &str| is_mark(rest, delimiters);
-    if delimiters.open == OPEN {
-        neutralise_marks(text, &OWN, is_mark)
-    } else {
-        neutralise_marks(text, &marks(delimiters), is_mark)
     }
 }

@@ -1,12 +1,12 @@
-//! Quotes judged by their place alone, however the value reads them: which one opens a quoted text, and which ends it.
+//! Quotes, judged only by the bytes around them: which quote opens a quoted text, and which one ends it.
 //!
-//! A reader that keeps a quote as content may be wrong about it: had that quote ended the value, every later one would mean the
-//! opposite. [`Kept`] tracks that second reading, so that a value never ends at a quote that opens another text. [`Alternation`]
-//! tracks the quotes in a text that is not itself quoted.
+//! A reader that keeps a quote as content may be wrong: if that quote had ended the value, every later quote would have
+//! the opposite role. [`Kept`] tracks that second reading, so that a value never ends at a quote that opens another
+//! text. [`Alternation`] tracks the quotes in text that is not itself quoted.
 
 use crate::syntax::scan::is_ws;
 
-/// Whether a quote after this byte opens a quoted text. After a letter or digit it is an apostrophe or an inch mark.
+/// Whether a quote after this byte opens a quoted text. After a letter or digit, it is an apostrophe or an inch mark.
 #[inline]
 pub fn opens_after(byte: u8) -> bool {
     is_ws(byte) || matches!(byte, b'=' | b':' | b',' | b'(' | b'[' | b'{' | b'>')
@@ -17,7 +17,8 @@ pub fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'')
 }
 
-/// Whether this quote, between the text of a value so far (in JSON, or as it is) and what follows it, is an apostrophe.
+/// Whether a quote is an apostrophe. `before` is the text of the value so far, as JSON or as it is, and `after` follows
+/// the quote.
 pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
     let mut back = before.chars().rev();
     let Some(last) = back.next() else { return false };
@@ -26,28 +27,28 @@ pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
     quote == b'\'' && last.is_alphanumeric() && !escaped && after.chars().next().is_some_and(char::is_alphanumeric)
 }
 
-/// Most words are no longer.
+/// Most words are not longer.
 const SHORT_BYTES: usize = 32;
 
 /// Which quoted text is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alternation {
-    state: State,
+    state: QuoteState,
     /// The last byte was an unescaped backslash.
     backslash: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum QuoteState {
     Outside {
-        /// A quote opens a text here.
+        /// A quote would open a text here.
         opens: bool,
     },
     Inside {
         quote: u8,
         /// The opening quote had a backslash, so the closing one must have one, too.
         escaped: bool,
-        /// It is empty so far. `""` before a third quote is the beginning of `"""`.
+        /// The quoted text is empty so far. `""` before a third quote is the beginning of `"""`.
         empty: bool,
     },
 }
@@ -59,27 +60,27 @@ impl Default for Alternation {
 }
 
 impl Alternation {
-    /// Outside of quotes, where a quote would open.
-    pub const START: Self = Alternation { state: State::Outside { opens: true }, backslash: false };
+    /// Outside quotes, where a quote would open a text.
+    pub const START: Self = Alternation { state: QuoteState::Outside { opens: true }, backslash: false };
 
-    /// After a quote that ends a text with something in it.
-    pub const CLOSED: Self = Alternation { state: State::Outside { opens: false }, backslash: false };
+    /// After the closing quote of a text that is not empty.
+    pub const CLOSED: Self = Alternation { state: QuoteState::Outside { opens: false }, backslash: false };
 
-    /// The quote of the text that is open.
+    /// The quote that opened the current text.
     #[inline]
     pub fn open(self) -> Option<u8> {
         match self.state {
-            State::Inside { quote, .. } => Some(quote),
-            State::Outside { .. } => None,
+            QuoteState::Inside { quote, .. } => Some(quote),
+            QuoteState::Outside { .. } => None,
         }
     }
 
-    /// Fast path for a text without quotes, if only its end has to be checked.
+    /// Fast path for a text without quotes, if only its last byte matters.
     #[inline]
     pub fn pass(&mut self, text: &str) -> bool {
         match (text.as_bytes().last(), &mut self.state) {
             (None, _) => true,
-            (Some(last), State::Outside { opens }) if *last != b'\\' => {
+            (Some(last), QuoteState::Outside { opens }) if *last != b'\\' => {
                 *opens = opens_after(*last);
                 self.backslash = false;
                 true
@@ -91,23 +92,23 @@ impl Alternation {
     pub fn step(&mut self, byte: u8) {
         let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
-            State::Inside { quote, escaped, empty } if byte == *quote && backslash == *escaped => {
-                self.state = State::Outside { opens: *empty };
+            QuoteState::Inside { quote, escaped, empty } if byte == *quote && backslash == *escaped => {
+                self.state = QuoteState::Outside { opens: *empty };
             }
-            State::Inside { empty, .. } => {
+            QuoteState::Inside { empty, .. } => {
                 self.backslash = byte == b'\\' && !backslash;
                 *empty &= self.backslash;
             }
-            State::Outside { opens: true } if is_quote(byte) => {
-                self.state = State::Inside { quote: byte, escaped: backslash, empty: true };
+            QuoteState::Outside { opens: true } if is_quote(byte) => {
+                self.state = QuoteState::Inside { quote: byte, escaped: backslash, empty: true };
             }
             // A backslash before a quote does not change whether the quote opens.
-            State::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
-            State::Outside { opens } => *opens = opens_after(byte),
+            QuoteState::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
+            QuoteState::Outside { opens } => *opens = opens_after(byte),
         }
     }
 
-    /// Advances over a text. Outside of quotes, only the byte before a quote, or at the end, matters.
+    /// Advances over a text. Outside quotes, only the byte before a quote or at the end matters.
     pub fn run(&mut self, text: &str) {
         let bytes = text.as_bytes();
         if bytes.len() <= SHORT_BYTES && !bytes.iter().any(|byte| is_quote(*byte)) && self.pass(text) {
@@ -115,7 +116,7 @@ impl Alternation {
         }
         let mut at = 0;
         while at < bytes.len() {
-            if let State::Outside { .. } = self.state {
+            if let QuoteState::Outside { .. } = self.state {
                 let next = memchr::memchr2(b'"', b'\'', &bytes[at..]).map_or(bytes.len(), |length| at + length);
                 let word = bytes[at..next].iter().rposition(|byte| *byte != b'\\').map_or(at, |last| at + last);
                 bytes[word..next].iter().for_each(|byte| self.step(*byte));
@@ -129,49 +130,49 @@ impl Alternation {
     }
 }
 
-/// The text of a value that has kept a quote, read as if that quote had ended the value.
+/// The text of a value that kept a quote, read as if that quote had ended the value.
 ///
-/// If the quotes of a call pair up, a quote that opens a text has an odd number of kept quotes before it.
+/// If the quotes of a call pair up, an odd number of kept quotes precede a quote that opens a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Of the value.
+    /// The quote of the value.
     quote: u8,
-    state: Reading,
+    state: KeptState,
     backslash: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
-    /// In a text in the value's kind of quotes.
+enum KeptState {
+    /// In a text in the same kind of quotes as the value.
     Inside,
-    /// `opens`: a quote opens a text here.
+    /// `opens`: a quote would open a text here.
     Outside { opens: bool },
-    /// In a text in the other kind of quotes. `empty`: it is empty so far.
+    /// In a text in the other kind of quotes. `empty`: the text is empty so far.
     Elsewhere { quote: u8, empty: bool },
 }
 
 impl Kept {
-    /// Before the first quote that is kept.
+    /// Before the first kept quote.
     pub fn new(quote: u8) -> Self {
-        Kept { quote, state: Reading::Inside, backslash: false }
+        Kept { quote, state: KeptState::Inside, backslash: false }
     }
 
-    /// A quote of the value's kind is kept. An apostrophe is ignored.
+    /// A quote of the value's kind is kept as content. An apostrophe has no effect.
     pub fn keep(&mut self, apostrophe: bool) {
         if apostrophe {
             return self.escape();
         }
         self.state = match self.state {
-            Reading::Inside => Reading::Outside { opens: true },
-            Reading::Outside { .. } => Reading::Inside,
-            Reading::Elsewhere { quote, .. } => Reading::Elsewhere { quote, empty: false },
+            KeptState::Inside => KeptState::Outside { opens: true },
+            KeptState::Outside { .. } => KeptState::Inside,
+            KeptState::Elsewhere { quote, .. } => KeptState::Elsewhere { quote, empty: false },
         };
         self.backslash = false;
     }
 
-    /// Content, without quotes of the value's kind.
+    /// Reads content that contains no quote of the value's kind.
     pub fn run(&mut self, text: &str) {
-        if self.state != Reading::Inside {
+        if self.state != KeptState::Inside {
             text.bytes().for_each(|byte| self.step(byte));
         }
     }
@@ -179,39 +180,39 @@ impl Kept {
     fn step(&mut self, byte: u8) {
         let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
-            Reading::Elsewhere { quote, empty } if byte == *quote && !backslash => {
-                self.state = Reading::Outside { opens: *empty };
+            KeptState::Elsewhere { quote, empty } if byte == *quote && !backslash => {
+                self.state = KeptState::Outside { opens: *empty };
             }
-            Reading::Elsewhere { empty, .. } => {
+            KeptState::Elsewhere { empty, .. } => {
                 (*empty, self.backslash) = (false, byte == b'\\' && !backslash);
             }
-            Reading::Outside { opens: true } if is_quote(byte) => {
-                self.state = Reading::Elsewhere { quote: byte, empty: true };
+            KeptState::Outside { opens: true } if is_quote(byte) => {
+                self.state = KeptState::Elsewhere { quote: byte, empty: true };
             }
-            Reading::Outside { opens } => *opens = opens_after(byte),
-            Reading::Inside => {}
+            KeptState::Outside { opens } => *opens = opens_after(byte),
+            KeptState::Inside => {}
         }
     }
 
-    /// An escape of the value: a character that opens nothing.
+    /// An escape in the value: a character that opens nothing.
     pub fn escape(&mut self) {
         match &mut self.state {
-            Reading::Outside { opens: flag } | Reading::Elsewhere { empty: flag, .. } => *flag = false,
-            Reading::Inside => {}
+            KeptState::Outside { opens: flag } | KeptState::Elsewhere { empty: flag, .. } => *flag = false,
+            KeptState::Inside => {}
         }
     }
 
-    /// Whether it is in a text in the other kind of quotes.
+    /// Whether a text in the other kind of quotes is open.
     pub fn is_elsewhere(self) -> bool {
-        matches!(self.state, Reading::Elsewhere { .. })
+        matches!(self.state, KeptState::Elsewhere { .. })
     }
 
     /// The quote of the text that would be open if the value ended at the next quote of its kind.
     pub fn opened(self) -> Option<u8> {
         match self.state {
-            Reading::Outside { opens: true } => Some(self.quote),
-            Reading::Elsewhere { quote, .. } => Some(quote),
-            Reading::Outside { opens: false } | Reading::Inside => None,
+            KeptState::Outside { opens: true } => Some(self.quote),
+            KeptState::Elsewhere { quote, .. } => Some(quote),
+            KeptState::Outside { opens: false } | KeptState::Inside => None,
         }
     }
 }

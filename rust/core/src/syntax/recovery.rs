@@ -1,12 +1,12 @@
-//! Reading on after an error, to CLOSE: by the plain rules of quotes and brackets, without repairs.
+//! Reading after an error, up to CLOSE: only the rules of quotes and brackets apply, without repairs.
 //!
-//! A quote opens a quoted text wherever [`opens_after`] allows it, in a word as well: the text after an error is the
-//! likeliest place for `key: "…"` and `("…")`.
+//! A quote opens a quoted text wherever [`opens_after`] allows it, inside a word as well, because `key: "…"` and
+//! `("…")` are common after an error.
 
 use crate::syntax::quoting::{is_quote, opens_after};
-use crate::syntax::scan::{Closer, Mark, is_ws};
+use crate::syntax::scan::{Closer, Scan, is_ws};
 
-/// The reader's state. `opens`: a quote opens a quoted text here.
+/// The state of the reader. `opens`: a quote opens a quoted text here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     TokenStart,
@@ -18,13 +18,13 @@ pub enum Skip {
     Bare {
         opens: bool,
     },
-    /// `empty`: it is empty so far.
+    /// `empty`: the text is empty so far.
     Quoted {
         quote: u8,
         escape: bool,
         empty: bool,
     },
-    /// `opens` in a string: it is empty so far.
+    /// In a string, `opens` means that it is empty so far.
     Bracketed {
         depth: usize,
         string: Option<u8>,
@@ -35,49 +35,49 @@ pub enum Skip {
     After,
     /// After an empty quoted text, which may be the beginning of `"""`.
     AfterEmpty,
-    /// The body knows.
+    /// The body keeps the state.
     Body,
 }
 
-/// Whether a letter or digit precedes the byte, after which a quote is an apostrophe.
+/// Whether a letter or digit precedes the byte. A quote after it is an apostrophe.
 pub fn ends_in_word(window: &str, at: usize) -> bool {
     window[..at].chars().next_back().is_some_and(char::is_alphanumeric)
 }
 
 impl Skip {
-    /// Inside brackets, where an error was found.
+    /// After an error inside brackets.
     pub fn in_brackets(depth: usize, string: Option<u8>) -> Self {
         Skip::Bracketed { depth, string, escape: false, opens: string.is_none() }
     }
 
-    /// The same, at byte `at` of a window: in a word, a quote is an apostrophe.
+    /// After an error inside brackets, at byte `at` of a window. In a word, a quote is an apostrophe.
     pub fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
         let word = ends_in_word(window, at);
-        // In a string it would mean that the string is empty.
+        // In a string, `opens` would mean that the string is empty.
         Skip::Bracketed { depth, string, escape: false, opens: !word && string.is_none() }
     }
 
-    /// Inside quotes, where an error was found.
+    /// After an error inside quotes.
     pub fn in_quotes(quote: u8) -> Self {
         Skip::Quoted { quote, escape: false, empty: false }
     }
 
-    /// After a quote that opened a text, where an error was found.
+    /// After an error at a quote that opened a text.
     pub fn opened_by(quote: u8) -> Self {
         Skip::Quoted { quote, escape: false, empty: true }
     }
 
-    /// Reads from `*at`. If a closer is at `*at`, returns its number of bytes.
+    /// Reads from `*at` on. Returns the number of bytes of a closer, if it stops at one.
     pub fn read(&mut self, window: &str, at: &mut usize, last: bool, close: &Closer<'_>) -> Option<usize> {
         let bytes = window.as_bytes();
         while let Some(&byte) = bytes.get(*at) {
             let closable = !matches!(self, Skip::Quoted { .. } | Skip::Bracketed { .. });
-            // Continuation bytes are never the first byte of a marker, so slicing is safe.
+            // Continuation bytes never begin a marker, so slicing here is safe.
             if closable && close.may_begin(byte) {
                 match close.look(&window[*at..], last) {
-                    (Mark::Yes, length) => return Some(length),
-                    (Mark::Partial, _) => return None,
-                    (Mark::No, _) => {}
+                    Scan::Match(length) => return Some(length),
+                    Scan::Incomplete => return None,
+                    Scan::NoMatch => {}
                 }
             }
             *self = self.step(byte);

@@ -1,14 +1,14 @@
-//! A value as a protocol has read it, before it is typed.
+//! Values as a protocol reads them, before they are typed.
 
-/// Whoever makes one bounds its depth.
+/// A value that is not typed yet. Callers must limit the depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tree {
-    /// `quoted`: certainly a string. Other text may be the JSON of something, where its type allows it.
+pub enum UntypedValue {
+    /// `quoted`: it is certainly a string. Other text may be JSON, if its type allows that.
     Scalar {
         text: String,
         quoted: bool,
     },
-    List(Vec<Tree>),
-    /// A key may be repeated.
-    Map(Vec<(String, Tree)>),
+    List(Vec<UntypedValue>),
+    /// Keys may be repeated.
+    Map(Vec<(String, UntypedValue)>),
 }

@@ -1,31 +1,31 @@
-//! The one JSON lexer. It is fed windows of a text, remembers how far it has looked, and hands out lexemes.
+//! The JSON lexer. It is fed windows of a text, remembers how far it has scanned, and returns lexemes.
 //!
-//! A window starts where the last one was consumed to. Only a word or an escape is ever held back; strings
-//! come in parts. Grammar (what may follow what) is the reader's business: it says in which [`Place`] it is.
+//! A window starts where the previous one was consumed to. Only words and escapes are held back; strings come in parts.
+//! The reader knows the grammar: it passes the [`TokenSet`] that may come next.
 
 use super::number::is_number;
 use super::write::is_plain;
 use crate::syntax::quoting::opens_after;
-use crate::syntax::scan::is_ws;
+use crate::syntax::scan::{Scan, is_ws, starts};
 
-/// Where the reader stands; decides what a word may contain.
+/// The tokens that may come next. It decides what a word may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A string, word or bracket that is a value, or punctuation.
+pub enum TokenSet {
+    /// A value, or punctuation.
     Value,
-    /// A member's key.
+    /// The key of a member.
     Key,
-    /// Behind a value or a key: punctuation only.
+    /// After a value or a key: punctuation only.
     Punctuation,
 }
 
-/// What may come next, where values are read.
+/// What may come next in a JSON text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expect {
-    /// The one value of the text, or a member's.
+    /// The value of the text or of a member.
     #[default]
     Value,
-    /// An item or the end of the array; behind a comma only in relaxed JSON the end.
+    /// An item or the end of the array. After a comma, the array may end only in relaxed JSON.
     Item {
         first: bool,
     },
@@ -34,45 +34,45 @@ pub enum Expect {
     },
     Colon,
     Comma,
-    /// The text's value is complete.
+    /// Nothing: the value of the text is complete.
     Nothing,
 }
 
 impl Expect {
-    pub fn place(self) -> Place {
+    pub fn tokens(self) -> TokenSet {
         match self {
-            Expect::Key { .. } => Place::Key,
-            Expect::Colon | Expect::Comma | Expect::Nothing => Place::Punctuation,
-            Expect::Value | Expect::Item { .. } => Place::Value,
+            Expect::Key { .. } => TokenSet::Key,
+            Expect::Colon | Expect::Comma | Expect::Nothing => TokenSet::Punctuation,
+            Expect::Value | Expect::Item { .. } => TokenSet::Value,
         }
     }
 
-    /// Behind an opening bracket.
+    /// After an opening bracket.
     pub fn opened(bracket: u8) -> Self {
         if bracket == b'{' { Expect::Key { first: true } } else { Expect::Item { first: true } }
     }
 
-    pub fn behind_comma(in_object: bool) -> Self {
+    pub fn after_comma(in_object: bool) -> Self {
         if in_object { Expect::Key { first: false } } else { Expect::Item { first: false } }
     }
 }
 
 /// One lexeme. `Plain` and `Char` are the content of the open string.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Lexeme<'w> {
-    /// One of `{ } [ ] , :`, or of `( ) =`.
+pub enum JsonLexeme<'w> {
+    /// One of `{ } [ ] , :`, or one of `( ) =`.
     Punct(u8),
     StringStart,
-    /// Content as it stands in the source; it may need escapes when written.
+    /// Content that is unchanged from the source. When written, it may need escapes.
     Plain(&'w str),
     Char(char),
     StringEnd,
     Word(&'w str),
-    /// The window ends here; nothing is wrong so far.
+    /// The window ends here. There is no error so far.
     Need,
-    /// No JSON, not even relaxed.
+    /// Not JSON, not even relaxed JSON.
     Bad(&'static str),
-    /// Relaxed JSON, where strict is asked for.
+    /// Relaxed JSON, where strict JSON is required.
     Lax(&'static str),
 }
 
@@ -85,133 +85,133 @@ enum Comment {
 
 /// Lexer state between windows.
 #[derive(Debug, Default)]
-pub struct Lexer {
+pub struct JsonLexer {
     relaxed: bool,
     comments: bool,
     in_calls: bool,
     parentheses: bool,
     quote: Option<u8>,
     comment: Option<Comment>,
-    /// Bytes of a held word that were looked at already, and whether a slash was among them.
+    /// Bytes of a held word that were scanned already, and whether one of them was a slash.
     word: usize,
     slash: bool,
-    /// Set when a lexeme was no strict JSON.
+    /// Set by a lexeme that is not strict JSON.
     pub repaired: bool,
 }
 
-impl Lexer {
+impl JsonLexer {
     pub fn new(relaxed: bool) -> Self {
-        Lexer { relaxed, ..Lexer::default() }
+        JsonLexer { relaxed, ..JsonLexer::default() }
     }
 
-    /// One that has read nothing, and reads alike.
+    /// A new lexer with the same options.
     pub fn fresh(&self) -> Self {
-        let Lexer { relaxed, comments, in_calls, parentheses, .. } = *self;
-        Lexer { relaxed, comments, in_calls, parentheses, ..Lexer::default() }
+        let JsonLexer { relaxed, comments, in_calls, parentheses, .. } = *self;
+        JsonLexer { relaxed, comments, in_calls, parentheses, ..JsonLexer::default() }
     }
 
-    /// Words end at a quote that may open a quoted text. Otherwise text inside it could end the call.
+    /// Words end at a quote that may open a quoted text. Otherwise, text inside the quotes could end the call.
     pub fn in_calls(self) -> Self {
-        Lexer { in_calls: true, ..self }
+        JsonLexer { in_calls: true, ..self }
     }
 
-    /// Takes parentheses for brackets, and `=` after a key for what it is.
+    /// Reads parentheses as brackets, and `=` after a key as punctuation.
     pub fn with_parentheses(self) -> Self {
-        Lexer { parentheses: true, ..self }
+        JsonLexer { parentheses: true, ..self }
     }
 
-    /// Takes comments, `//` and `/* */`, for what they are: blanks in relaxed JSON, `Lax` in strict. They begin where a token
-    /// may, and directly behind a number or literal.
+    /// Reads comments, `//` and `/* */`: as whitespace in relaxed JSON, as `Lax` in strict JSON. They begin where a
+    /// token may begin, and directly after a number or literal.
     pub fn with_comments(self) -> Self {
-        Lexer { comments: true, ..self }
+        JsonLexer { comments: true, ..self }
     }
 
-    /// Strict or relaxed from here on.
+    /// Switches between strict and relaxed JSON.
     pub fn relax(&mut self, relaxed: bool) {
         self.relaxed = relaxed;
     }
 
-    /// The quote of the string that is open.
+    /// The quote of the open string.
     pub fn open_quote(&self) -> Option<u8> {
         self.quote
     }
 
-    /// Is a comment open?
+    /// Whether a comment is open.
     pub fn in_comment(&self) -> bool {
         self.comment.is_some()
     }
 
-    /// Is a comment open that does not end with its line?
+    /// Whether a comment is open that does not end with its line.
     pub fn in_block_comment(&self) -> bool {
         self.comment == Some(Comment::Block)
     }
 
-    /// The quote that has just ended a string is content of it.
+    /// Makes the quote that just ended a string part of its content.
     pub fn reopen(&mut self, quote: u8) {
         self.quote = Some(quote);
     }
 
-    /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next
-    /// window has to start.
+    /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at
+    /// `*at`.
     #[inline]
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
+    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
         let bytes = window.as_bytes();
         if let Some(quote) = self.quote {
             return self.content(window, at, last, quote);
         }
         if self.comments {
-            return self.commented(window, at, last, place);
+            return self.commented(window, at, last, tokens);
         }
         while *at < bytes.len() && is_ws(bytes[*at]) {
             *at += 1;
         }
-        let Some(&byte) = bytes.get(*at) else { return Lexeme::Need };
-        self.token(window, at, last, place, byte)
+        let Some(&byte) = bytes.get(*at) else { return JsonLexeme::Need };
+        self.token(window, at, last, tokens, byte)
     }
 
     #[inline(always)]
-    fn token<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place, byte: u8) -> Lexeme<'w> {
+    fn token<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet, byte: u8) -> JsonLexeme<'w> {
         match byte {
             b'{' | b'}' | b'[' | b']' | b',' => {
                 *at += 1;
-                Lexeme::Punct(byte)
+                JsonLexeme::Punct(byte)
             }
             b'(' | b')' if self.parentheses => {
                 *at += 1;
-                Lexeme::Punct(byte)
+                JsonLexeme::Punct(byte)
             }
-            b'=' if self.parentheses && place != Place::Value => {
+            b'=' if self.parentheses && tokens != TokenSet::Value => {
                 *at += 1;
-                Lexeme::Punct(byte)
+                JsonLexeme::Punct(byte)
             }
-            b':' if place != Place::Value => {
+            b':' if tokens != TokenSet::Value => {
                 *at += 1;
-                Lexeme::Punct(byte)
+                JsonLexeme::Punct(byte)
             }
-            _ if place == Place::Punctuation => Lexeme::Bad("a comma, a colon or a closing bracket is missing"),
+            _ if tokens == TokenSet::Punctuation => JsonLexeme::Bad("a comma, a colon or a closing bracket is missing"),
             b'"' => {
                 *at += 1;
                 self.quote = Some(byte);
-                Lexeme::StringStart
+                JsonLexeme::StringStart
             }
             b'\'' => {
                 if !self.relaxed {
-                    return Lexeme::Lax("strings need double quotes");
+                    return JsonLexeme::Lax("strings need double quotes");
                 }
                 *at += 1;
                 self.repaired = true;
                 self.quote = Some(byte);
-                Lexeme::StringStart
+                JsonLexeme::StringStart
             }
             0xE2 if self.in_calls && window[*at..].starts_with(['“', '‘']) => {
-                Lexeme::Bad("strings need double quotes")
+                JsonLexeme::Bad("strings need double quotes")
             }
-            _ => self.word(window, at, last, place),
+            _ => self.word(window, at, last, tokens),
         }
     }
 
-    /// The next token behind blanks and comments.
-    fn commented<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
+    /// The next token after whitespace and comments.
+    fn commented<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
         let bytes = window.as_bytes();
         loop {
             let rest = &bytes[*at..];
@@ -221,9 +221,9 @@ impl Lexer {
                 Some(Comment::Block) => memchr::memmem::find(rest, b"*/").map(|end| end + 2),
             };
             let Some(end) = end else {
-                // An asterisk may be half of the end.
+                // An asterisk may be the first half of the end.
                 *at = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
-                return Lexeme::Need;
+                return JsonLexeme::Need;
             };
             *at += end;
             self.comment = None;
@@ -231,19 +231,19 @@ impl Lexer {
                 *at += 1;
             }
             self.comment = match &bytes[*at..] {
-                [] => return Lexeme::Need,
-                [b'/'] if !last => return Lexeme::Need,
-                [b'/', b'/' | b'*', ..] if !self.relaxed => return Lexeme::Lax("JSON has no comments"),
+                [] => return JsonLexeme::Need,
+                [b'/'] if !last => return JsonLexeme::Need,
+                [b'/', b'/' | b'*', ..] if !self.relaxed => return JsonLexeme::Lax("JSON has no comments"),
                 [b'/', b'/', ..] => Some(Comment::Line),
                 [b'/', b'*', ..] => Some(Comment::Block),
-                [byte, ..] => return self.token(window, at, last, place, *byte),
+                [byte, ..] => return self.token(window, at, last, tokens, *byte),
             };
             self.repaired = true;
             *at += 2;
         }
     }
 
-    fn word<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
+    fn word<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let mut end = start + self.word;
@@ -251,10 +251,12 @@ impl Lexer {
             let byte = bytes[end];
             let stop = match byte {
                 b'{' | b'}' | b'[' | b']' | b',' => true,
-                b':' => place == Place::Key,
+                b':' => tokens == TokenSet::Key,
                 b'(' | b')' if self.parentheses => true,
-                b'=' if self.parentheses => place == Place::Key,
-                b'"' | b'\'' => place == Place::Key || (self.in_calls && end > start && opens_after(bytes[end - 1])),
+                b'=' if self.parentheses => tokens == TokenSet::Key,
+                b'"' | b'\'' => {
+                    tokens == TokenSet::Key || (self.in_calls && end > start && opens_after(bytes[end - 1]))
+                }
                 b'/' if self.comments && !self.slash => match bytes.get(end + 1) {
                     None if !last => break,
                     Some(b'/' | b'*') if is_literal(&window[start..end]) => true,
@@ -272,16 +274,16 @@ impl Lexer {
         }
         if !last && (end == bytes.len() || (end + 1 == bytes.len() && bytes[end] == b'/')) {
             self.word = end - start;
-            return Lexeme::Need;
+            return JsonLexeme::Need;
         }
         self.word = 0;
         self.slash = false;
         *at = end;
-        Lexeme::Word(&window[start..end])
+        JsonLexeme::Word(&window[start..end])
     }
 
     /// Content of the open string: a run of plain bytes, one decoded character, or the end.
-    fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, quote: u8) -> Lexeme<'w> {
+    fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, quote: u8) -> JsonLexeme<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let mut end = start;
@@ -290,29 +292,29 @@ impl Lexer {
         }
         if end > start {
             *at = end;
-            return Lexeme::Plain(&window[start..end]);
+            return JsonLexeme::Plain(&window[start..end]);
         }
-        let Some(&byte) = bytes.get(end) else { return Lexeme::Need };
+        let Some(&byte) = bytes.get(end) else { return JsonLexeme::Need };
         if byte == quote {
             *at += 1;
             self.quote = None;
-            return Lexeme::StringEnd;
+            return JsonLexeme::StringEnd;
         }
         if byte != b'\\' {
             if byte != b'"' {
-                // A raw control character.
+                // An unescaped control character.
                 if !self.relaxed {
-                    return Lexeme::Lax(
+                    return JsonLexeme::Lax(
                         "line breaks and control characters in strings must be written as \\n, \\u0000",
                     );
                 }
                 self.repaired = true;
             }
             *at += 1;
-            return Lexeme::Char(byte as char);
+            return JsonLexeme::Char(byte as char);
         }
         let Some(&escape) = bytes.get(end + 1) else {
-            return if last { Lexeme::Bad("a string ends with a backslash") } else { Lexeme::Need };
+            return if last { JsonLexeme::Bad("a string ends with a backslash") } else { JsonLexeme::Need };
         };
         let decoded = match escape {
             b'"' | b'\\' | b'/' => escape as char,
@@ -322,12 +324,12 @@ impl Lexer {
             b'r' => '\r',
             b't' => '\t',
             b'u' => match unicode_escape(&window[end..], last) {
-                Escape::Char(c, len) => {
-                    *at += len;
-                    return Lexeme::Char(c);
+                Scan::Match((c, length)) => {
+                    *at += length;
+                    return JsonLexeme::Char(c);
                 }
-                Escape::Need => return Lexeme::Need,
-                Escape::No => return self.lone_backslash(at),
+                Scan::Incomplete => return JsonLexeme::Need,
+                Scan::NoMatch => return self.lone_backslash(at),
             },
             b'\'' if self.relaxed => {
                 self.repaired = true;
@@ -336,73 +338,56 @@ impl Lexer {
             _ => return self.lone_backslash(at),
         };
         *at += 2;
-        Lexeme::Char(decoded)
+        JsonLexeme::Char(decoded)
     }
 
-    /// A backslash before a character that is no escape: kept, where that may be.
-    fn lone_backslash<'w>(&mut self, at: &mut usize) -> Lexeme<'w> {
+    /// A backslash that begins no escape. Relaxed JSON keeps it.
+    fn lone_backslash<'w>(&mut self, at: &mut usize) -> JsonLexeme<'w> {
         if !self.relaxed {
-            return Lexeme::Lax("a backslash in a string must be written as \\\\");
+            return JsonLexeme::Lax("a backslash in a string must be written as \\\\");
         }
         self.repaired = true;
         *at += 1;
-        Lexeme::Char('\\')
+        JsonLexeme::Char('\\')
     }
 }
 
-/// Is the word a whole JSON value, or one as Python writes it?
+/// Whether the word is a complete JSON value, or a literal of Python.
 fn is_literal(word: &str) -> bool {
     matches!(word, "true" | "false" | "null" | "True" | "False" | "None") || is_number(word)
 }
 
-/// A `\u` escape at the start of a text.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Escape {
-    /// The character and the bytes of its escape. Surrogate pairs are joined, a lone one is U+FFFD.
-    Char(char, usize),
-    Need,
-    No,
-}
-
-/// Reads `\uXXXX`, or two of them that are a surrogate pair; for every kind of quotes.
-pub fn unicode_escape(text: &str, last: bool) -> Escape {
+/// Reads `\uXXXX`, or two of them that form a surrogate pair, in any kind of quotes. Returns the character and the
+/// bytes of its escape. A lone surrogate becomes U+FFFD.
+pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
     let bytes = text.as_bytes();
-    let unit = |from: usize| -> Result<u32, bool> {
+    let unit = |from: usize| {
         let mut value = 0;
         for at in from..from + 4 {
-            match bytes.get(at).map(|b| (*b as char).to_digit(16)) {
+            match bytes.get(at).map(|byte| (*byte as char).to_digit(16)) {
                 Some(Some(digit)) => value = value * 16 + digit,
-                Some(None) => return Err(true),
-                None => return Err(last),
+                Some(None) => return Scan::NoMatch,
+                None => return Scan::at_end(last),
             }
         }
-        Ok(value)
+        Scan::Match(value)
     };
-    let first = match unit(2) {
-        Ok(value) => value,
-        Err(true) => return Escape::No,
-        Err(false) => return Escape::Need,
-    };
-    if !(0xD800..0xDC00).contains(&first) {
-        return Escape::Char(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6);
-    }
-    let lone = Escape::Char(char::REPLACEMENT_CHARACTER, 6);
-    match (bytes.get(6), bytes.get(7)) {
-        (None, _) | (Some(b'\\'), None) if !last => return Escape::Need,
-        (Some(b'\\'), Some(b'u')) => {}
-        _ => return lone,
-    }
-    match unit(8) {
-        Ok(second) if (0xDC00..0xE000).contains(&second) => {
-            let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-            Escape::Char(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+    let char = |code: u32| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+    unit(2).and_then(|first| {
+        if !(0xD800..0xDC00).contains(&first) {
+            return Scan::Match((char(first), 6));
         }
-        Err(false) => Escape::Need,
-        _ => lone,
-    }
+        match starts(&text[6..], "\\u", last).and_then(|()| unit(8)) {
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::Match(second) if (0xDC00..0xE000).contains(&second) => {
+                Scan::Match((char(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)), 12))
+            }
+            _ => Scan::Match((char(first), 6)),
+        }
+    })
 }
 
-/// A string in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.
+/// A complete string in double quotes without escapes: its text, and its number of bytes with the quotes.
 #[inline]
 pub fn plain_string(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('"')?;

@@ -1,138 +1,150 @@
-//! A whole JSON text to its value: strict or relaxed, tolerant of anything, and of a cut text as much as is certain.
+//! Reads a whole JSON text: strict, relaxed, tolerant of any error, or as much as is certain of a truncated text.
 //!
-//! No recursion: open objects and arrays stand on a stack, and each lexeme is met in one state. Where a state has no use for a
-//! lexeme, `fault` ends the reading, or in a tolerant one lists it, and the next best thing is done.
+//! There is no recursion: open objects and arrays are on a stack, and each lexeme is handled in one state. If a lexeme
+//! is not allowed in a state, `fault` ends the reading; a tolerant reader lists the fault and continues.
 
 use std::borrow::Cow;
 
-use super::lexer::{Expect, Lexeme, Lexer, Place};
+use super::lexer::{Expect, JsonLexeme, JsonLexer, TokenSet};
 use super::number::is_number;
 use super::value::Value;
+use crate::error::SyntaxError;
 use crate::keymap::KeyMap;
 use crate::limits::{RECURSION, WARNINGS};
+use crate::syntax::position::Position;
 use crate::syntax::scan::is_ws;
 
-/// What becomes of a key that an object has already.
+/// What happens to a key that an object already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
     Error,
-    /// The first value stays.
+    /// The first value is kept.
     First,
-    /// The last value stays, in the first one's place.
+    /// The last value is kept, at the position of the first.
     Last,
 }
 
 /// How a text is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Loading {
+pub struct LoadOptions {
     /// Relaxed JSON with comments; otherwise RFC 8259.
     pub relaxed: bool,
     pub duplicates: Duplicates,
-    /// The text may stop anywhere.
+    /// The text may be truncated.
     pub partial: bool,
-    /// Digits that an integer may have.
+    /// The maximum number of digits of an integer.
     pub digits: usize,
 }
 
-impl Default for Loading {
+impl LoadOptions {
+    const DEFAULT: Self =
+        LoadOptions { relaxed: true, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
+}
+
+impl Default for LoadOptions {
     fn default() -> Self {
-        Loading { relaxed: true, duplicates: Duplicates::Error, partial: false, digits: usize::MAX }
+        Self::DEFAULT
     }
 }
 
-/// What is wrong with a text, and where: lines end with a line feed, columns count characters, both from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonFault {
-    pub line: usize,
-    pub column: usize,
-    pub reason: Cow<'static, str>,
-}
-
-/// The value of a JSON text; null where a cut text says nothing yet. With `warnings` what is malformed is listed there, and only
-/// nesting beyond [`RECURSION`] is an error.
+/// The value of a JSON text; null if a truncated text contains no value yet. With `warnings`, errors are listed there,
+/// and only nesting beyond [`RECURSION`] fails.
 pub fn loads<'t>(
     text: &'t str,
-    options: &Loading,
-    warnings: Option<&mut Vec<JsonFault>>,
-) -> Result<Value<'t>, JsonFault> {
-    let mut reader = Reader {
-        text,
-        at: 0,
-        lexer: Lexer::new(options.relaxed).with_comments(),
-        options,
-        tolerant: warnings.is_some(),
-        faults: Vec::new(),
-        frames: Vec::new(),
-        objects: 0,
-        expect: Expect::Value,
-        found: None,
-    };
-    match reader.read() {
-        Ok(()) => {
-            if let Some(warnings) = warnings {
-                warnings.extend(placed(text, reader.faults));
-            }
-            Ok(reader.found.unwrap_or(Value::Null))
-        }
-        Err(fault) => Err(placed(text, vec![fault]).remove(0)),
+    options: &LoadOptions,
+    warnings: Option<&mut Vec<SyntaxError>>,
+) -> Result<Value<'t>, SyntaxError> {
+    let mut reader = JsonReader { tolerant: warnings.is_some(), ..JsonReader::new(text, options) };
+    let read = reader.read();
+    if let (Ok(_), Some(warnings)) = (&read, warnings) {
+        warnings.extend(located(text, reader.faults));
     }
+    read.map_err(|fault| located(text, vec![fault]).remove(0))
 }
 
-/// A byte of the text, and what is wrong there.
-type Fault = (usize, Cow<'static, str>);
+/// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep.
+pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
+    const STRICT: LoadOptions = LoadOptions { relaxed: false, ..LoadOptions::DEFAULT };
+    let depth = depth.min(RECURSION);
+    let mut reader = JsonReader { depth, exact: true, lexer: JsonLexer::new(false), ..JsonReader::new(text, &STRICT) };
+    reader.read().map(Value::into_owned).map_err(|fault| located(text, vec![fault]).remove(0))
+}
 
-fn placed(text: &str, mut faults: Vec<Fault>) -> Vec<JsonFault> {
-    // A string is known not to end when all in it was read.
+/// A byte offset, and what is wrong there.
+type LocatedFault = (usize, Cow<'static, str>);
+
+fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
+    // An unterminated string is reported after the faults inside it, but begins before them.
     faults.sort_by_key(|(at, _)| *at);
-    let (mut line, mut column, mut from) = (1, 1, 0);
-    let mut place = |(at, reason): Fault| {
-        let between = &text[from..at];
-        line += between.bytes().filter(|byte| *byte == b'\n').count();
-        column = match between.rfind('\n') {
-            Some(end) => between[end..].chars().count(),
-            None => column + between.chars().count(),
-        };
+    let (mut position, mut from) = (Position::START, 0);
+    let mut locate = |(at, message): LocatedFault| {
+        position = position.after(&text[from..at]);
         from = at;
-        JsonFault { line, column, reason }
+        position.error(message)
     };
-    faults.into_iter().map(&mut place).collect()
+    faults.into_iter().map(&mut locate).collect()
 }
 
 #[derive(Debug)]
-enum Frame<'t> {
+enum OpenValue<'t> {
     Array(Vec<Value<'t>>),
-    /// `key`: what the next value belongs to; a value without one is left out.
+    /// `key`: the key of the next value. A value without a key is dropped.
     Object {
         members: KeyMap<Value<'t>, Cow<'t, str>>,
         key: Option<Cow<'t, str>>,
     },
 }
 
-struct Reader<'t, 'o> {
+struct JsonReader<'t, 'o> {
     text: &'t str,
     at: usize,
-    lexer: Lexer,
-    options: &'o Loading,
+    lexer: JsonLexer,
+    options: &'o LoadOptions,
     tolerant: bool,
-    faults: Vec<Fault>,
-    frames: Vec<Frame<'t>>,
-    /// How many of the frames are objects.
+    depth: usize,
+    /// Numbers may have any size, and messages name no options.
+    exact: bool,
+    faults: Vec<LocatedFault>,
+    frames: Vec<OpenValue<'t>>,
+    /// How many of the open values are objects.
     objects: usize,
     expect: Expect,
     found: Option<Value<'t>>,
 }
 
-impl<'t> Reader<'t, '_> {
-    fn read(&mut self) -> Result<(), Fault> {
+impl<'t, 'o> JsonReader<'t, 'o> {
+    fn new(text: &'t str, options: &'o LoadOptions) -> Self {
+        JsonReader {
+            text,
+            at: 0,
+            lexer: JsonLexer::new(options.relaxed).with_comments(),
+            options,
+            tolerant: false,
+            depth: RECURSION,
+            exact: false,
+            faults: Vec::new(),
+            frames: Vec::new(),
+            objects: 0,
+            expect: Expect::Value,
+            found: None,
+        }
+    }
+
+    fn read(&mut self) -> Result<Value<'t>, LocatedFault> {
+        self.lexemes()?;
+        Ok(self.found.take().unwrap_or(Value::Null))
+    }
+
+    fn lexemes(&mut self) -> Result<(), LocatedFault> {
         if self.text.starts_with('\u{FEFF}') {
             self.lax(0, "JSON has no byte order mark")?;
             self.at = '\u{FEFF}'.len_utf8();
         }
         loop {
-            match self.next(self.expect.place())? {
-                Lexeme::Need => return self.end(),
+            match self.next(self.expect.tokens())? {
+                JsonLexeme::Need => return self.end(),
                 lexeme if self.expect == Expect::Nothing => {
-                    let start = self.at - usize::from(matches!(lexeme, Lexeme::Punct(_)));
+                    let start = self.at - usize::from(matches!(lexeme, JsonLexeme::Punct(_)));
                     return self.fault(start, "there is text after the value; only one value is allowed");
                 }
                 lexeme => self.lexeme(lexeme)?,
@@ -140,8 +152,8 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// What is wrong, and in a tolerant reading that is all.
-    fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), Fault> {
+    /// Reports a fault: an error, or a warning of a tolerant reader.
+    fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), LocatedFault> {
         if !self.tolerant {
             return Err((at, what.into()));
         }
@@ -153,19 +165,23 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    /// What relaxed JSON takes.
-    fn lax(&mut self, at: usize, what: &'static str) -> Result<(), Fault> {
-        if self.options.relaxed { Ok(()) } else { self.fault(at, format!("{what} (relaxed JSON accepts it)")) }
+    /// Reports what only relaxed JSON allows.
+    fn lax(&mut self, at: usize, what: &'static str) -> Result<(), LocatedFault> {
+        match self.options.relaxed {
+            true => Ok(()),
+            false if self.exact => self.fault(at, what),
+            false => self.fault(at, format!("{what} (relaxed JSON accepts it)")),
+        }
     }
 
-    fn next(&mut self, place: Place) -> Result<Lexeme<'t>, Fault> {
-        // In a text that may go on, a word or an escape at the end is not known.
+    fn next(&mut self, tokens: TokenSet) -> Result<JsonLexeme<'t>, LocatedFault> {
+        // At the end of a text that may be truncated, a word or an escape may be incomplete.
         let last = !self.options.partial;
-        match self.lexer.next(self.text, &mut self.at, last, place) {
-            Lexeme::Lax(what) => {
+        match self.lexer.next(self.text, &mut self.at, last, tokens) {
+            JsonLexeme::Lax(what) => {
                 self.lax(self.at, what)?;
                 self.lexer.relax(true);
-                let lexeme = self.lexer.next(self.text, &mut self.at, last, place);
+                let lexeme = self.lexer.next(self.text, &mut self.at, last, tokens);
                 self.lexer.relax(false);
                 Ok(lexeme)
             }
@@ -173,40 +189,40 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    fn lexeme(&mut self, lexeme: Lexeme<'t>) -> Result<(), Fault> {
-        // Brackets, quotes, commas and colons are one byte; of `Bad` nothing is consumed.
+    fn lexeme(&mut self, lexeme: JsonLexeme<'t>) -> Result<(), LocatedFault> {
+        // Brackets, quotes, commas and colons are one byte. `Bad` consumes nothing.
         let before = self.at.saturating_sub(1);
         match (lexeme, self.expect) {
-            (Lexeme::StringStart, Expect::Key { .. }) => match self.string(before, false)? {
+            (JsonLexeme::StringStart, Expect::Key { .. }) => match self.string(before, false)? {
                 (key, true) => self.key(before, key),
                 (_, false) => Ok(()),
             },
-            (Lexeme::StringStart, _) => {
+            (JsonLexeme::StringStart, _) => {
                 let (text, _) = self.string(before, self.tolerant)?;
                 self.value(Value::String(text));
                 Ok(())
             }
-            (Lexeme::Word(word), Expect::Key { .. }) => {
+            (JsonLexeme::Word(word), Expect::Key { .. }) => {
                 let start = self.at - word.len();
                 self.lax(start, "keys need double quotes")?;
                 self.key(start, Cow::Borrowed(word))
             }
-            (Lexeme::Word(word), _) => {
+            (JsonLexeme::Word(word), _) => {
                 let value = self.word(word)?;
                 self.value(value);
                 Ok(())
             }
-            (Lexeme::Punct(b','), expect) => self.comma(before, expect),
-            (Lexeme::Punct(b':'), Expect::Colon) => {
+            (JsonLexeme::Punct(b','), expect) => self.comma(before, expect),
+            (JsonLexeme::Punct(b':'), Expect::Colon) => {
                 self.expect = Expect::Value;
                 Ok(())
             }
-            (Lexeme::Punct(b':'), Expect::Key { .. }) => {
+            (JsonLexeme::Punct(b':'), Expect::Key { .. }) => {
                 self.expect = Expect::Value;
                 self.fault(before, "a key is missing before the colon")
             }
-            (Lexeme::Punct(b':'), _) => self.fault(before, "a comma or a closing bracket is expected, not a colon"),
-            (Lexeme::Punct(bracket @ (b'{' | b'[')), expect) => {
+            (JsonLexeme::Punct(b':'), _) => self.fault(before, "a comma or a closing bracket is expected, not a colon"),
+            (JsonLexeme::Punct(bracket @ (b'{' | b'[')), expect) => {
                 match expect {
                     Expect::Key { .. } => self.fault(before, "a key is expected")?,
                     Expect::Colon => self.fault(before, NO_COLON)?,
@@ -215,56 +231,63 @@ impl<'t> Reader<'t, '_> {
                 }
                 self.open(before, bracket)
             }
-            (Lexeme::Punct(bracket), expect) => self.close(before, bracket, expect),
-            (Lexeme::Bad(_), Expect::Colon) => {
+            (JsonLexeme::Punct(bracket), expect) => self.close(before, bracket, expect),
+            (JsonLexeme::Bad(_), Expect::Colon) => {
                 self.expect = Expect::Value;
                 self.fault(self.at, NO_COLON)
             }
-            (Lexeme::Bad(_), _) => {
-                self.expect = self.behind_comma();
+            (JsonLexeme::Bad(_), _) => {
+                self.expect = self.after_comma();
                 self.fault(self.at, NO_COMMA)
             }
-            // Parts of strings are read by `string`; `next` and `read` keep the others.
-            (Lexeme::Plain(_) | Lexeme::Char(_) | Lexeme::StringEnd | Lexeme::Lax(_) | Lexeme::Need, _) => Ok(()),
+            // `string` reads the parts of strings; `next` and `lexemes` handle the others.
+            (
+                JsonLexeme::Plain(_)
+                | JsonLexeme::Char(_)
+                | JsonLexeme::StringEnd
+                | JsonLexeme::Lax(_)
+                | JsonLexeme::Need,
+                _,
+            ) => Ok(()),
         }
     }
 
-    fn comma(&mut self, at: usize, expect: Expect) -> Result<(), Fault> {
+    fn comma(&mut self, at: usize, expect: Expect) -> Result<(), LocatedFault> {
         match expect {
             Expect::Comma => {
-                self.expect = self.behind_comma();
+                self.expect = self.after_comma();
                 Ok(())
             }
             Expect::Colon | Expect::Value if !self.frames.is_empty() => {
                 self.drop_key();
-                self.expect = self.behind_comma();
+                self.expect = self.after_comma();
                 self.fault(at, NO_VALUE)
             }
             _ => self.fault(at, "an extra comma"),
         }
     }
 
-    fn behind_comma(&self) -> Expect {
-        Expect::behind_comma(matches!(self.frames.last(), Some(Frame::Object { .. })))
+    fn after_comma(&self) -> Expect {
+        Expect::after_comma(matches!(self.frames.last(), Some(OpenValue::Object { .. })))
     }
 
-    fn open(&mut self, at: usize, bracket: u8) -> Result<(), Fault> {
-        if self.frames.len() >= RECURSION {
-            // A limit, in a tolerant reading too.
-            return Err((at, format!("the value is nested more than {RECURSION} levels deep").into()));
+    fn open(&mut self, at: usize, bracket: u8) -> Result<(), LocatedFault> {
+        if self.frames.len() >= self.depth {
+            // This limit is an error in a tolerant reading, too.
+            return Err((at, format!("the value is nested more than {} levels deep", self.depth).into()));
         }
         self.expect = Expect::opened(bracket);
         if bracket == b'[' {
-            self.frames.push(Frame::Array(Vec::new()));
+            self.frames.push(OpenValue::Array(Vec::new()));
         } else {
-            self.frames.push(Frame::Object { members: KeyMap::default(), key: None });
+            self.frames.push(OpenValue::Object { members: KeyMap::default(), key: None });
             self.objects += 1;
         }
         Ok(())
     }
 
-    fn close(&mut self, at: usize, bracket: u8, expect: Expect) -> Result<(), Fault> {
-        let is_own = |frame: &Frame<'_>| matches!(frame, Frame::Object { .. }) == (bracket == b'}');
+    fn close(&mut self, at: usize, bracket: u8, expect: Expect) -> Result<(), LocatedFault> {
+        let is_own = |frame: &OpenValue<'_>| matches!(frame, OpenValue::Object { .. }) == (bracket == b'}');
         let open = if bracket == b'}' { self.objects } else { self.frames.len() - self.objects };
         if open == 0 {
             return self.fault(at, format!("there is no open bracket for {} to close", bracket as char));
@@ -290,10 +313,10 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    fn closed(&mut self, frame: Frame<'t>) {
+    fn closed(&mut self, frame: OpenValue<'t>) {
         let value = match frame {
-            Frame::Array(items) => Value::Array(items),
-            Frame::Object { members, .. } => {
+            OpenValue::Array(items) => Value::Array(items),
+            OpenValue::Object { members, .. } => {
                 self.objects -= 1;
                 Value::Object(members.into_entries())
             }
@@ -301,7 +324,7 @@ impl<'t> Reader<'t, '_> {
         self.value(value);
     }
 
-    /// A value is complete: it goes into what is open.
+    /// Puts a complete value into the innermost open one.
     fn value(&mut self, value: Value<'t>) {
         self.expect = Expect::Comma;
         match self.frames.last_mut() {
@@ -309,8 +332,8 @@ impl<'t> Reader<'t, '_> {
                 self.found = Some(value);
                 self.expect = Expect::Nothing;
             }
-            Some(Frame::Array(items)) => items.push(value),
-            Some(Frame::Object { members, key }) => {
+            Some(OpenValue::Array(items)) => items.push(value),
+            Some(OpenValue::Object { members, key }) => {
                 let Some(key) = key.take() else { return };
                 match members.position(&key) {
                     None => members.push(key, value),
@@ -321,25 +344,27 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    fn key(&mut self, at: usize, text: Cow<'t, str>) -> Result<(), Fault> {
+    fn key(&mut self, at: usize, text: Cow<'t, str>) -> Result<(), LocatedFault> {
         self.expect = Expect::Colon;
-        let Some(Frame::Object { members, key }) = self.frames.last_mut() else { return Ok(()) };
+        let Some(OpenValue::Object { members, key }) = self.frames.last_mut() else { return Ok(()) };
         let again = self.options.duplicates == Duplicates::Error && members.position(&text).is_some();
         *key = Some(text);
-        if again {
-            self.fault(at, "the key occurs twice in one object; remove one, or set duplicates to first or last")
-        } else {
-            Ok(())
+        match again {
+            false => Ok(()),
+            true if self.exact => self.fault(at, "the key occurs twice in one object"),
+            true => {
+                self.fault(at, "the key occurs twice in one object; remove one, or set duplicates to first or last")
+            }
         }
     }
 
     fn drop_key(&mut self) {
-        if let Some(Frame::Object { key, .. }) = self.frames.last_mut() {
+        if let Some(OpenValue::Object { key, .. }) = self.frames.last_mut() {
             *key = None;
         }
     }
 
-    fn word(&mut self, word: &'t str) -> Result<Value<'t>, Fault> {
+    fn word(&mut self, word: &'t str) -> Result<Value<'t>, LocatedFault> {
         let start = self.at - word.len();
         let value = match word {
             "null" => return Ok(Value::Null),
@@ -355,10 +380,10 @@ impl<'t> Reader<'t, '_> {
         Ok(value)
     }
 
-    fn number(&mut self, word: &'t str) -> Result<Value<'t>, Fault> {
+    fn number(&mut self, word: &'t str) -> Result<Value<'t>, LocatedFault> {
         let digits = word.len() - usize::from(word.starts_with('-'));
         let is_float = word.contains(['.', 'e', 'E']);
-        let fault = if is_float && word.parse().is_ok_and(f64::is_infinite) {
+        let fault = if is_float && !self.exact && word.parse().is_ok_and(f64::is_infinite) {
             "the number is beyond the range of a float; write it as a string".to_owned()
         } else if !is_float && digits > self.options.digits {
             format!("the integer has {digits} digits, and {} are allowed; write it as a string", self.options.digits)
@@ -366,26 +391,27 @@ impl<'t> Reader<'t, '_> {
             return Ok(Value::Number(Cow::Borrowed(word)));
         };
         self.fault(self.at - word.len(), fault)?;
-        // Its text is right, whatever it is.
+        // The digits are kept as a string.
         Ok(Value::String(Cow::Borrowed(word)))
     }
 
-    /// The string that starts at a byte, and whether it ends. `guess`: a quote may be content without a backslash.
-    fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'t, str>, bool), Fault> {
+    /// The content of the string that starts at a byte, and whether it ends. `guess`: a quote without a backslash may
+    /// be content.
+    fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'t, str>, bool), LocatedFault> {
         let quote = self.text.as_bytes()[start];
         let mut content = Cow::Borrowed("");
         loop {
-            match self.next(Place::Value)? {
-                Lexeme::Plain(part) if content.is_empty() => content = Cow::Borrowed(part),
-                Lexeme::Plain(part) => content.to_mut().push_str(part),
-                Lexeme::Char(c) => content.to_mut().push(c),
-                Lexeme::StringEnd if guess && self.goes_on(quote) => {
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) if content.is_empty() => content = Cow::Borrowed(part),
+                JsonLexeme::Plain(part) => content.to_mut().push_str(part),
+                JsonLexeme::Char(c) => content.to_mut().push(c),
+                JsonLexeme::StringEnd if guess && self.goes_on(quote) => {
                     self.fault(self.at - 1, "a quote in a string must have a backslash before it")?;
                     content.to_mut().push(quote as char);
                     self.lexer.reopen(quote);
                 }
-                Lexeme::StringEnd => return Ok((content, true)),
-                Lexeme::Bad(what) => {
+                JsonLexeme::StringEnd => return Ok((content, true)),
+                JsonLexeme::Bad(what) => {
                     self.fault(self.at, what)?;
                     self.at = self.text.len();
                 }
@@ -398,35 +424,37 @@ impl<'t> Reader<'t, '_> {
         Ok((content, false))
     }
 
-    /// Does a string go on behind this quote? Only if no JSON could: on the line stands neither punctuation nor another
-    /// string, or another quote directly behind it that is better taken for the end.
+    /// Whether a string continues after this quote. It does if no JSON could follow: the rest of the line begins with
+    /// neither punctuation nor another string. If another quote follows directly, that one may be the better end.
     fn goes_on(&self, quote: u8) -> bool {
-        let ahead = |from: usize| {
+        let rest_of_line = |from: usize| {
             let rest = &self.text.as_bytes()[from..];
             let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             &rest[blanks..]
         };
         if self.text.as_bytes().get(self.at) == Some(&quote) {
-            return matches!(ahead(self.at + 1), [b',' | b':' | b'}' | b']', ..]);
+            return matches!(rest_of_line(self.at + 1), [b',' | b':' | b'}' | b']', ..]);
         }
-        match ahead(self.at) {
+        match rest_of_line(self.at) {
             [] | [b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'', ..] | [b'/', b'/' | b'*', ..] => false,
             [byte, ..] => !is_ws(*byte),
         }
     }
 
-    /// The text ends.
-    fn end(&mut self) -> Result<(), Fault> {
+    /// At the end of the text.
+    fn end(&mut self) -> Result<(), LocatedFault> {
         let at = self.text.len();
         if !self.options.partial {
             if self.lexer.in_block_comment() {
                 self.fault(at, "the text ends in a comment: a */ is missing")?;
             }
             match self.frames.last() {
-                // Of a string that does not end it is said where it begins.
+                // An unterminated string was reported where it begins.
                 _ if self.lexer.open_quote().is_some() => {}
-                Some(Frame::Array(_)) => self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?,
-                Some(Frame::Object { .. }) => {
+                Some(OpenValue::Array(_)) => {
+                    self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?
+                }
+                Some(OpenValue::Object { .. }) => {
                     self.fault(at, "the text ends in an object: it was cut, or a } is missing")?;
                 }
                 None if self.found.is_none() => self.fault(at, "the text has no value")?,

@@ -1,4 +1,4 @@
-//! JSON as text: one resumable lexer, strict and relaxed, the compact writer, and whole texts to values. No schema.
+//! JSON as text: a resumable lexer for strict and relaxed JSON, a reader of whole texts, and the compact writer.
 
 mod lexer;
 mod loads;
@@ -6,8 +6,8 @@ mod number;
 mod value;
 mod write;
 
-pub use lexer::{Escape, Expect, Lexeme, Lexer, Place, plain_string, unicode_escape};
-pub use loads::{Duplicates, JsonFault, Loading, loads};
+pub use lexer::{Expect, JsonLexeme, JsonLexer, TokenSet, plain_string, unicode_escape};
+pub use loads::{Duplicates, LoadOptions, loads, parse};
 pub use number::{is_beyond_float, is_number, respelled, same_number, whole};
-pub use value::{Member, Value, parse, write_object, write_spaced_object};
+pub use value::{Member, Value, write_object, write_spaced_object};
 pub use write::{is_plain, json_string, push_char, push_str, push_string};

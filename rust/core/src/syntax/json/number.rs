@@ -1,14 +1,14 @@
-//! Numbers as text: nothing is ever rounded.
+//! Numbers as text: they are never rounded.
 
 use std::hash::{Hash, Hasher};
 
-/// Is the text one JSON number, to the letter of RFC 8259?
+/// Whether the text is a JSON number as RFC 8259 defines it.
 pub fn is_number(text: &str) -> bool {
     split(text).is_some()
 }
 
-/// The JSON of a decimal number in another spelling: a leading plus, no digits on one side of the point, and, with
-/// `zeros`, leading zeros. A JSON number is returned unchanged.
+/// The JSON of a decimal number in another spelling: with a leading plus, without digits on one side of the point, or,
+/// with `zeros`, with leading zeros. A JSON number is returned unchanged.
 pub fn respelled(text: &str, zeros: bool) -> Option<String> {
     let (sign, rest) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
@@ -31,11 +31,11 @@ pub fn respelled(text: &str, zeros: bool) -> Option<String> {
     is_number(&json).then_some(json)
 }
 
-/// Whether the text is a JSON number that decoders read as infinity. Integers have no bound; numbers with a point or an exponent
-/// have that of a float.
+/// Whether the text is a JSON number that decoders read as infinity. Integers are unbounded; numbers with a point or an
+/// exponent must fit into a float.
 #[inline]
 pub fn is_beyond_float(text: &str) -> bool {
-    // The shortest is 2e308.
+    // The shortest such number is 2e308.
     matches!(text.as_bytes(), [b'-' | b'0'..=b'9', _, _, _, _, ..]) && is_infinite(text)
 }
 
@@ -89,7 +89,7 @@ fn split(text: &str) -> Option<Parts<'_>> {
     (at == bytes.len()).then(|| Parts { negative, int: &text[start..int], fraction, exponent })
 }
 
-/// Sign, digits without outer zeros, and the power of ten of the last digit. Zero has no digits and no sign.
+/// The sign, the digits without outer zeros, and the power of ten of the last digit. Zero has no digits and no sign.
 fn normal(parts: &Parts<'_>) -> (bool, String, i64) {
     let all = format!("{}{}", parts.int, parts.fraction);
     let significant = all.trim_end_matches('0');
@@ -106,7 +106,7 @@ fn normal(parts: &Parts<'_>) -> (bool, String, i64) {
     (parts.negative, digits.to_owned(), power)
 }
 
-/// A whole number as the text to write for it: `5` and `5.0` give `5`; an exponent is kept, never expanded.
+/// A whole number as it is written: `5` and `5.0` give `5`. An exponent is kept, never expanded.
 pub fn whole(text: &str) -> Option<&str> {
     let parts = split(text)?;
     if parts.exponent.is_some() {
@@ -123,7 +123,7 @@ pub fn hash_number(text: &str, state: &mut impl Hasher) {
     split(text).map(|parts| normal(&parts)).hash(state);
 }
 
-/// Are both JSON numbers, and of the same value?
+/// Whether both are JSON numbers with the same value.
 pub fn same_number(a: &str, b: &str) -> bool {
     match (split(a), split(b)) {
         (Some(x), Some(y)) => a == b || normal(&x) == normal(&y),

@@ -1,6 +1,6 @@
-//! The compact writer: what stands between the quotes of a JSON string, and whole strings.
+//! The compact writer: whole JSON strings, and the text between their quotes.
 
-/// May this byte stand in a JSON string as it is? (Bytes of UTF-8 sequences may.)
+/// Whether a JSON string can contain this byte unescaped. Bytes of UTF-8 sequences can.
 const fn plain(byte: u8) -> bool {
     byte >= 0x20 && byte != b'"' && byte != b'\\'
 }
@@ -15,13 +15,13 @@ static PLAIN: [bool; 256] = {
     table
 };
 
-/// Can this byte be copied into a JSON string?
+/// Whether this byte can be copied into a JSON string.
 #[inline]
 pub fn is_plain(byte: u8) -> bool {
     PLAIN[byte as usize]
 }
 
-/// Appends text as it must stand inside a JSON string.
+/// Appends text with the escapes that a JSON string needs.
 #[inline]
 pub fn push_str(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
@@ -36,7 +36,7 @@ pub fn push_str(out: &mut String, text: &str) {
     out.push_str(&text[start..]);
 }
 
-/// Appends one character as it must stand inside a JSON string.
+/// Appends one character, escaped if a JSON string needs it.
 #[inline]
 pub fn push_char(out: &mut String, c: char) {
     if (c as u32) < 0x80 && !is_plain(c as u8) { push_escape(out, c as u8) } else { out.push(c) }
@@ -64,7 +64,7 @@ fn push_escape(out: &mut String, byte: u8) {
     out.push(short);
 }
 
-/// Appends a whole JSON string, quotes included.
+/// Appends a whole JSON string with its quotes.
 pub fn push_string(out: &mut String, text: &str) {
     out.push('"');
     push_str(out, text);

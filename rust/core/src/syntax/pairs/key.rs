@@ -2,31 +2,30 @@
 
 use smallvec::SmallVec;
 
-use super::quoted::{Part, Quoted};
+use super::quoted::{Quoted, QuotedPart};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
-use crate::syntax::scan::{Delimiters, first_chars, is_ws, ws_run};
-use crate::syntax::tags::{Look, need};
+use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, ws_run};
 
-/// One step of a key.
+/// One segment of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment<'k> {
     Bare(&'k str),
-    /// Exact: never joined, folded or an index.
+    /// Exact: it is never joined, folded or read as an index.
     Quoted(String),
-    /// The same in brackets, as other languages write it: `["name"]`.
+    /// An exact segment in brackets, as other languages write it: `["name"]`.
     Bracketed(String),
     Index(usize),
 }
 
-/// Looks for a key at the start of `text`: its length in bytes. What follows it decides whether it counts.
-pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
-    // The window of a key; a character more, so that a key that fills it is seen to end.
+/// The length in bytes of the key at the start of `text`. Whether it counts depends on what follows it.
+pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Scan<usize> {
+    // The longest key and one more character, so that the end of a key of that length is seen.
     let mut end = text.len().min(4 * (KEY_CHARS + 1));
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let text = &text[..end];
-    let need = || need(last || is_long(text));
+    let need = || Scan::at_end(last || is_long(text));
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
@@ -40,7 +39,7 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
                 let rest = &text[at..];
                 let length = delimiters.key_run(rest);
                 if length == 0 || first_chars(&rest[..length], BARE_SEGMENT_CHARS) < length {
-                    return Look::No;
+                    return Scan::NoMatch;
                 }
                 at += length;
             }
@@ -51,7 +50,7 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
                 match bytes.get(end) {
                     None => return need(),
                     Some(b']') => at = end + 1,
-                    Some(_) => return Look::No,
+                    Some(_) => return Scan::NoMatch,
                 }
                 continue;
             }
@@ -59,18 +58,18 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
             match bytes.get(at + 1 + digits) {
                 None if digits <= INDEX_DIGITS => return need(),
                 Some(b']') if (1..=INDEX_DIGITS).contains(&digits) => at += digits + 2,
-                _ => return Look::No,
+                _ => return Scan::NoMatch,
             }
         }
         match bytes.get(at) {
-            None if is_long(&text[..at]) => return Look::No,
-            None if last => return Look::Yes(at),
+            None if is_long(&text[..at]) => return Scan::NoMatch,
+            None if last => return Scan::Match(at),
             None => return need(),
             Some(b'.') => at += 1,
             Some(byte) if *byte == b'=' || is_ws(*byte) => {
-                return if is_long(&text[..at]) { Look::No } else { Look::Yes(at) };
+                return if is_long(&text[..at]) { Scan::NoMatch } else { Scan::Match(at) };
             }
-            Some(_) => return Look::No,
+            Some(_) => return Scan::NoMatch,
         }
     }
 }
@@ -116,29 +115,29 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
     out
 }
 
-/// The text that starts with a quote at `at`, without its quotes, and the place after its closing quote.
+/// The text between the quote at `at` and its closing quote, and the place after the closing quote.
 fn unquoted(key: &str, mut at: usize) -> (String, Option<usize>) {
     let quoted = Quoted::new(key.as_bytes()[at]);
     let mut text = String::new();
     at += 1;
     loop {
         match quoted.next(key, &mut at, true) {
-            Part::Plain(part) => text.push_str(part),
-            Part::Char(c) => text.push(c),
-            Part::Quote => return (text, Some(at + 1)),
-            Part::Need => return (text, None),
+            QuotedPart::Plain(part) => text.push_str(part),
+            QuotedPart::Char(c) => text.push(c),
+            QuotedPart::Quote => return (text, Some(at + 1)),
+            QuotedPart::Need => return (text, None),
         }
     }
 }
 
-/// Looks for a key and the colon that models write instead of `=`: the length of the key, and where the colon ends.
-/// `is_key` says which keys count. The first character after the key must be there.
+/// Finds a key with the colon that models write instead of `=`: the length of the key, and where the colon ends.
+/// `is_key` says which keys count. The first character after the key must be known.
 pub fn colon_key(
     text: &str,
     last: bool,
     delimiters: &Delimiters,
     is_key: &dyn Fn(&str) -> bool,
-) -> Look<(usize, usize)> {
+) -> Scan<(usize, usize)> {
     let bytes = text.as_bytes();
     let run = match bytes.first() {
         Some(b'"' | b'\'') => unquoted(&text[..first_chars(text, KEY_CHARS)], 0).1.unwrap_or(0),
@@ -152,20 +151,20 @@ pub fn colon_key(
         }
         match bytes.get(colon + 1) {
             Some(b'=') => {}
-            None if !last => return Look::Need,
-            _ => return Look::Yes((length, colon + 1)),
+            None if !last => return Scan::Incomplete,
+            _ => return Scan::Match((length, colon + 1)),
         }
     }
-    Look::No
+    Scan::NoMatch
 }
 
-/// Appends a property's name as a segment, quoted where it would be misread.
+/// Appends the name of a property as a segment, in quotes where it would be misread.
 pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
     let bare = !name.is_empty()
         && first_chars(name, BARE_SEGMENT_CHARS) == name.len()
         && delimiters.key_run(name) == name.len()
         && !name.bytes().all(|b| b.is_ascii_digit())
-        // After a tool's name it would be a Python call.
+        // After a tool's name, it would be read as a Python call.
         && !name.starts_with('(');
     if bare { out.push_str(name) } else { super::push_quoted(out, name) }
 }

@@ -1,11 +1,11 @@
-//! `key=value`: keys, what stands ahead of a decision, quoted text, and the writer that is their inverse.
+//! `key=value`: keys, quoted text, what follows a value, and the writer.
 
-mod ahead;
 mod key;
+mod lookahead;
 mod quoted;
 mod write;
 
-pub use ahead::{Ahead, Next, may_trail, separated};
 pub use key::{Segment, colon_key, push_segment, segments};
-pub use quoted::{Part, Quoted};
+pub use lookahead::{Following, Lookahead, may_trail, separated};
+pub use quoted::{Quoted, QuotedPart};
 pub use write::{LIKE_QUOTES, is_bare_safe, push_quoted};

@@ -1,17 +1,18 @@
-//! The content of a quoted value or key: few escapes, any other backslash is itself.
+//! The content of a quoted value or key. It has few escapes; any other backslash is content.
 
-use crate::syntax::json::{Escape, is_plain, unicode_escape};
-use crate::syntax::scan::Delimiters;
+use crate::syntax::json::{is_plain, unicode_escape};
+use crate::syntax::scan::{Delimiters, Scan};
 
 /// A part of quoted content.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Part<'w> {
-    /// Content as it stands, without quotes, backslashes or control characters.
+pub enum QuotedPart<'w> {
+    /// Content without quotes, backslashes or control characters.
     Plain(&'w str),
     Char(char),
-    /// An unescaped quote of the kind that opened; it is not consumed: whether it closes is the reader's business.
+    /// An unescaped quote of the opening kind. It is not consumed, because the reader decides whether it closes the
+    /// text.
     Quote,
-    /// The window ends; nothing of an escape is consumed.
+    /// The window ends. An incomplete escape is not consumed.
     Need,
 }
 
@@ -26,13 +27,14 @@ impl Quoted {
         Quoted { quote }
     }
 
-    /// Is all of the text content that needs no escape, and no delimiter begins in it?
+    /// Whether all of the text is content without escapes, in which no delimiter begins.
     #[inline]
     pub fn is_plain(&self, text: &str, delimiters: &Delimiters) -> bool {
         text.bytes().all(|byte| delimiters.is_plain(byte) && byte != self.quote)
     }
 
-    /// Is all of the text content, whatever follows it: no quote that ends it, no escape that is cut or long?
+    /// Whether all of the text is content, whatever follows: it contains no closing quote and no incomplete or long
+    /// escape.
     #[inline]
     pub fn is_inside(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
@@ -53,9 +55,9 @@ impl Quoted {
         true
     }
 
-    /// The next part of `window` from `*at`, which moves behind it.
+    /// The next part of `window` from `*at`, which moves past it.
     #[inline]
-    pub fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> Part<'w> {
+    pub fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> QuotedPart<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let mut end = start;
@@ -64,35 +66,35 @@ impl Quoted {
         }
         if end > start {
             *at = end;
-            return Part::Plain(&window[start..end]);
+            return QuotedPart::Plain(&window[start..end]);
         }
-        let Some(&byte) = bytes.get(end) else { return Part::Need };
+        let Some(&byte) = bytes.get(end) else { return QuotedPart::Need };
         if byte == self.quote {
-            return Part::Quote;
+            return QuotedPart::Quote;
         }
         if byte != b'\\' {
             *at += 1;
-            return Part::Char(byte as char);
+            return QuotedPart::Char(byte as char);
         }
         let decoded = match bytes.get(end + 1) {
             None if last => '\\',
-            None => return Part::Need,
+            None => return QuotedPart::Need,
             Some(&escape @ (b'"' | b'\'' | b'\\')) => escape as char,
             Some(b'n') => '\n',
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => match unicode_escape(&window[end..], last) {
-                Escape::Char(c, length) => {
+                Scan::Match((c, length)) => {
                     *at += length;
-                    return Part::Char(c);
+                    return QuotedPart::Char(c);
                 }
-                Escape::Need => return Part::Need,
-                Escape::No => '\\',
+                Scan::Incomplete => return QuotedPart::Need,
+                Scan::NoMatch => '\\',
             },
             Some(_) => '\\',
         };
         let escaped = decoded != '\\' || bytes.get(end + 1) == Some(&b'\\');
         *at += if escaped { 2 } else { 1 };
-        Part::Char(decoded)
+        QuotedPart::Char(decoded)
     }
 }

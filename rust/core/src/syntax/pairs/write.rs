@@ -1,12 +1,13 @@
-//! Writes what the pairs lexer reads: which strings may stand bare, and how the others are quoted.
+//! Writes strings as the lexer of pairs reads them: bare or in quotes.
 
-use crate::syntax::json::{Escape, unicode_escape};
+use crate::syntax::json::unicode_escape;
 use crate::syntax::scan::Delimiters;
 
-/// What models write at the start of a value instead of a quote, and no reader takes for one: fences, entities, a here-document.
+/// What models write instead of a quote at the start of a value: fences, entities, a here-document. They are not read
+/// as quotes.
 pub const LIKE_QUOTES: [&str; 8] = ["```", "&quot;", "&#34;", "&apos;", "&#39;", "<<", "\\\"", "\\'"];
 
-/// May the text stand bare as far as the lexer is concerned? (What type it would then have is `coerce`'s business.)
+/// Whether the lexer reads the bare text as this text. Its type depends on coercion.
 pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
     !text.is_empty()
         && !text.starts_with(['[', '{', '“', '‘'])
@@ -15,7 +16,7 @@ pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
         && delimiters.are_bare(text)
 }
 
-/// Bytes that are themselves in either kind of quotes. 0xC2 begins the control characters beyond ASCII, among others.
+/// Bytes that need no escape in either kind of quotes. 0xC2 begins the control characters beyond ASCII, among others.
 static SIMPLE: [bool; 256] = {
     let mut table = [true; 256];
     let mut at = 0;
@@ -26,7 +27,7 @@ static SIMPLE: [bool; 256] = {
     table
 };
 
-/// Appends the text in the kind of quotes that needs fewer escapes, double ones if equal.
+/// Appends the text in the kind of quotes that needs fewer escapes; in double quotes if both need the same.
 pub fn push_quoted(out: &mut String, text: &str) {
     if text.bytes().all(|byte| SIMPLE[byte as usize]) {
         out.reserve(text.len() + 2);
@@ -53,15 +54,15 @@ pub fn push_quoted(out: &mut String, text: &str) {
     out.push(quote);
 }
 
-/// Would the backslash that the text starts with be read as part of an escape, once the text stands in quotes?
+/// Whether the backslash at the start of the text would be read as part of an escape inside quotes.
 fn reads_as_escape(text: &str) -> bool {
     match text[1..].chars().next() {
         // The closing quote would follow.
         None => true,
         Some('"' | '\'' | '\\' | 'n' | 'r' | 't') => true,
-        Some('u') => matches!(unicode_escape(text, true), Escape::Char(..)),
+        Some('u') => unicode_escape(text, true).is_match(),
         Some('\n' | '\r' | '\t') => false,
-        // Written as an escape itself, so a backslash would follow.
+        // It is written as an escape, so a backslash would follow.
         Some(c) => c.is_control(),
     }
 }

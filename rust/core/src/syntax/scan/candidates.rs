@@ -1,18 +1,19 @@
-//! The places of a text where something may begin, told by two bytes.
+//! The places in a text where a marker may begin, found by two bytes.
 
-/// The first two bytes of everything that can begin in a text.
+/// The first two bytes of each marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidates {
-    /// The first bytes, repeated to fill the array, and their number; if there are more, bytes are looked up one by one.
+    /// The first bytes, repeated to fill the array, and their number. If there are more, bytes are looked up one by
+    /// one.
     few: [u8; 6],
     count: usize,
-    /// For each byte, the bit of its place among the first bytes, or none; all bytes beyond the last place share its bit.
+    /// For each byte, a bit for its index among the first bytes, or 0. All bytes after the last index share its bit.
     first: [u8; 256],
     /// For each byte, the bits of the first bytes that it may follow.
     second: [u8; 256],
 }
 
-/// A shorter text is scanned byte by byte.
+/// Shorter texts are scanned byte by byte.
 const SHORT_BYTES: usize = 16;
 const CHUNK_BYTES: usize = 128;
 const BLOCK_BYTES: usize = 32;
@@ -22,7 +23,7 @@ impl Candidates {
         Candidates { few: [0; 6], count: 0, first: [0; 256], second: [0; 256] }
     }
 
-    /// Together with what begins with the first byte and one of the second ones.
+    /// Adds markers with this first byte and one of these second bytes.
     pub fn with(mut self, first: u8, seconds: impl IntoIterator<Item = u8>) -> Self {
         if self.first[first as usize] == 0 {
             self.first[first as usize] = 1 << self.count.min(7);
@@ -35,12 +36,12 @@ impl Candidates {
         self
     }
 
-    /// Together with whatever begins with this byte.
+    /// Adds all markers with this first byte.
     pub fn with_byte(self, first: u8) -> Self {
         self.with(first, 0..=u8::MAX)
     }
 
-    /// Together with this text, ASCII case aside.
+    /// Adds a marker, ignoring ASCII case.
     pub fn with_text(self, text: &str) -> Self {
         match *text.as_bytes() {
             [] => self,
@@ -49,7 +50,7 @@ impl Candidates {
         }
     }
 
-    /// Together with these others.
+    /// Adds the markers of another set.
     pub fn and(self, other: &Candidates) -> Self {
         let firsts = (0..=u8::MAX).filter(|first| other.first[*first as usize] != 0);
         firsts.fold(self, |all, first| {
@@ -58,7 +59,7 @@ impl Candidates {
         })
     }
 
-    /// Whether one of them may begin here. For the last byte this is not known.
+    /// Whether a marker may begin here. The last byte of a text counts if it may begin one.
     #[inline]
     pub fn may_begin(&self, bytes: &[u8]) -> bool {
         match *bytes {
@@ -68,7 +69,7 @@ impl Candidates {
         }
     }
 
-    /// Where the first of them stands.
+    /// Where the first marker may begin.
     #[inline]
     pub fn find(&self, bytes: &[u8]) -> Option<usize> {
         let mut from = 0;
@@ -103,7 +104,7 @@ impl Candidates {
         bytes.iter().position(|byte| self.first[*byte as usize] != 0)
     }
 
-    /// Whether a chunk has none. Most have none, and are short.
+    /// Whether a chunk has no place where a marker may begin. Most chunks have none and are short.
     #[inline]
     pub fn are_missing(&self, bytes: &[u8]) -> bool {
         let none = match bytes.len() {
@@ -114,7 +115,7 @@ impl Candidates {
         none || self.find(bytes).is_none()
     }
 
-    /// Whether one of the few first bytes is there. Without a branch for each byte, many bytes are checked at once.
+    /// Whether one of the few first bytes occurs. Without a branch for each byte, many bytes are compared at once.
     #[inline]
     fn has_first(&self, bytes: &[u8]) -> bool {
         let [a, b, c, d, e, f] = self.few;
@@ -123,22 +124,22 @@ impl Candidates {
     }
 }
 
-/// Puts a backslash behind the first character of each mark, all of which begin with one of the candidates.
+/// Puts a backslash after the first character of each mark. Every mark begins with one of the candidates.
 ///
-/// The output contains no mark, and a text that already has the backslash is left alone.
+/// The output contains no mark, and a text that already has the backslash is unchanged.
 pub fn neutralise_marks(text: &str, candidates: &Candidates, is_mark: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     let mut next = 0;
-    // Most texts have no mark at all, and a mark begins with a character's first byte.
+    // Most texts have no mark, and a mark begins with the first byte of a character.
     while let Some(offset) = candidates.find(&text.as_bytes()[next..]) {
         let at = next + offset;
         next = at + 1;
         if text.is_char_boundary(at) && is_mark(&text[at..]) {
-            let behind = at + text[at..].chars().next().map_or(1, char::len_utf8);
-            out.push_str(&text[from..behind]);
+            let end = at + text[at..].chars().next().map_or(1, char::len_utf8);
+            out.push_str(&text[from..end]);
             out.push('\\');
-            from = behind;
+            from = end;
         }
     }
     out.push_str(&text[from..]);

@@ -1,39 +1,21 @@
-//! What ends a call that has failed.
+//! What ends a call after an error.
 
-use super::{Delimiters, Mark, starts, starts_as};
+use super::{Delimiters, Scan, starts, starts_as};
 
-/// What ends a call that was opened in a way that no reader accepts.
+/// What ends a call whose opening no reader accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Closers {
     /// CLOSE.
     #[default]
     Own,
-    /// The first of these, case aside.
+    /// The first of these texts, ignoring case.
     Spelled(&'static [&'static str]),
-    /// The closing tag of that name, ignoring case; with `slash`, the opening tag is not complete, and `/>` ends it, too.
-    Tag { name: String, slash: bool },
+    /// The closing tag of that name, ignoring case.
+    Tag(String),
 }
 
 impl Closers {
-    /// Whether the call has failed inside its opening tag, which `/>` would end.
-    pub fn in_tag(&self) -> bool {
-        match self {
-            Closers::Own => false,
-            Closers::Spelled(texts) => texts.first() == Some(&"/>"),
-            Closers::Tag { slash, .. } => *slash,
-        }
-    }
-
-    /// The same after that tag.
-    pub fn after_tag(self) -> Self {
-        match self {
-            Closers::Spelled(texts) => Closers::Spelled(texts.split_first().map_or(texts, |(_, rest)| rest)),
-            Closers::Tag { name, .. } => Closers::Tag { name, slash: false },
-            Closers::Own => Closers::Own,
-        }
-    }
-
-    /// Whether the text ends in one.
+    /// Whether the text ends with a closer.
     pub fn end(&self, text: &str) -> bool {
         let ends = |close: &str| {
             let from = text.len().saturating_sub(close.len());
@@ -42,16 +24,16 @@ impl Closers {
         match self {
             Closers::Own => false,
             Closers::Spelled(texts) => texts.iter().any(|close| ends(close)),
-            Closers::Tag { name, slash } => (*slash && ends("/>")) || ends(&format!("</{name}>")),
+            Closers::Tag(name) => ends(&format!("</{name}>")),
         }
     }
 }
 
-/// What ends a call that has failed.
+/// A closer to look for.
 #[derive(Clone, Copy, Debug)]
 pub enum Closer<'a> {
     Own(&'a Delimiters),
-    /// This text alone.
+    /// This text only.
     Text(&'a str),
     Other(&'a Closers),
 }
@@ -63,30 +45,19 @@ impl Closer<'_> {
             Closer::Own(delimiters) => delimiters.close.as_bytes()[0] == byte,
             Closer::Text(text) => text.as_bytes()[0] == byte,
             Closer::Other(Closers::Spelled(texts)) => texts.iter().any(|text| text.as_bytes()[0] == byte),
-            Closer::Other(Closers::Own | Closers::Tag { .. }) => matches!(byte, b'<' | b'/'),
+            Closer::Other(Closers::Own | Closers::Tag(_)) => byte == b'<',
         }
     }
 
-    /// Whether one is at the start of the text, and its number of bytes.
-    pub fn look(&self, text: &str, last: bool) -> (Mark, usize) {
-        let mut found = (Mark::No, 0);
-        let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
-            (Mark::Yes, Mark::No | Mark::Partial) => found = (Mark::Yes, close.len()),
-            (Mark::Partial, Mark::No) => found.0 = Mark::Partial,
-            _ => {}
-        };
+    /// The number of bytes of the closer at the start of the text.
+    pub fn look(&self, text: &str, last: bool) -> Scan<usize> {
+        let spelled = |close: &str| starts_as(text, close, last).map(|()| close.len());
         match self {
-            Closer::Own(delimiters) => return delimiters.closes(text, last),
-            Closer::Text(close) => return (starts(text, close, last), close.len()),
-            Closer::Other(Closers::Spelled(texts)) => texts.iter().for_each(|text| add(text)),
-            Closer::Other(Closers::Tag { name, slash }) => {
-                if *slash {
-                    add("/>");
-                }
-                add(&format!("</{name}>"));
-            }
-            Closer::Other(Closers::Own) => {}
+            Closer::Own(delimiters) => delimiters.closes(text, last),
+            Closer::Text(close) => starts(text, close, last).map(|()| close.len()),
+            Closer::Other(Closers::Own) => Scan::NoMatch,
+            Closer::Other(Closers::Spelled(texts)) => Scan::first_of(texts.iter().map(|text| spelled(text))),
+            Closer::Other(Closers::Tag(name)) => spelled(&format!("</{name}>")),
         }
-        found
     }
 }

@@ -1,4 +1,5 @@
-//! Code in Markdown text, decided where it opens: what follows never changes it. Runs of marks are counted, not read again.
+//! Code in Markdown text. What opens code is decided at once; later text never changes it. Runs of marks are counted,
+//! not read again.
 
 use std::sync::LazyLock;
 
@@ -13,7 +14,7 @@ const FENCE_LENGTH: usize = 3;
 static SPECIAL: LazyLock<Candidates> =
     LazyLock::new(|| [BACKTICK, TILDE, b'\n', b'\r'].into_iter().fold(Candidates::none(), Candidates::with_byte));
 
-/// Whether a place of a text is in code. It has the state after the text that was read.
+/// Whether a place in a text is inside code. It keeps the state after the text that was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeScanner {
     open: Open,
@@ -25,19 +26,19 @@ pub struct CodeScanner {
 enum Open {
     #[default]
     Nothing,
-    /// To the next run of so many backticks, or the end of the line.
+    /// Up to the next run of this many backticks, or the end of the line.
     Inline(usize),
-    /// To a line with nothing but a run of at least so many of these marks.
+    /// Up to a line that contains only a run of at least this many marks.
     Fence { mark: u8, length: usize },
 }
 
-/// A place of a line.
+/// A place in a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Line {
-    /// After nothing but spaces, tabs and `>`.
+    /// After spaces, tabs and `>` only.
     #[default]
     Start,
-    /// In a run of marks. `first`: nothing else precedes it on its line.
+    /// In a run of marks. `first`: it is the first thing on its line.
     Run {
         mark: u8,
         length: usize,
@@ -49,10 +50,10 @@ enum Line {
 }
 
 impl CodeScanner {
-    /// After a call: outside of code, in the middle of a line.
+    /// After a call: outside code, in the middle of a line.
     pub const AFTER_CALL: Self = CodeScanner { open: Open::Nothing, line: Line::Middle };
 
-    /// Reads text without calls. Not part of the loops that call it, which are faster without it.
+    /// Reads text without calls. It is not inlined, because the loops that call it are faster without it.
     #[inline(never)]
     pub fn read(&mut self, mut text: &[u8]) {
         loop {
@@ -66,8 +67,8 @@ impl CodeScanner {
         }
     }
 
-    /// Whether what begins with this byte, after the text that was read, is outside of code. A line break counts as part of the
-    /// line after it; a mark that is not the first of its run begins nothing.
+    /// Whether what begins with this byte, after the text that was read, is outside code. A line break belongs to the
+    /// line after it. A mark that is not the first of its run begins nothing.
     pub fn is_outside(mut self, next: u8) -> bool {
         match (self.line, next) {
             (Line::Run { mark, .. }, _) if mark == next => return false,
@@ -96,7 +97,7 @@ impl CodeScanner {
         };
     }
 
-    /// If the text ends in a run, no more marks follow.
+    /// Ends a run at a character that is not its mark.
     fn end_run(&mut self) {
         let Line::Run { mark, length, first } = self.line else { return };
         self.line = Line::Middle;

@@ -1,12 +1,12 @@
-//! The markers around a call, and what each byte may be between them.
+//! The delimiters of a call, and the roles of bytes between them.
 
-use super::{Mark, RESULT_TAGS, is_ws, starts};
+use super::{RESULT_TAGS, Scan, is_ws, starts};
 use crate::syntax::json::is_plain;
 
-/// Spaces and tabs before the last character of a closing tag.
+/// Maximum number of spaces and tabs before the last character of a closing tag.
 const CLOSE_SPACES: usize = 8;
 
-/// Could this delimiter be part of a result's tags, or arise where its content touches one of them?
+/// Whether this delimiter could be part of a result's tags, or arise where its content touches one of them.
 fn meets_result_tags(mark: &str) -> bool {
     let touches = |tag: &&str| {
         let begins = |(at, _): (usize, char)| tag.starts_with(&mark[at..]);
@@ -15,24 +15,31 @@ fn meets_result_tags(mark: &str) -> bool {
     mark.starts_with('>') || RESULT_TAGS.iter().any(touches)
 }
 
-/// The markers around a call.
+/// The delimiters of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delimiters {
     pub open: String,
     pub close: String,
-    /// What each ASCII character may be.
+    /// The roles of each ASCII character.
     classes: [u8; 128],
-    /// Which bytes are themselves in JSON, and begin no delimiter.
+    /// The bytes that need no escape in JSON and begin no delimiter.
     plain: [bool; 256],
 }
 
-/// A delimiter begins with it.
+/// One of the two delimiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiter {
+    Open,
+    Close,
+}
+
+/// It begins a delimiter.
 const FIRST: u8 = 1;
-/// It ends a run of characters in a bare value, for a closer look.
+/// It ends a run of characters in a bare value and needs a closer look.
 const STOP: u8 = 2;
-/// It may stand in a bare segment of a key.
+/// It may be in a bare segment of a key.
 const KEY: u8 = 4;
-/// The encoder writes it in a bare value.
+/// The encoder writes it in bare values.
 const BARE: u8 = 8;
 /// It ends a tool's name.
 const NAME_END: u8 = 16;
@@ -44,10 +51,10 @@ impl Default for Delimiters {
 }
 
 impl Delimiters {
-    /// The delimiters, or a sentence that says what is wrong with them.
+    /// The delimiters, or a sentence that says why they cannot be used.
     pub fn new(open: &str, close: &str) -> Result<Self, String> {
         for mark in [open, close] {
-            // Of one character alone, nothing is left of OPEN to be neutralised in a result.
+            // If OPEN were a single character, neutralising it in a result would leave nothing of it.
             if mark.chars().count() < 2 {
                 return Err(format!("the delimiter {mark:?} must have at least two characters"));
             }
@@ -72,7 +79,7 @@ impl Delimiters {
         Ok(Delimiters::of(open, close))
     }
 
-    /// Any two markers that are not empty, for protocols whose calls do not depend on what is in them.
+    /// Any two markers that are not empty, for protocols that do not depend on their characters.
     pub fn of(open: &str, close: &str) -> Self {
         let mut classes = [0; 128];
         for (byte, class) in (0..128).zip(&mut classes) {
@@ -90,45 +97,49 @@ impl Delimiters {
         Delimiters { open: open.into(), close: close.into(), classes, plain }
     }
 
-    /// Whether CLOSE is at the start of the text, and its number of bytes. Spaces may precede its `>`.
+    /// The number of bytes of CLOSE, if the text starts with it. Spaces may precede its `>`.
     #[inline]
-    pub fn closes(&self, text: &str, last: bool) -> (Mark, usize) {
-        // Usually not even its first character is there.
+    pub fn closes(&self, text: &str, last: bool) -> Scan<usize> {
+        // Usually not even its first character matches.
         if text.as_bytes().first().is_some_and(|first| *first != self.close.as_bytes()[0]) {
-            return (Mark::No, 0);
+            return Scan::NoMatch;
         }
         match starts(text, &self.close, last) {
-            Mark::Yes => (Mark::Yes, self.close.len()),
-            Mark::Partial => (Mark::Partial, 0),
-            Mark::No if text.starts_with(self.close_stem()) => self.closes_with_spaces(text, last),
-            Mark::No => (Mark::No, 0),
+            Scan::NoMatch if text.starts_with(self.close_stem()) => self.closes_with_spaces(text, last),
+            found => found.map(|()| self.close.len()),
         }
     }
 
     #[cold]
-    fn closes_with_spaces(&self, text: &str, last: bool) -> (Mark, usize) {
+    fn closes_with_spaces(&self, text: &str, last: bool) -> Scan<usize> {
         let stem = self.close_stem().len();
-        let spaces = text.as_bytes()[stem..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        match text.as_bytes().get(stem + spaces) {
-            _ if stem == self.close.len() || spaces > CLOSE_SPACES => (Mark::No, 0),
-            Some(b'>') => (Mark::Yes, stem + spaces + 1),
-            None if !last => (Mark::Partial, 0),
-            _ => (Mark::No, 0),
+        let end = stem + text.as_bytes()[stem..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if stem == self.close.len() || end - stem > CLOSE_SPACES {
+            return Scan::NoMatch;
+        }
+        starts(&text[end..], ">", last).map(|()| end + 1)
+    }
+
+    /// The delimiter at the start of the text. OPEN is tried first.
+    pub fn either(&self, text: &str, last: bool) -> Scan<Delimiter> {
+        match starts(text, &self.open, last) {
+            Scan::NoMatch => self.closes(text, last).map(|_| Delimiter::Close),
+            found => found.map(|()| Delimiter::Open),
         }
     }
 
-    /// CLOSE as far as it is the same in every spelling: without a `>` at its end.
+    /// The part of CLOSE that is the same in every spelling: without a `>` at its end.
     pub fn close_stem(&self) -> &str {
         self.close.strip_suffix('>').unwrap_or(&self.close)
     }
 
-    /// Is the byte itself in a JSON string, and begins no delimiter?
+    /// Whether the byte needs no escape in JSON and begins no delimiter.
     #[inline]
     pub fn is_plain(&self, byte: u8) -> bool {
         self.plain[byte as usize]
     }
 
-    /// Does a delimiter begin with it? No bare word, name or key of the encoder may contain it.
+    /// Whether a delimiter begins with this character. The encoder writes no bare word, name or key that contains it.
     #[inline]
     pub fn is_first(&self, c: char) -> bool {
         match self.classes.get(c as usize) {
@@ -137,7 +148,7 @@ impl Delimiters {
         }
     }
 
-    /// May the character stand in a bare segment of a key?
+    /// Whether the character may be in a bare segment of a key.
     #[inline]
     fn is_key(&self, c: char) -> bool {
         match self.classes.get(c as usize) {
@@ -146,13 +157,13 @@ impl Delimiters {
         }
     }
 
-    /// Does the encoder write all these characters in a bare value?
+    /// Whether the encoder writes all these characters in a bare value.
     pub fn are_bare(&self, text: &str) -> bool {
         let is_bare = |c: char| match self.classes.get(c as usize) {
             Some(class) => class & BARE != 0,
             None => !(c.is_control() || self.is_first(c)),
         };
-        // Most often a blank, early on, is what decides.
+        // Usually an early space decides.
         let ascii = |byte: &u8| self.classes.get(*byte as usize).is_some_and(|class| class & BARE != 0);
         match text.as_bytes().iter().position(|byte| !ascii(byte)) {
             None => true,
@@ -160,7 +171,7 @@ impl Delimiters {
         }
     }
 
-    /// Bytes of the run that a bare segment of a key can take.
+    /// The length of the run that may be a bare segment of a key.
     #[inline]
     pub fn key_run(&self, text: &str) -> usize {
         let ends = |byte: &u8| self.classes.get(*byte as usize).is_none_or(|class| class & KEY == 0);
@@ -172,13 +183,13 @@ impl Delimiters {
         }
     }
 
-    /// Bytes of a tool's name.
+    /// The length of a tool's name.
     #[inline]
     pub fn name_run(&self, text: &str) -> usize {
         let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
         let ends = |at: &usize| match self.classes.get(text.as_bytes()[*at] as usize) {
             Some(class) => class & NAME_END != 0,
-            // The first byte of a delimiter may also occur in other characters.
+            // The first byte of a delimiter may also be part of another character.
             None => {
                 let byte = text.as_bytes()[*at];
                 (byte == open || byte == close) && text[*at..].chars().next().is_some_and(|c| self.is_first(c))
@@ -187,8 +198,8 @@ impl Delimiters {
         (0..text.len()).find(ends).unwrap_or(text.len())
     }
 
-    /// Bytes of the run that a bare value can take without a closer look: to whitespace, a delimiter's first character, a quote
-    /// or a comma.
+    /// The length of the run that a bare value can take without a closer look: up to whitespace, the first character of
+    /// a delimiter, a quote or a comma.
     #[inline]
     pub fn bare_run(&self, text: &str) -> usize {
         let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);

@@ -1,4 +1,4 @@
-//! Markers in a stream: found whole, or held back while the end of what is known could be their beginning.
+//! Markers in a stream. A text is held back while its end could be the beginning of a marker.
 
 mod candidates;
 mod closers;
@@ -8,51 +8,124 @@ mod delimiters;
 pub use candidates::{Candidates, neutralise_marks};
 pub use closers::{Closer, Closers};
 pub use code::CodeScanner;
-pub use delimiters::Delimiters;
+pub use delimiters::{Delimiter, Delimiters};
 
-/// How a text stands to a marker.
+/// The result of a scan at a place in a text that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    Yes,
-    No,
-    /// The text ended while it still was a beginning of the marker.
-    Partial,
+#[must_use]
+pub enum Scan<T = ()> {
+    Match(T),
+    NoMatch,
+    /// More text is needed to decide.
+    Incomplete,
 }
 
-/// Does `text` start with `marker`? With `last` there is no more to come, so nothing is partial.
-#[inline]
-pub fn starts(text: &str, marker: &str, last: bool) -> Mark {
-    let (text, marker) = (text.as_bytes(), marker.as_bytes());
-    // One of the first bytes tells most often, so this is quicker than to compare slices.
-    if text.iter().zip(marker).any(|(a, b)| a != b) {
-        Mark::No
-    } else if text.len() >= marker.len() {
-        Mark::Yes
-    } else if last {
-        Mark::No
-    } else {
-        Mark::Partial
+impl<T> Scan<T> {
+    /// The result where the text ends. With `last`, nothing follows.
+    #[inline]
+    pub fn at_end(last: bool) -> Self {
+        if last { Scan::NoMatch } else { Scan::Incomplete }
+    }
+
+    /// A match if there is a value.
+    #[inline]
+    pub fn some(found: Option<T>) -> Self {
+        found.map_or(Scan::NoMatch, Scan::Match)
+    }
+
+    pub fn is_match(&self) -> bool {
+        matches!(self, Scan::Match(_))
+    }
+
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self, Scan::Incomplete)
+    }
+
+    /// The first match. Incomplete if neither matches and at least one is incomplete.
+    #[inline]
+    pub fn or(self, other: impl FnOnce() -> Scan<T>) -> Scan<T> {
+        match self {
+            Scan::Match(_) => self,
+            Scan::NoMatch => other(),
+            Scan::Incomplete => match other() {
+                Scan::NoMatch => Scan::Incomplete,
+                found => found,
+            },
+        }
+    }
+
+    /// The first match of several, as with [`Scan::or`].
+    #[inline]
+    pub fn first_of(scans: impl IntoIterator<Item = Scan<T>>) -> Scan<T> {
+        let mut found = Scan::NoMatch;
+        for scan in scans {
+            match scan {
+                Scan::Match(_) => return scan,
+                Scan::Incomplete => found = scan,
+                Scan::NoMatch => {}
+            }
+        }
+        found
+    }
+
+    #[inline]
+    pub fn and_then<U>(self, then: impl FnOnce(T) -> Scan<U>) -> Scan<U> {
+        match self {
+            Scan::Match(found) => then(found),
+            Scan::NoMatch => Scan::NoMatch,
+            Scan::Incomplete => Scan::Incomplete,
+        }
+    }
+
+    #[inline]
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Scan<U> {
+        self.and_then(|found| Scan::Match(change(found)))
+    }
+
+    #[inline]
+    pub fn filter(self, fits: impl FnOnce(&T) -> bool) -> Scan<T> {
+        self.and_then(|found| if fits(&found) { Scan::Match(found) } else { Scan::NoMatch })
+    }
+
+    /// The result without the value.
+    #[inline]
+    pub fn void(self) -> Scan {
+        self.map(|_| ())
     }
 }
 
-/// Where a marker stands in a word, which most often is shorter.
+/// Whether `text` starts with `marker`. With `last`, nothing follows, so the result is never incomplete.
+#[inline]
+pub fn starts(text: &str, marker: &str, last: bool) -> Scan {
+    let (text, marker) = (text.as_bytes(), marker.as_bytes());
+    // One of the first bytes usually differs, so this is faster than comparing slices.
+    if text.iter().zip(marker).any(|(a, b)| a != b) {
+        Scan::NoMatch
+    } else if text.len() >= marker.len() {
+        Scan::Match(())
+    } else {
+        Scan::at_end(last)
+    }
+}
+
+/// Where a word contains a marker. Most words are shorter.
 #[inline]
 pub fn find_mark(word: &str, marker: &str) -> Option<usize> {
     if word.len() < marker.len() { None } else { word.find(marker) }
 }
 
-/// ASCII blanks only: NBSP and friends are content.
+/// ASCII whitespace. Other spaces, such as NBSP, are content.
 #[inline]
 pub fn is_ws(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Without such blanks around it.
+/// The text without ASCII whitespace around it.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }
 
-/// Where the run of [`is_ws`] that begins at byte `from` ends.
+/// The end of the run of [`is_ws`] that begins at byte `from`.
 #[inline]
 pub fn ws_run(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
@@ -63,7 +136,7 @@ pub fn ws_run(text: &str, from: usize) -> usize {
     at
 }
 
-/// Bytes of the first `count` characters of `text`, or of all of it.
+/// The number of bytes of the first `count` characters, or of the whole text if it has fewer.
 #[inline]
 pub fn first_chars(text: &str, count: usize) -> usize {
     let bytes = text.as_bytes();
@@ -72,7 +145,7 @@ pub fn first_chars(text: &str, count: usize) -> usize {
         Some(start) if start.is_ascii() => return count,
         Some(_) => {}
     }
-    // Every byte more is at most one character more, so this closes in from below.
+    // A byte is at most one character, so each step adds at most what is missing.
     let (mut end, mut missing) = (0, count);
     while missing > 0 && end < bytes.len() {
         let from = end;
@@ -85,33 +158,32 @@ pub fn first_chars(text: &str, count: usize) -> usize {
     end
 }
 
-/// Does the text hold a line break?
+/// Whether the text contains a line break.
 pub fn has_line_break(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()
 }
 
-/// What begins a result; outside a call only the host writes it.
+/// What begins a result. Outside a call, only the host writes it.
 pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 
 /// What could open or end a result.
 pub const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
-/// Does the text start with the tag, case aside?
+/// Whether the text starts with the tag, ignoring case.
 pub fn starts_ignoring_case(text: &str, tag: &str) -> bool {
     text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
-/// [`starts`], ASCII case aside.
+/// [`starts`], ignoring ASCII case.
 #[inline]
-pub fn starts_as(text: &str, marker: &str, last: bool) -> Mark {
+pub fn starts_as(text: &str, marker: &str, last: bool) -> Scan {
     let known = text.len().min(marker.len());
     let (text, begun) = (&text.as_bytes()[..known], &marker.as_bytes()[..known]);
-    // Usually the second byte is another one already.
+    // Usually the second byte already differs.
     let differs = matches!((text, begun), ([_, a, ..], [_, b, ..]) if !a.eq_ignore_ascii_case(b));
     match !differs && text.eq_ignore_ascii_case(begun) {
-        false => Mark::No,
-        true if known == marker.len() => Mark::Yes,
-        true if last => Mark::No,
-        true => Mark::Partial,
+        false => Scan::NoMatch,
+        true if known == marker.len() => Scan::Match(()),
+        true => Scan::at_end(last),
     }
 }

@@ -1,9 +1,8 @@
-//! The contents of an opening tag after its word: a name, and attributes.
+//! The contents of an opening tag after its word: a name and attributes.
 
 use std::ops::Range;
 
-use super::look::{Look, need};
-use crate::syntax::scan::{is_ws, ws_run};
+use crate::syntax::scan::{Scan, is_ws, ws_run};
 
 /// Maximum bytes of an attribute up to its quoted value.
 const KEY_BYTES: usize = 1024;
@@ -11,7 +10,7 @@ const KEY_BYTES: usize = 1024;
 /// What comes next in an opening tag, after whitespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attribute {
-    /// More text is needed; inside a quoted value, with the place where the search for its end goes on.
+    /// More text is needed. Inside a quoted value: where the search for its end continues.
     Need(Option<usize>),
     /// `key=value`, which ends at `end`. The value excludes its quotes.
     Pair { key: Range<usize>, value: Range<usize>, end: usize },
@@ -21,7 +20,7 @@ pub enum Attribute {
     Junk(usize),
 }
 
-/// Scans the text from byte `from` on. In a quoted value, the bytes before `looked` do not end it.
+/// Scans the text from byte `from` on. Bytes of a quoted value before `looked` were scanned already.
 pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
     let next = ws_run(text, from);
     let limit = text.len().min(next + KEY_BYTES);
@@ -46,7 +45,7 @@ pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
         Some(&quote @ (b'"' | b'\'')) => {
             let from = looked.max(start + 1);
             match memchr::memchr(quote, &text.as_bytes()[from..]) {
-                // A quote with a backslash ends the value in one reading, and is part of it in the other.
+                // If a backslash precedes the quote, one reading ends the value here and another does not.
                 Some(length) if ends_in_backslash(&text.as_bytes()[start + 1..from + length]) => Attribute::Junk(next),
                 Some(length) => Attribute::Pair { key, value: start + 1..from + length, end: from + length + 1 },
                 None => Attribute::Need(Some(text.len())),
@@ -69,13 +68,13 @@ fn next_after(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|byte| !is_ws(*byte)).map_or(bytes.len(), |length| from + length)
 }
 
-/// Where a word ends: at whitespace, or at a special character of tags.
+/// Where a word ends: at whitespace or at a special character of tags.
 pub fn word_end(bytes: &[u8], from: usize) -> usize {
     let ends = |byte: &u8| is_ws(*byte) || matches!(byte, b'<' | b'>' | b'=' | b'/' | b'"' | b'\'');
     bytes[from..].iter().position(ends).map_or(bytes.len(), |length| from + length)
 }
 
-/// Where a value without quotes ends, if it does.
+/// Where a value without quotes ends, if that is known.
 fn unquoted(bytes: &[u8], from: usize) -> Option<usize> {
     let ends = |byte: &u8| is_ws(*byte) || matches!(byte, b'<' | b'>' | b'"' | b'\'');
     let length = bytes[from..].iter().position(ends)?;
@@ -86,59 +85,61 @@ fn unquoted(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// A tag after its word.
 #[derive(Debug, Default)]
-pub struct Head {
+pub struct TagHead {
     /// The name: after `=`, or the value of the attribute `name`.
     pub name: Option<Range<usize>>,
-    /// The name is an attribute's value.
+    /// The name is the value of an attribute.
     pub by_attribute: bool,
     /// Where the attributes begin.
     pub from: usize,
     /// It has attributes other than the name and the type of a parameter.
     pub more: bool,
     pub empty: bool,
-    /// Where the tag ends; `None`: beyond what was scanned, or after something that is not an attribute.
+    /// Where the tag ends. `None`: after the scanned text, or after something that is not an attribute.
     pub end: Option<usize>,
-    /// It goes on beyond the text, inside a quoted value.
+    /// It continues after the text, inside a quoted value.
     pub cut: bool,
 }
 
-/// Attributes of a parameter that say what its value is, as the schema does.
+/// Attributes of a parameter that give the type of its value, as the schema does.
 pub const TYPES: [&str; 2] = ["type", "string"];
 
-/// What kind of tag it is, which decides what its attributes can mean.
+/// The kind of a tag. It decides what the attributes mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// One names the tool.
+    /// An attribute names the tool.
     Call,
-    /// One names the field, others may name its type.
+    /// An attribute names the field, and others may give its type.
     Parameter,
-    /// The tag's word is the name: all attributes have the same meaning.
+    /// The word of the tag is the name. All attributes have the same meaning.
     Name,
 }
 
-/// Looks at a tag after its word.
-pub fn head(text: &str, from: usize, last: bool, of: Of) -> Look<Head> {
+/// Scans a tag after its word.
+pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
     let named = of != Of::Name;
-    let mut found = Head { from, ..Head::default() };
-    if named && text.as_bytes().get(from) == Some(&b'=') {
-        match behind_equals(text, from + 1, last) {
-            Look::Yes((range, end)) => (found.name, found.from) = (Some(range), end),
-            Look::Need => return Look::Need,
-            Look::No => return Look::No,
-        }
-    }
+    let name = match text.as_bytes().get(from) {
+        Some(b'=') if named => after_equals(text, from + 1, last).map(|(name, end)| (Some(name), end)),
+        _ => Scan::Match((None, from)),
+    };
+    name.and_then(|(name, from)| attributes(text, last, of, TagHead { name, from, ..TagHead::default() }))
+}
+
+/// Scans the attributes of a tag up to its end.
+fn attributes(text: &str, last: bool, of: Of, mut found: TagHead) -> Scan<TagHead> {
+    let named = of != Of::Name;
     let mut at = found.from;
     loop {
         match attribute(text, at, 0) {
-            Attribute::Need(None) => return need(last),
-            Attribute::Need(Some(_)) if !last => return Look::Need,
+            Attribute::Need(None) => return Scan::at_end(last),
+            Attribute::Need(Some(_)) if !last => return Scan::Incomplete,
             Attribute::Need(Some(_)) => {
                 (found.more, found.cut) = (true, true);
-                return Look::Yes(found);
+                return Scan::Match(found);
             }
             Attribute::End { end, empty } => {
                 (found.end, found.empty) = (Some(end), empty);
-                return Look::Yes(found);
+                return Scan::Match(found);
             }
             Attribute::Pair { key, value, end } => {
                 let key = &text[key];
@@ -149,43 +150,38 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Look<Head> {
                 }
                 at = end;
             }
-            // Prose, unless a quoted value follows in the tag: text in quotes is never searched for calls.
+            // This is prose, unless a quoted value follows in the tag: text in quotes is never searched for calls.
             Attribute::Junk(at) => {
                 let rest = &text.as_bytes()[at..];
-                return match rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\'')) {
-                    None => need(last),
-                    Some(length)
-                        if matches!(rest[length], b'"' | b'\'') && rest[..length].trim_ascii().ends_with(b"=") =>
-                    {
-                        found.more = true;
-                        Look::Yes(found)
-                    }
-                    Some(_) => Look::No,
-                };
+                let special = rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\''));
+                let Some(length) = special else { return Scan::at_end(last) };
+                found.more = true;
+                let value = matches!(rest[length], b'"' | b'\'') && rest[..length].trim_ascii().ends_with(b"=");
+                return Scan::some(value.then_some(found));
             }
         }
     }
 }
 
-/// Looks at a tag after its word, in which an attribute names the tool.
-pub fn named_tag(text: &str, from: usize, last: bool) -> Look<Head> {
-    head(text, from, last, Of::Call).and_then(|head| if head.by_attribute { Look::Yes(head) } else { Look::No })
+/// Scans a tag after its word. An attribute must name the tool.
+pub fn named_tag(text: &str, from: usize, last: bool) -> Scan<TagHead> {
+    head(text, from, last, Of::Call).filter(|head| head.by_attribute)
 }
 
 /// A name after `=`, in quotes or not, and where it ends.
-fn behind_equals(text: &str, from: usize, last: bool) -> Look<(Range<usize>, usize)> {
+fn after_equals(text: &str, from: usize, last: bool) -> Scan<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let start = ws_run(text, from);
     match bytes.get(start) {
-        None => need(last),
+        None => Scan::at_end(last),
         Some(&quote @ (b'"' | b'\'')) => match memchr::memchr(quote, &bytes[start + 1..]) {
-            Some(length) => Look::Yes((start + 1..start + 1 + length, start + length + 2)),
-            None => need(last),
+            Some(length) => Scan::Match((start + 1..start + 1 + length, start + length + 2)),
+            None => Scan::at_end(last),
         },
         Some(_) => match unquoted(bytes, start) {
-            Some(end) if end > start => Look::Yes((start..end, end)),
-            Some(_) => Look::No,
-            None => need(last),
+            Some(end) if end > start => Scan::Match((start..end, end)),
+            Some(_) => Scan::NoMatch,
+            None => Scan::at_end(last),
         },
     }
 }

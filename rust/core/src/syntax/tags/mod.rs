@@ -3,18 +3,18 @@
 //! A [`Row`] describes one such format. Its tags are also read in other forms that models write.
 
 mod attributes;
-mod look;
-mod tags;
+mod openings;
 mod text;
+mod words;
 
 pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub use look::{Look, begins, begins_with, closes, need};
-pub use tags::{Attributes, Opened, Parameter, Tag, is_name, own_tag};
+pub use openings::{Attributes, CallTag, OpenTag, Parameter, is_name, own_tag};
 pub use text::{is_mark, push_name};
+pub use words::{begins, closes};
 
 /// A tag that contains a name.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct TagForm {
     /// The word of the tag, then the words that models write instead.
     pub words: &'static [&'static str],
     /// The usual form: what precedes the name, and what follows it.
@@ -22,33 +22,33 @@ pub struct Form {
     pub end: &'static str,
 }
 
-/// What differs between formats whose arguments are raw text in tags.
+/// A format whose arguments are raw text in tags.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     /// The tag around calls: its word, and how it is opened and closed in the usual form.
     pub block: &'static str,
     pub block_open: &'static str,
     pub block_close: &'static str,
-    pub call: Form,
+    pub call: TagForm,
     pub call_close: &'static str,
-    pub parameter: Form,
+    pub parameter: TagForm,
     pub parameter_close: &'static str,
     /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
     pub line_breaks: bool,
-    /// `True`, `False` and `None` are the literals of JSON, which is no repair.
+    /// `True`, `False` and `None` count as JSON literals, without a repair.
     pub python: bool,
     /// A call ends reasoning that is still open.
     pub call_ends_reasoning: bool,
 }
 
-/// What Qwen3-Coder and Qwen 3.5 and newer write.
+/// The format of Qwen3-Coder, and of Qwen 3.5 and newer.
 pub static QWEN3CODER: Row = Row {
     block: "tool_call",
     block_open: "<tool_call>",
     block_close: "</tool_call>",
-    call: Form { words: &["function", "call", "tool", "invoke"], open: "<function=", end: ">" },
+    call: TagForm { words: &["function", "call", "tool", "invoke"], open: "<function=", end: ">" },
     call_close: "</function>",
-    parameter: Form { words: &["parameter", "param", "argument", "arg"], open: "<parameter=", end: ">" },
+    parameter: TagForm { words: &["parameter", "param", "argument", "arg"], open: "<parameter=", end: ">" },
     parameter_close: "</parameter>",
     line_breaks: true,
     python: true,

@@ -1,13 +1,13 @@
-//! Names in tags, and text that others write.
+//! Names in tags, and untrusted text.
 
 use super::Row;
 use crate::limits::NAME_CHARS;
 use crate::syntax::scan::{first_chars, starts_ignoring_case};
 
-/// What opens and closes results.
+/// What begins and ends results.
 const RESULTS: [&str; 2] = ["<tool_response", "</tool_response"];
 
-/// Whether a call could begin before this text, or a result begin or end.
+/// Whether a call could begin at the start of this text, or a result begin or end.
 pub fn is_mark(row: &Row, text: &str, known: &dyn Fn(&str) -> bool) -> bool {
     let Some(inner) = text.strip_prefix('<') else { return false };
     if RESULTS.iter().any(|tag| starts_ignoring_case(text, tag)) {
@@ -15,11 +15,11 @@ pub fn is_mark(row: &Row, text: &str, known: &dyn Fn(&str) -> bool) -> bool {
     }
     let ends = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n' | '>' | '/' | '=');
     let name = inner.strip_prefix('/').unwrap_or(inner);
-    // No name is longer. A text may consist of a mark's first characters, so the scan is bounded.
+    // Names are not longer. A text may repeat the first characters of a mark, so the scan is bounded.
     let name = &name[..first_chars(name, NAME_CHARS + 1)];
     let name = &name[..name.find(ends).unwrap_or(name.len())];
     let tag = row.call.words.iter().chain([&row.block]).any(|word| name.eq_ignore_ascii_case(word));
-    // The closing tag of a call has an effect only inside one.
+    // The closing tag of a function only matters inside a call.
     tag && (!inner.starts_with('/') || name.eq_ignore_ascii_case(row.block)) || !inner.starts_with('/') && known(name)
 }
 

@@ -1,77 +1,53 @@
-//! Entities, decoded once: numbers and the five that XML names. Everything else that begins with `&` is text.
+//! Entities, decoded once: numbers and the five that XML names. Any other `&` is text.
 
 use std::borrow::Cow;
 
-/// The five names, and what they stand for.
+use crate::syntax::scan::{Scan, starts};
+
+/// The five named entities and their characters.
 const NAMED: [(&str, char); 5] = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')];
 
-/// Digits of a number: enough for any character with zeros in front, and so much is held back at most.
+/// Digits of a number: enough for any character with leading zeros. At most this much is held back.
 const DIGITS: usize = 16;
 
-/// What an `&` begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entity {
-    /// A character, and the bytes of its entity.
-    Char(char, usize),
-    /// Nothing: it is text.
-    Text,
-    /// Cannot be told yet.
-    Need,
-}
-
-/// Looks at a text that starts with `&`. With `last` there is no more to come.
-pub fn entity(text: &str, last: bool) -> Entity {
-    let bytes = text.as_bytes();
-    let need = if last { Entity::Text } else { Entity::Need };
-    match bytes.get(1) {
-        None => need,
-        Some(b'#') => number(bytes, need),
-        Some(_) => {
-            let mut partial = false;
-            for (name, c) in NAMED {
-                let known = bytes.len().min(name.len());
-                if bytes[..known] == name.as_bytes()[..known] {
-                    if known == name.len() {
-                        return Entity::Char(c, known);
-                    }
-                    partial = true;
-                }
-            }
-            if partial { need } else { Entity::Text }
-        }
+/// The character of the entity at the start of a text, and the bytes of the entity. Without a match, the `&` is text.
+pub fn entity(text: &str, last: bool) -> Scan<(char, usize)> {
+    match text.as_bytes().get(1) {
+        None => Scan::at_end(last),
+        Some(b'#') => number(text.as_bytes(), last),
+        Some(_) => Scan::first_of(NAMED.iter().map(|(name, c)| starts(text, name, last).map(|()| (*c, name.len())))),
     }
 }
 
-fn number(bytes: &[u8], need: Entity) -> Entity {
+fn number(bytes: &[u8], last: bool) -> Scan<(char, usize)> {
     let hex = matches!(bytes.get(2), Some(b'x' | b'X'));
     let (start, radix) = if hex { (3, 16) } else { (2, 10) };
     let mut code: u64 = 0;
     for at in start..=start + DIGITS {
-        let Some(&byte) = bytes.get(at) else { return need };
+        let Some(&byte) = bytes.get(at) else { return Scan::at_end(last) };
         if byte == b';' && at > start {
-            let c = u32::try_from(code).ok().and_then(char::from_u32);
-            return c.map_or(Entity::Text, |c| Entity::Char(c, at + 1));
+            return Scan::some(u32::try_from(code).ok().and_then(char::from_u32)).map(|c| (c, at + 1));
         }
         let digit = char::from(byte).to_digit(radix).filter(|_| at < start + DIGITS);
         let Some(digit) = digit else { break };
         code = code * u64::from(radix) + u64::from(digit);
     }
-    Entity::Text
+    Scan::NoMatch
 }
 
-/// Passes decoded parts of `text` on. Returns the bytes that were read: with `last` all, else all in front of an entity
-/// that may be cut.
+/// Passes decoded parts of `text` on. Returns the number of bytes read: with `last` all of them, otherwise those before
+/// an entity that may be incomplete.
 pub fn decode_part(text: &str, last: bool, sink: &mut dyn FnMut(&str)) -> usize {
     let (mut from, mut at) = (0, 0);
     while let Some(offset) = memchr::memchr(b'&', &text.as_bytes()[at..]) {
         at += offset;
         match entity(&text[at..], last) {
-            Entity::Text => at += 1,
-            Entity::Need => {
+            Scan::NoMatch => at += 1,
+            Scan::Incomplete => {
                 sink(&text[from..at]);
                 return at;
             }
-            Entity::Char(c, length) => {
+            Scan::Match((c, length)) => {
                 sink(&text[from..at]);
                 sink(c.encode_utf8(&mut [0; 4]));
                 at += length;
@@ -93,20 +69,20 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Who has to understand the text.
+/// Who must be able to read the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
-    /// Our reader, and a model, which pays for each escape.
+    /// Our own reader, and a model, for which each escape costs tokens.
     Us,
-    /// Any XML parser: these forbid `]]>`, and take a carriage return for a line break.
+    /// Any XML parser. These reject `]]>`, and read a carriage return as a line break.
     Anyone,
 }
 
-/// Appends text as it must stand between tags.
+/// Appends text with the escapes that it needs between tags.
 pub fn escape(text: &str, whom: For, out: &mut String) {
     let mut from = 0;
     let bytes = text.as_bytes();
-    // Most texts have neither.
+    // Most texts contain neither.
     if whom == For::Us && memchr::memchr2(b'&', b'<', bytes).is_none() {
         return out.push_str(text);
     }

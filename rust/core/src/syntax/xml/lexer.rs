@@ -1,21 +1,21 @@
-//! The one lexer of tags. It is fed windows of a text, remembers how far it has looked, and hands out lexemes.
+//! The lexer of XML. It is fed windows of a text, remembers how far it has scanned, and returns lexemes.
 //!
-//! A window starts where the last one was consumed to. Only a tag, or what could begin one, is held back; text, comments and
-//! CDATA come in parts. Which tags fit together is the reader's business.
+//! A window starts where the previous one was consumed to. Only tags and their beginnings are held back; text, comments
+//! and CDATA come in parts. The reader decides which tags match.
 
-use super::entities::{Entity, entity};
-use crate::syntax::scan::{Mark, is_ws, starts, trim, ws_run};
+use super::entities::entity;
+use crate::syntax::scan::{Scan, is_ws, starts, starts_as, trim, ws_run};
 
 /// One lexeme.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Lexeme<'w> {
-    /// Text as it stands.
+pub enum XmlLexeme<'w> {
+    /// Text that is unchanged from the source.
     Text(&'w str),
-    /// An entity, decoded.
+    /// A decoded entity.
     Char(char),
-    /// `<` or `&` that begins nothing: text.
+    /// `<` or `&` that is text.
     Stray(&'w str),
-    /// A part of a CDATA section, as it stands.
+    /// A part of a CDATA section, unchanged from the source.
     Cdata(&'w str),
     Open {
         name: &'w str,
@@ -23,50 +23,50 @@ pub enum Lexeme<'w> {
         empty: bool,
     },
     Close(&'w str),
-    /// A part of what is ignored: a comment, an instruction, a document type.
+    /// A part of a comment, an instruction or a document type. It is ignored.
     Ignored,
-    /// The window ends here; nothing is wrong so far.
+    /// The window ends here. There is no error so far.
     Need,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum XmlState {
     #[default]
     Content,
     Cdata,
     Comment,
     Instruction,
-    /// `depth`: brackets of the internal subset.
+    /// `depth`: open brackets of the internal subset.
     Doctype {
         depth: usize,
         quote: Option<u8>,
     },
 }
 
-/// How far the closing tag of a raw element was recognised.
+/// How much of the closing tag of a raw element was recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Ending {
     #[default]
     Slash,
-    /// So many bytes of its name.
+    /// This many bytes of its name.
     Name(usize),
-    Behind,
+    After,
 }
 
 /// Lexer state between windows.
 #[derive(Clone, Debug, Default)]
-pub struct Lexer {
-    state: State,
-    /// Bytes of a held tag that were looked at already, and whether the last of them are in a quote or behind `=`.
+pub struct XmlLexer {
+    state: XmlState,
+    /// Bytes of a held tag that were scanned already, and whether the last of them are in a quote or after `=`.
     looked: usize,
     quote: Option<u8>,
     equals: bool,
     ending: Ending,
-    /// What the last lexeme has that XML forbids.
+    /// What XML forbids in the last lexeme.
     pub fault: Option<&'static str>,
 }
 
-/// Could this byte begin a name? Digits are no XML, but count items: `<0>`.
+/// Whether this byte can begin a name. XML forbids digits, but here `<0>` is an item of a list.
 fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':') || !byte.is_ascii()
 }
@@ -75,12 +75,12 @@ fn in_name(byte: u8) -> bool {
     begins_name(byte) || matches!(byte, b'-' | b'.')
 }
 
-/// Does XML allow the character, if only as a number?
+/// Whether XML allows the character, also as an entity.
 fn is_allowed(c: char) -> bool {
     !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Bytes of the name that the text starts with.
+/// The length of the name at the start of the text.
 pub fn name_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     if !bytes.first().is_some_and(|byte| begins_name(*byte)) {
@@ -89,7 +89,7 @@ pub fn name_length(text: &str) -> usize {
     bytes.iter().position(|byte| !in_name(*byte)).unwrap_or(bytes.len())
 }
 
-/// Can an element have this name, as XML has it?
+/// Whether XML allows this name for an element.
 pub fn is_name(text: &str) -> bool {
     let begins = text.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
     begins && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
@@ -99,73 +99,65 @@ const CDATA: &str = "<![CDATA[";
 const COMMENT: &str = "<!--";
 const DOCTYPE: &str = "<!DOCTYPE";
 
-impl Lexer {
-    /// Is a comment, an instruction, a document type or a CDATA section open?
+impl XmlLexer {
+    /// Whether a comment, an instruction, a document type or a CDATA section is open.
     pub fn is_inside(&self) -> bool {
-        self.state != State::Content
+        self.state != XmlState::Content
     }
 
-    /// Is nothing open, nor a tag held of which a part was looked at?
+    /// Whether nothing is open, and no scanned part of a tag is held.
     pub fn is_between(&self) -> bool {
-        self.state == State::Content && self.looked == 0
+        self.state == XmlState::Content && self.looked == 0
     }
 
-    /// One that stands where this one does, for whoever looks at a held tag by other rules.
+    /// A lexer in the same state, which can scan a held tag by other rules.
     pub fn fresh(&self) -> Self {
-        Lexer { state: self.state, ..Lexer::default() }
+        XmlLexer { state: self.state, ..XmlLexer::default() }
     }
 
-    /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
-    /// start. With `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> Lexeme<'w> {
+    /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at `*at`. With
+    /// `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
+    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
         self.fault = None;
         let start = *at;
         match self.state {
-            State::Content => self.content(window, at, last, raw),
-            State::Cdata => match self.until(window, at, last, "]]>") {
-                true => Lexeme::Cdata(&window[start..*at - 3]),
-                false if *at == start => Lexeme::Need,
-                false => Lexeme::Cdata(&window[start..*at]),
-            },
-            State::Comment => {
-                let ended = self.until(window, at, last, "--");
-                match (ended, starts(&window[*at..], ">", last)) {
-                    // What stands in front of it first: where it stands must not depend on where windows end.
-                    (true, _) if *at > start + 2 => {
-                        *at -= 2;
-                        self.state = State::Comment;
-                    }
-                    (true, Mark::Yes) => *at += 1,
-                    (true, Mark::Partial) => {
-                        *at = start;
-                        self.state = State::Comment;
-                    }
-                    (true, Mark::No) => {
-                        *at = start + 1;
-                        self.state = State::Comment;
-                        self.fault = Some("a comment contains --");
-                    }
-                    (false, _) => {}
+            XmlState::Content => return self.content(window, at, last, raw),
+            XmlState::Cdata => {
+                let end = if self.until(window, at, last, "]]>") { 3 } else { 0 };
+                if *at > start {
+                    return XmlLexeme::Cdata(&window[start..*at - end]);
                 }
-                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
             }
-            State::Instruction => {
-                self.until(window, at, last, "?>");
-                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
+            XmlState::Comment => {
+                if self.until(window, at, last, "--") {
+                    self.state = XmlState::Comment;
+                    match starts(&window[*at..], ">", last) {
+                        // What precedes the end is returned first: the place of a fault must not depend on the windows.
+                        _ if *at > start + 2 => *at -= 2,
+                        Scan::Incomplete => *at = start,
+                        Scan::Match(()) => {
+                            *at += 1;
+                            self.state = XmlState::Content;
+                        }
+                        Scan::NoMatch => {
+                            *at = start + 1;
+                            self.fault = Some("a comment contains --");
+                        }
+                    }
+                }
             }
-            State::Doctype { depth, quote } => {
-                *at = self.doctype(window, start, depth, quote);
-                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
-            }
+            XmlState::Instruction => drop(self.until(window, at, last, "?>")),
+            XmlState::Doctype { depth, quote } => *at = self.doctype(window, start, depth, quote),
         }
+        if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
     }
 
-    /// Reads to behind `end`, and back to content; false: to where it could begin.
+    /// Reads past `end`, and returns to content. False: `end` was not found, and what could begin it is held back.
     fn until(&mut self, window: &str, at: &mut usize, last: bool, end: &str) -> bool {
         let rest = &window[*at..];
         if let Some(found) = memchr::memmem::find(rest.as_bytes(), end.as_bytes()) {
             *at += found + end.len();
-            self.state = State::Content;
+            self.state = XmlState::Content;
             return true;
         }
         let most = if last { 0 } else { (end.len() - 1).min(rest.len()) };
@@ -174,57 +166,55 @@ impl Lexer {
         false
     }
 
-    fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> Lexeme<'w> {
+    fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let run = memchr::memchr2(b'<', b'&', &bytes[start..]).unwrap_or(bytes.len() - start);
         if run > 0 {
             *at += if raw.is_some() { run } else { self.brackets(&window[start..], run, last) };
-            return if *at == start { Lexeme::Need } else { Lexeme::Text(&window[start..*at]) };
+            return if *at == start { XmlLexeme::Need } else { XmlLexeme::Text(&window[start..*at]) };
         }
         let rest = &window[start..];
-        let Some(&first) = rest.as_bytes().first() else { return Lexeme::Need };
+        let Some(&first) = rest.as_bytes().first() else { return XmlLexeme::Need };
         if first == b'&' {
             return match entity(rest, last) {
-                Entity::Char(c, length) => {
+                Scan::Match((c, length)) => {
                     if !is_allowed(c) {
                         self.fault = Some("this character is not allowed in XML");
                     }
                     *at += length;
-                    Lexeme::Char(c)
+                    XmlLexeme::Char(c)
                 }
-                Entity::Need => Lexeme::Need,
-                Entity::Text => self.stray(window, at, "& must be written &amp;"),
+                Scan::Incomplete => XmlLexeme::Need,
+                Scan::NoMatch => self.stray(window, at, "& must be written &amp;"),
             };
         }
-        let mark = match raw {
+        let section = || starts(rest, CDATA, last).map(|()| (XmlState::Cdata, CDATA.len()));
+        let found = match raw {
+            None => special(rest, last).or(section),
             Some(name) => match self.closing(rest, name, last) {
-                Mark::Yes => {
+                Scan::Match(()) => {
                     let close = start + 2 + ws_run(&rest[2..], 0);
                     *at += rest.find('>').map_or(rest.len(), |end| end + 1);
-                    return Lexeme::Close(&window[close..close + name.len()]);
+                    return XmlLexeme::Close(&window[close..close + name.len()]);
                 }
-                Mark::Partial => return Lexeme::Need,
-                Mark::No => starts(rest, CDATA, last),
-            },
-            None => match self.special(window, at, last) {
-                Some(lexeme) => return lexeme,
-                None => starts(rest, CDATA, last),
+                Scan::Incomplete => return XmlLexeme::Need,
+                Scan::NoMatch => section(),
             },
         };
-        match mark {
-            Mark::Yes => {
-                self.state = State::Cdata;
-                *at += CDATA.len();
-                Lexeme::Cdata("")
+        match found {
+            Scan::Match((state, length)) => {
+                self.state = state;
+                *at += length;
+                if state == XmlState::Cdata { XmlLexeme::Cdata("") } else { XmlLexeme::Ignored }
             }
-            Mark::Partial => Lexeme::Need,
-            Mark::No if raw.is_none() => self.tag(window, at, last),
-            Mark::No => self.stray(window, at, "< must be written &lt;"),
+            Scan::Incomplete => XmlLexeme::Need,
+            Scan::NoMatch if raw.is_none() => self.tag(window, at, last),
+            Scan::NoMatch => self.stray(window, at, "< must be written &lt;"),
         }
     }
 
-    /// How much of a run of text is one lexeme: up to the end of CDATA, which no text may contain, or that alone.
+    /// The length of the next lexeme in a run of text: up to `]]>`, which text must not contain, or only that.
     fn brackets(&mut self, text: &str, run: usize, last: bool) -> usize {
         const END: &str = "]]>";
         if text.starts_with(END) {
@@ -238,39 +228,13 @@ impl Lexer {
         if last || run < text.len() { run } else { run - held.unwrap_or(0) }
     }
 
-    fn stray<'w>(&mut self, window: &'w str, at: &mut usize, fault: &'static str) -> Lexeme<'w> {
+    fn stray<'w>(&mut self, window: &'w str, at: &mut usize, fault: &'static str) -> XmlLexeme<'w> {
         self.fault = Some(fault);
         *at += 1;
-        Lexeme::Stray(&window[*at - 1..*at])
+        XmlLexeme::Stray(&window[*at - 1..*at])
     }
 
-    /// Comments, instructions and document types.
-    fn special<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Option<Lexeme<'w>> {
-        let rest = &window[*at..];
-        let (comment, instruction) = (starts(rest, COMMENT, last), starts(rest, "<?", last));
-        let known = rest.len().min(DOCTYPE.len());
-        let doctype = match rest.as_bytes()[..known].eq_ignore_ascii_case(&DOCTYPE.as_bytes()[..known]) {
-            true if known == DOCTYPE.len() => Mark::Yes,
-            true if !last => Mark::Partial,
-            _ => Mark::No,
-        };
-        let (state, length) = match (comment, instruction, doctype) {
-            (Mark::Yes, _, _) => (State::Comment, COMMENT.len()),
-            (_, Mark::Yes, _) => match rest.as_bytes().get(2) {
-                Some(byte) if begins_name(*byte) => (State::Instruction, 2),
-                None if !last => return Some(Lexeme::Need),
-                _ => return None,
-            },
-            (_, _, Mark::Yes) => (State::Doctype { depth: 0, quote: None }, DOCTYPE.len()),
-            (Mark::Partial, _, _) | (_, Mark::Partial, _) | (_, _, Mark::Partial) => return Some(Lexeme::Need),
-            (Mark::No, Mark::No, Mark::No) => return None,
-        };
-        self.state = state;
-        *at += length;
-        Some(Lexeme::Ignored)
-    }
-
-    /// Reads on in a document type, of which nothing is heeded. Returns where it, or the window, ends.
+    /// Continues in a document type, which is ignored. Returns where it, or the window, ends.
     fn doctype(&mut self, window: &str, from: usize, mut depth: usize, mut quote: Option<u8>) -> usize {
         for (at, &byte) in window.as_bytes().iter().enumerate().skip(from) {
             match (byte, quote) {
@@ -279,50 +243,49 @@ impl Lexer {
                 (b'[', _) => depth += 1,
                 (b']', _) => depth = depth.saturating_sub(1),
                 (b'>', _) if depth == 0 => {
-                    self.state = State::Content;
+                    self.state = XmlState::Content;
                     return at + 1;
                 }
                 _ => {}
             }
         }
-        self.state = State::Doctype { depth, quote };
+        self.state = XmlState::Doctype { depth, quote };
         window.len()
     }
 
-    /// Is this the closing tag of that name? Looks at each byte once, however the text is cut.
-    fn closing(&mut self, rest: &str, name: &str, last: bool) -> Mark {
+    /// Whether this is the closing tag of that name. Each byte is scanned once, whatever the windows are.
+    fn closing(&mut self, rest: &str, name: &str, last: bool) -> Scan {
         let bytes = rest.as_bytes();
         let mut at = self.looked.max(1);
-        while let Some(&byte) = bytes.get(at) {
+        let found = loop {
+            let Some(&byte) = bytes.get(at) else { break Scan::at_end(last) };
             self.ending = match self.ending {
                 Ending::Slash if at == 1 && byte == b'/' => Ending::Slash,
                 Ending::Slash if at > 1 && is_ws(byte) => Ending::Slash,
                 Ending::Slash if at > 1 && name.as_bytes().first() == Some(&byte) => Ending::Name(1),
                 Ending::Name(known) if name.as_bytes().get(known) == Some(&byte) => Ending::Name(known + 1),
-                Ending::Name(known) if known == name.len() && is_ws(byte) => Ending::Behind,
-                Ending::Behind if is_ws(byte) => Ending::Behind,
-                Ending::Name(known) if known == name.len() && byte == b'>' => return self.looked_at(Mark::Yes),
-                Ending::Behind if byte == b'>' => return self.looked_at(Mark::Yes),
-                _ => return self.looked_at(Mark::No),
+                Ending::Name(known) if known == name.len() && is_ws(byte) => Ending::After,
+                Ending::After if is_ws(byte) => Ending::After,
+                Ending::Name(known) if known == name.len() && byte == b'>' => break Scan::Match(()),
+                Ending::After if byte == b'>' => break Scan::Match(()),
+                _ => break Scan::NoMatch,
             };
             at += 1;
-        }
+        };
         self.looked = at;
-        if last { self.looked_at(Mark::No) } else { Mark::Partial }
+        if !found.is_incomplete() {
+            (self.looked, self.ending) = (0, Ending::Slash);
+        }
+        found
     }
 
-    fn looked_at(&mut self, mark: Mark) -> Mark {
-        (self.looked, self.ending) = (0, Ending::Slash);
-        mark
-    }
-
-    /// A tag, from its `<`. Another `<` outside quotes, or the end, shows that it is none.
-    fn tag<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Lexeme<'w> {
+    /// A tag from its `<` on. If another `<` outside quotes, or the end of the text, comes first, it is not a tag.
+    fn tag<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> XmlLexeme<'w> {
         let start = *at;
         let bytes = window.as_bytes();
         if self.looked == 0 {
             match bytes.get(start + 1) {
-                None if !last => return Lexeme::Need,
+                None if !last => return XmlLexeme::Need,
                 Some(byte) if begins_name(*byte) || *byte == b'/' => {}
                 _ => return self.stray(window, at, "< must be written &lt;"),
             }
@@ -343,13 +306,13 @@ impl Lexer {
         };
         if found.is_none() && !last {
             self.looked = end - start;
-            return Lexeme::Need;
+            return XmlLexeme::Need;
         }
         (self.looked, self.quote, self.equals) = (0, None, false);
         let parts = (found == Some(true)).then(|| parts(&window[start + 1..end])).flatten();
         match parts {
             Some(lexeme) => {
-                if matches!(lexeme, Lexeme::Close(_)) && is_ws(bytes[start + 2]) {
+                if matches!(lexeme, XmlLexeme::Close(_)) && is_ws(bytes[start + 2]) {
                     self.fault = Some("a closing tag must begin with its name");
                 }
                 *at = end + 1;
@@ -360,20 +323,33 @@ impl Lexer {
     }
 }
 
-/// What stands between `<` and `>`.
-fn parts(inner: &str) -> Option<Lexeme<'_>> {
+/// The beginning of a comment, an instruction or a document type: the state in it, and the length of its mark.
+fn special(text: &str, last: bool) -> Scan<(XmlState, usize)> {
+    let instruction = || {
+        starts(text, "<?", last).and_then(|()| match text.as_bytes().get(2) {
+            None => Scan::at_end(last),
+            Some(byte) => Scan::some(begins_name(*byte).then_some((XmlState::Instruction, 2))),
+        })
+    };
+    let doctype = XmlState::Doctype { depth: 0, quote: None };
+    let comment = starts(text, COMMENT, last).map(|()| (XmlState::Comment, COMMENT.len()));
+    comment.or(instruction).or(|| starts_as(text, DOCTYPE, last).map(|()| (doctype, DOCTYPE.len())))
+}
+
+/// The parts of a tag between `<` and `>`.
+fn parts(inner: &str) -> Option<XmlLexeme<'_>> {
     if let Some(rest) = inner.strip_prefix('/') {
         let name = trim(rest);
-        return (name_length(name) == name.len() && !name.is_empty()).then_some(Lexeme::Close(name));
+        return (name_length(name) == name.len() && !name.is_empty()).then_some(XmlLexeme::Close(name));
     }
     let length = name_length(inner);
     let (name, rest) = inner.split_at(length);
     let (rest, empty) = rest.strip_suffix('/').map_or((rest, false), |rest| (rest, true));
     let spaced = rest.as_bytes().first().is_none_or(|byte| is_ws(*byte));
-    (length > 0 && spaced).then_some(Lexeme::Open { name, attributes: rest, empty })
+    (length > 0 && spaced).then_some(XmlLexeme::Open { name, attributes: rest, empty })
 }
 
-/// One attribute: its name, its value as written, and whether XML allows it so.
+/// The attributes of a tag: names, values as written, and whether XML allows this spelling.
 pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
     let mut at = ws_run(source, 0);
     let mut spaced = at > 0;
@@ -399,11 +375,8 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
                 Some(&quote @ (b'"' | b'\'')) => {
                     let end = memchr::memchr(quote, &bytes[at + 1..]).map_or(bytes.len(), |end| at + 1 + end);
                     value = &source[at + 1..end];
-                    let stray = |at: usize| match entity(&value[at..], true) {
-                        Entity::Char(c, _) => !is_allowed(c),
-                        Entity::Text | Entity::Need => true,
-                    };
-                    fine &= !value.contains('<') && !memchr::memchr_iter(b'&', value.as_bytes()).any(stray);
+                    let allowed = |at: usize| entity(&value[at..], true).filter(|(c, _)| is_allowed(*c)).is_match();
+                    fine &= !value.contains('<') && memchr::memchr_iter(b'&', value.as_bytes()).all(allowed);
                     at = (end + 1).min(bytes.len());
                 }
                 _ => {
@@ -416,9 +389,9 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
         } else {
             fine = false;
         }
-        let behind = ws_run(source, at);
-        spaced = behind > at;
-        at = behind;
+        let next = ws_run(source, at);
+        spaced = next > at;
+        at = next;
         Some((name, value, fine))
     })
 }

@@ -1,7 +1,7 @@
-//! XML as models write it: entities, a resumable lexer.
+//! XML as models write it: a resumable lexer, and entities.
 
 mod entities;
 mod lexer;
 
 pub use entities::{For, decode, decode_part, escape};
-pub use lexer::{Lexeme, Lexer, attributes, is_name, name_length};
+pub use lexer::{XmlLexeme, XmlLexer, attributes, is_name, name_length};

@@ -1,9 +1,9 @@
-//! Block scalars, `|` and `>`: line by line, or finer.
+//! Block scalars, `|` and `>`. They are read line by line, or in smaller parts.
 
-use super::bytes::{LineBreak, is_blank, line_break};
-use super::lexeme::Lexeme;
-use super::window::Window;
-use crate::syntax::scan::Mark;
+use std::ops::ControlFlow::Break;
+
+use super::lexeme::YamlLexeme;
+use super::window::{TextWindow, YamlStep, is_blank};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chomp {
@@ -13,44 +13,41 @@ enum Chomp {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// In the first line, behind its marks.
+enum BlockState {
+    /// In the first line, after its marks.
     Head,
     Indentation,
     Text,
-    /// Behind the last line.
+    /// After the last line.
     Over,
 }
 
 #[derive(Debug)]
-pub struct Block {
+pub struct BlockScalar {
     folded: bool,
     chomp: Chomp,
-    /// The indentation that the first line says, counted from the parent's column.
+    /// The indentation given in the first line, relative to the column of the parent.
     said: Option<usize>,
     /// The indentation of the text.
     indent: Option<usize>,
-    place: Place,
-    /// Blanks of the line's indentation so far.
+    state: BlockState,
+    /// Spaces of the current line's indentation so far.
     pub(super) spaces: usize,
-    /// Line breaks in front that are not passed on yet.
+    /// Pending line breaks.
     breaks: usize,
-    /// There was a line of text; it began with a blank.
+    /// There was a line of text. `deeper`: it began with whitespace.
     begun: bool,
     deeper: bool,
 }
 
-/// Is it the first line of a block scalar?
-#[derive(Debug)]
-pub enum Head {
-    Need,
-    Yes { block: Block, length: usize },
-    No,
-}
+/// Approximate bytes of whole lines in one lexeme. More would allocate fresh memory.
+const LINES_BYTES: usize = 4096;
+const LESS_INDENTED: &str = "a line of a block scalar is less indented than its first line";
+const TAB_INDENTED: &str = "a tab cannot indent a line of a block scalar: use spaces";
 
-impl Head {
-    /// By `|` or `>` and what follows directly.
-    pub(super) fn of(marks: &[u8]) -> Option<Block> {
+impl BlockScalar {
+    /// The scalar that begins with `|` or `>` and the marks directly after it.
+    pub(super) fn new(marks: &[u8]) -> Option<Self> {
         let (mut said, mut chomp) = (None, None);
         for mark in &marks[1..] {
             match mark {
@@ -60,82 +57,58 @@ impl Head {
                 _ => return None,
             }
         }
-        Some(Block {
+        Some(BlockScalar {
             folded: marks[0] == b'>',
             chomp: chomp.unwrap_or(Chomp::Clip),
             said,
             indent: None,
-            place: Place::Head,
+            state: BlockState::Head,
             spaces: 0,
             breaks: 0,
             begun: false,
             deeper: false,
         })
     }
-}
 
-/// About so many bytes of whole lines are one lexeme: more would need memory that was not touched yet.
-const LINES_BYTES: usize = 4096;
-const LESS_INDENTED: &str = "a line of a block scalar is less indented than its first line";
-const TAB_INDENTED: &str = "a tab cannot indent a line of a block scalar: use spaces";
-
-impl Block {
-    /// Is all of the text inside a line, and itself in JSON?
+    /// Whether all of the text is inside a line and needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
-        self.place == Place::Text && text.bytes().all(crate::syntax::json::is_plain)
+        self.state == BlockState::Text && text.bytes().all(crate::syntax::json::is_plain)
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> Lexeme<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         loop {
-            match self.place {
-                Place::Head => {
-                    // A comment may stand here; it ends nothing that is content.
-                    let Some(offset) = memchr::memchr3(b'\n', b'\r', b'<', &bytes[w.at..]) else {
-                        w.at = bytes.len();
-                        return if w.last { self.over() } else { Lexeme::Need };
-                    };
-                    w.at += offset;
-                    match line_break(bytes, w.at, w.last) {
-                        LineBreak::Need => return Lexeme::Need,
-                        LineBreak::Yes(length) => {
-                            w.at += length;
-                            self.indent = self.said.map(|said| parent.max(0) as usize + said);
-                            self.place = Place::Indentation;
-                        }
-                        LineBreak::No => match w.closes(false) {
-                            Mark::Yes => return self.over(),
-                            Mark::Partial => return Lexeme::Need,
-                            Mark::No => w.at += 1,
-                        },
+            match self.state {
+                // A comment may follow. It ends nothing that is content.
+                BlockState::Head => {
+                    if w.skip_to_line_break()? {
+                        return Break(self.over());
                     }
+                    if !w.line_break()? {
+                        return Break(self.at_end(w));
+                    }
+                    self.indent = self.said.map(|said| parent.max(0) as usize + said);
+                    self.state = BlockState::Indentation;
                 }
-                Place::Indentation => {
+                BlockState::Indentation => {
                     let most = self.indent.unwrap_or(usize::MAX);
                     while self.spaces < most && bytes.get(w.at) == Some(&b' ') {
                         self.spaces += 1;
                         w.at += 1;
                     }
-                    let Some(&byte) = bytes.get(w.at) else {
-                        return if w.last { self.over() } else { Lexeme::Need };
-                    };
-                    match line_break(bytes, w.at, w.last) {
-                        LineBreak::Need => return Lexeme::Need,
-                        LineBreak::Yes(length) => {
-                            w.at += length;
-                            self.breaks += 1;
-                            self.spaces = 0;
-                            continue;
-                        }
-                        LineBreak::No => {}
+                    let Some(&byte) = bytes.get(w.at) else { return Break(self.at_end(w)) };
+                    if w.line_break()? {
+                        self.breaks += 1;
+                        self.spaces = 0;
+                        continue;
                     }
                     let inside = self.spaces as isize > parent;
                     if !inside && byte != b'\t' {
-                        return self.over();
+                        return Break(self.over());
                     }
-                    self.place = Place::Text;
+                    self.state = BlockState::Text;
                     if !inside || self.spaces < *self.indent.get_or_insert(self.spaces) {
-                        return Lexeme::Bad(if byte == b'\t' { TAB_INDENTED } else { LESS_INDENTED });
+                        return Break(YamlLexeme::Bad(if byte == b'\t' { TAB_INDENTED } else { LESS_INDENTED }));
                     }
                     let deeper = is_blank(byte);
                     let breaks = std::mem::take(&mut self.breaks);
@@ -143,39 +116,40 @@ impl Block {
                     (self.begun, self.deeper) = (true, deeper);
                     match breaks {
                         0 => {}
-                        1 => return Lexeme::Char(if folds { ' ' } else { '\n' }),
-                        _ => return Lexeme::Own("\n".repeat(breaks - usize::from(folds))),
+                        1 => return Break(YamlLexeme::Char(if folds { ' ' } else { '\n' })),
+                        _ => return Break(YamlLexeme::Own("\n".repeat(breaks - usize::from(folds)))),
                     }
                 }
-                Place::Text => {
+                BlockState::Text => {
                     let rest = &bytes[w.at..];
                     let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
                     if length > 0 {
                         let part = &w.text[w.at..w.at + length];
                         w.at += length;
-                        return Lexeme::Part(part);
+                        return Break(YamlLexeme::Part(part));
                     }
                     if let Some(lines) = self.lines(w) {
-                        return Lexeme::Own(lines);
+                        return Break(YamlLexeme::Own(lines));
                     }
-                    match line_break(bytes, w.at, w.last) {
-                        LineBreak::Yes(length) => {
-                            w.at += length;
-                            self.breaks += 1;
-                            self.spaces = 0;
-                            self.place = Place::Indentation;
-                        }
-                        _ if w.last => return self.over(),
-                        _ => return Lexeme::Need,
+                    if !w.line_break()? {
+                        return Break(self.at_end(w));
                     }
+                    self.breaks += 1;
+                    self.spaces = 0;
+                    self.state = BlockState::Indentation;
                 }
-                Place::Over => return Lexeme::Stop,
+                BlockState::Over => return Break(YamlLexeme::Stop),
             }
         }
     }
 
-    /// Lines of a literal text, as deep as its first, from the line break in front of them on.
-    fn lines(&self, w: &mut Window<'_, '_>) -> Option<String> {
+    /// At the end of the window.
+    fn at_end<'w>(&mut self, w: &TextWindow<'w, '_>) -> YamlLexeme<'w> {
+        if w.last { self.over() } else { YamlLexeme::Need }
+    }
+
+    /// Lines of a literal text with the indentation of the first line. The text starts at the line break before them.
+    fn lines(&self, w: &mut TextWindow<'_, '_>) -> Option<String> {
         let indent = self.indent.filter(|_| !self.folded)?;
         let bytes = w.text.as_bytes();
         let mut out = String::new();
@@ -194,18 +168,18 @@ impl Block {
         (!out.is_empty()).then_some(out)
     }
 
-    /// What is left of the line breaks behind the text; the end is next.
-    fn over<'w>(&mut self) -> Lexeme<'w> {
-        self.place = Place::Over;
+    /// Ends the scalar and returns its last line breaks.
+    fn over<'w>(&mut self) -> YamlLexeme<'w> {
+        self.state = BlockState::Over;
         let breaks = match self.chomp {
             Chomp::Strip => 0,
             Chomp::Clip => usize::from(self.begun && self.breaks > 0),
             Chomp::Keep => self.breaks,
         };
         match breaks {
-            0 => Lexeme::Stop,
-            1 => Lexeme::Char('\n'),
-            _ => Lexeme::Own("\n".repeat(breaks)),
+            0 => YamlLexeme::Stop,
+            1 => YamlLexeme::Char('\n'),
+            _ => YamlLexeme::Own("\n".repeat(breaks)),
         }
     }
 }

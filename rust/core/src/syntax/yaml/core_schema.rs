@@ -1,4 +1,4 @@
-//! The core schema of YAML 1.2: what a plain scalar is that is no string.
+//! The core schema of YAML 1.2: the values of plain scalars that are not strings.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::syntax::json::{is_number, respelled};
 
 /// The JSON of a plain scalar that is null, a boolean or a number; its digits are kept. `None`: it is a string.
 pub fn json_of(text: &str) -> Option<Cow<'_, str>> {
-    // Most texts are told by their first byte.
+    // Usually the first byte decides.
     if !text.bytes().next().is_none_or(|byte| byte.is_ascii_digit() || b"~nNtTfF+-.".contains(&byte)) {
         return None;
     }

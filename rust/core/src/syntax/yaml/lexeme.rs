@@ -1,29 +1,29 @@
-//! What the lexer hands out, and what it is told of the text around.
+//! The lexemes of YAML, and what surrounds a YAML text.
 
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
-/// What a YAML text stands in.
-pub trait Ends {
-    /// Does the text end here? `line`: only blanks stand in front of it in its line.
-    fn close(&self, rest: &str, line: bool, last: bool) -> Mark;
+/// The text around a YAML text.
+pub trait Surroundings {
+    /// Whether the YAML text ends here. `line`: only whitespace precedes this place in its line.
+    fn close(&self, rest: &str, line: bool, last: bool) -> Scan;
 
-    /// Does something begin here, at the start of a line, that is no part of the text?
-    fn open(&self, rest: &str, last: bool) -> Mark;
+    /// Whether something that does not belong to the YAML text begins here, at the start of a line.
+    fn open(&self, rest: &str, last: bool) -> Scan;
 
-    /// May the word be a key of the outermost mapping?
+    /// Whether the word may be a key of the outermost mapping.
     fn is_key(&self, word: &str) -> bool;
 }
 
-/// A text that stands alone.
-pub struct NoEnds;
+/// Nothing surrounds the text.
+pub struct NoSurroundings;
 
-impl Ends for NoEnds {
-    fn close(&self, _: &str, _: bool, _: bool) -> Mark {
-        Mark::No
+impl Surroundings for NoSurroundings {
+    fn close(&self, _: &str, _: bool, _: bool) -> Scan {
+        Scan::NoMatch
     }
 
-    fn open(&self, _: &str, _: bool) -> Mark {
-        Mark::No
+    fn open(&self, _: &str, _: bool) -> Scan {
+        Scan::NoMatch
     }
 
     fn is_key(&self, _: &str) -> bool {
@@ -31,14 +31,14 @@ impl Ends for NoEnds {
     }
 }
 
-/// One lexeme. `Part`, `Own` and `Char` are content of the scalar that was started.
+/// One lexeme. `Part`, `Own` and `Char` are content of the current scalar.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Lexeme<'w> {
-    /// The window ends here; nothing is wrong so far.
+pub enum YamlLexeme<'w> {
+    /// The window ends here. There is no error so far.
     Need,
-    /// The text ends here: there is no more.
+    /// The text ends here.
     End,
-    /// [`Ends::close`] and [`Ends::open`] stand here; nothing of them is consumed.
+    /// [`Surroundings::close`] or [`Surroundings::open`] matches here. Nothing of it is consumed.
     Close,
     Open,
     /// The `-` of an item.
@@ -59,19 +59,19 @@ pub enum Lexeme<'w> {
     Char(char),
     /// The scalar ends.
     Stop,
-    /// Not YAML, but it can mean one thing only, and is read as that.
+    /// Not YAML, but unambiguous, so it can be read.
     Lax(Lax),
-    /// Not the YAML that is read here.
+    /// Not YAML, or not in the supported subset.
     Bad(&'static str),
 }
 
-impl Lexeme<'_> {
-    /// Content of the scalar that was started; `one`: where a lone character is put.
+impl YamlLexeme<'_> {
+    /// The content of the current scalar. `one` is memory for a single character.
     pub fn content<'a>(&'a self, one: &'a mut [u8; 4]) -> Option<&'a str> {
         match self {
-            Lexeme::Part(part) => Some(part),
-            Lexeme::Own(part) => Some(part),
-            Lexeme::Char(c) => Some(c.encode_utf8(one)),
+            YamlLexeme::Part(part) => Some(part),
+            YamlLexeme::Own(part) => Some(part),
+            YamlLexeme::Char(c) => Some(c.encode_utf8(one)),
             _ => None,
         }
     }
@@ -79,8 +79,8 @@ impl Lexeme<'_> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lax {
-    /// A backslash in front of a character that is no escape.
+    /// A backslash before a character that is not an escape.
     Backslash,
-    /// A plain text that YAML would refuse.
+    /// Plain text that YAML does not allow.
     Verbatim,
 }

@@ -1,22 +1,22 @@
-//! The one YAML lexer. It is fed windows of a text, consumes what it can tell, and hands out lexemes.
+//! The YAML lexer. It is fed windows of a text, consumes what is certain, and returns lexemes.
 //!
-//! It knows lines, quotes, brackets and block scalars, and nothing of what may follow what: where a quote opens and what it
-//! closes never depends on whether the text in front was right. So the same lexer reads on after an error.
+//! It knows lines, quotes, brackets and block scalars, but no grammar. Where a quote opens and what it closes never
+//! depends on whether the text before it was correct, so the same lexer reads the rest after an error.
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::block::Block;
-use super::lexeme::{Ends, Lexeme};
+use super::block::BlockScalar;
+use super::lexeme::{Surroundings, YamlLexeme};
 use super::pair::{Pair, pair};
-use super::plain::{Plain, Stopped};
-use super::quoted::Quoted;
-use super::text::Text;
-use super::window::{Step, Window};
+use super::plain::{PlainScalar, Stopped};
+use super::quoted::QuotedScalar;
+use super::text::TextScalar;
+use super::window::{TextWindow, YamlStep};
 use crate::syntax::quoting::Alternation;
 
 /// How far ahead the text is scanned for quotes.
 const AHEAD_BYTES: usize = 256;
-/// Most lexemes are no longer.
+/// Most lexemes are not longer.
 const SHORT_BYTES: usize = 32;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) enum Mode {
         indent: usize,
         tab: bool,
     },
-    /// A node may start. `inline`: behind a key in the same line.
+    /// A node may begin. `inline`: after a key in the same line.
     Node {
         inline: bool,
     },
@@ -34,16 +34,17 @@ pub(super) enum Mode {
     Property {
         inline: bool,
     },
-    Plain(Plain),
-    Quoted(Quoted),
-    Block(Block),
-    Text(Text),
-    /// Behind a quoted scalar or a flow collection.
+    Plain(PlainScalar),
+    Quoted(QuotedScalar),
+    Block(BlockScalar),
+    Text(TextScalar),
+    /// After a quoted scalar or a flow collection.
     After {
         blank: bool,
     },
     Comment,
-    /// In a flow collection. `adjacent`: behind a quoted scalar or a bracket; `line`: only blanks are in front in the line.
+    /// In a flow collection. `adjacent`: after a quoted scalar or a bracket. `line`: only whitespace precedes it in its
+    /// line.
     Flow {
         blank: bool,
         adjacent: bool,
@@ -52,48 +53,48 @@ pub(super) enum Mode {
 }
 
 #[derive(Debug)]
-pub struct Lexer {
+pub struct YamlLexer {
     pub(super) mode: Mode,
-    /// The column of the last key or dash: what belongs to it stands deeper.
+    /// The column of the last key or dash. What belongs to it is indented more.
     pub(super) parent: isize,
-    /// Open brackets.
+    /// The number of open brackets.
     pub(super) flow: usize,
-    /// The value that comes next is a text, whatever it looks like.
+    /// The next value is a text, whatever it looks like.
     pub(super) text: bool,
-    /// Blanks in front of it.
+    /// The whitespace before it.
     pub(super) gap: String,
-    /// Bytes behind the consumed ones that were looked at already.
+    /// Bytes after the consumed ones that were scanned already.
     pub(super) seen: usize,
     pub(super) begun: bool,
-    /// Of the next byte, counted from 0, in characters.
+    /// The line and column of the next byte. They count from 0, in characters.
     line: usize,
     pub(super) column: usize,
-    /// Of the last lexeme.
+    /// The line and column of the last lexeme.
     place: (usize, usize),
-    /// Lines that start in this column or before it are of the outermost mapping.
+    /// Lines that start in this column or before it belong to the outermost mapping.
     pub base: usize,
-    /// The quotes of the consumed text, judged by their places alone, and the scalars in which they are ignored.
+    /// The quotes of the consumed text, judged by the bytes around them, except in scalars that ignore them.
     quotes: Alternation,
     /// This many of the next bytes contain no quote.
     clear: usize,
-    whole: Whole,
+    opaque: OpaqueScalar,
     lost: bool,
 }
 
-/// A scalar that ends by its own rules, whatever quotes are in it: one that begins where no quote is open.
+/// A scalar that ends by its own rules, whatever quotes are in it. It began where no quote was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whole {
+enum OpaqueScalar {
     No,
-    /// In quotes; `empty`: it is empty so far.
+    /// In quotes. `empty`: it is empty so far.
     Quoted {
         empty: bool,
     },
     Block,
 }
 
-impl Default for Lexer {
+impl Default for YamlLexer {
     fn default() -> Self {
-        Lexer {
+        YamlLexer {
             mode: Mode::Line { indent: 0, tab: false },
             parent: -1,
             flow: 0,
@@ -107,38 +108,38 @@ impl Default for Lexer {
             base: 0,
             quotes: Alternation::START,
             clear: 0,
-            whole: Whole::No,
+            opaque: OpaqueScalar::No,
             lost: false,
         }
     }
 }
 
-impl Lexer {
+impl YamlLexer {
     /// The quote that is open in unquoted text.
     pub fn open_quote(&self) -> Option<u8> {
         self.quotes.open()
     }
 
-    /// An error came before, so what looks like a block scalar may not be one.
+    /// Reports an error: from now on, what looks like a block scalar may not be one.
     pub fn lose(&mut self) {
         self.lost = true;
     }
 
-    /// The scalar that is open now, if its own rules may say where it ends.
+    /// The current scalar, if its own rules may decide where it ends.
     #[inline]
-    fn scalar(&self) -> Whole {
+    fn scalar(&self) -> OpaqueScalar {
         match &self.mode {
-            Mode::Quoted(_) => Whole::Quoted { empty: true },
-            Mode::Block(_) if !self.lost || self.whole == Whole::Block => Whole::Block,
-            _ => Whole::No,
+            Mode::Quoted(_) => OpaqueScalar::Quoted { empty: true },
+            Mode::Block(_) if !self.lost || self.opaque == OpaqueScalar::Block => OpaqueScalar::Block,
+            _ => OpaqueScalar::No,
         }
     }
 
-    /// Tracks the quotes of a text that was consumed, before the rest of the window. `was`: the scalar that was open before it.
+    /// Tracks the quotes of consumed text. `rest` is the rest of the window, and `was` the scalar before the text.
     #[inline]
-    fn follow(&mut self, was: Whole, text: &str, rest: &str) {
-        let whole = self.whole != Whole::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
-        if text.len() <= self.clear && !whole && self.quotes.pass(text) {
+    fn follow(&mut self, was: OpaqueScalar, text: &str, rest: &str) {
+        let opaque = self.opaque != OpaqueScalar::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
+        if text.len() <= self.clear && !opaque && self.quotes.pass(text) {
             self.clear -= text.len();
         } else {
             self.follow_on(was, text, rest);
@@ -157,35 +158,35 @@ impl Lexer {
         };
     }
 
-    fn follow_on(&mut self, was: Whole, text: &str, rest: &str) {
+    fn follow_on(&mut self, was: OpaqueScalar, text: &str, rest: &str) {
         self.skip(text.len(), rest);
         let now = self.scalar();
-        match (&mut self.whole, now) {
-            (Whole::No, Whole::No) => self.quotes.run(text),
-            // It begins here. One that began while a quote was open is text like any other, to its end.
-            (Whole::No, now) if was == Whole::No && self.quotes.open().is_none() => self.whole = now,
-            (Whole::No, _) => self.quotes.run(text),
-            (Whole::Quoted { empty }, Whole::Quoted { .. }) => *empty &= text.is_empty(),
-            (Whole::Block, Whole::Block) => {}
-            (Whole::Quoted { empty }, _) => {
+        match (&mut self.opaque, now) {
+            (OpaqueScalar::No, OpaqueScalar::No) => self.quotes.run(text),
+            // A scalar begins here. One that began while a quote was open is ordinary text up to its end.
+            (OpaqueScalar::No, now) if was == OpaqueScalar::No && self.quotes.open().is_none() => self.opaque = now,
+            (OpaqueScalar::No, _) => self.quotes.run(text),
+            (OpaqueScalar::Quoted { empty }, OpaqueScalar::Quoted { .. }) => *empty &= text.is_empty(),
+            (OpaqueScalar::Block, OpaqueScalar::Block) => {}
+            (OpaqueScalar::Quoted { empty }, _) => {
                 self.quotes = if *empty && text.len() <= 1 { Alternation::START } else { Alternation::CLOSED };
-                self.whole = Whole::No;
+                self.opaque = OpaqueScalar::No;
             }
-            (Whole::Block, _) => (self.quotes, self.whole) = (Alternation::START, Whole::No),
+            (OpaqueScalar::Block, _) => (self.quotes, self.opaque) = (Alternation::START, OpaqueScalar::No),
         }
     }
 
-    /// The value of the key that was just read is a text: what is no YAML is taken to the letter.
+    /// Reads the value of the last key as a text: what is not YAML is taken verbatim.
     pub fn expect_text(&mut self) {
         self.text = true;
     }
 
-    /// Line and column of the last lexeme, counted from 0.
+    /// The line and column of the last lexeme. They count from 0.
     pub fn place(&self) -> (usize, usize) {
         self.place
     }
 
-    /// Is a quote, a bracket or a block scalar open?
+    /// Whether a quote or a bracket is open.
     pub fn is_open(&self) -> bool {
         self.flow > 0 || matches!(self.mode, Mode::Quoted(_))
     }
@@ -194,7 +195,7 @@ impl Lexer {
         matches!(self.mode, Mode::Block(_))
     }
 
-    /// Takes text that is inside a scalar that started, all of it, and is in JSON what it is. False: nothing was done.
+    /// Consumes text that is content of the current scalar and needs no escape in JSON. False: nothing was consumed.
     #[inline]
     pub fn feed_plain(&mut self, text: &str) -> bool {
         let taken = match &mut self.mode {
@@ -210,8 +211,9 @@ impl Lexer {
         taken
     }
 
-    /// Takes the next line, with the line break in front, if it is a [`Pair`] in column 0. It reads so, lexeme for lexeme.
-    pub fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Ends) -> Option<Pair<'w>> {
+    /// Consumes a line break and the next line, if that is a [`Pair`] in column 0. Reading its lexemes has the same
+    /// result.
+    pub fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Surroundings) -> Option<Pair<'w>> {
         if !matches!(self.mode, Mode::Line { .. } | Mode::After { .. }) {
             return None;
         }
@@ -227,16 +229,16 @@ impl Lexer {
         self.quotes = quotes;
         self.skip(length, rest);
         *at += length;
-        // A line break is next: in which column it stands nobody asks.
+        // A line break is next, so its column does not matter.
         self.line += 1;
         (self.begun, self.parent, self.mode) = (true, 0, Mode::After { blank: false });
         Some(pair)
     }
 
-    /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
-    /// start.
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Ends) -> Lexeme<'w> {
-        let mut w = Window { text: window, at: *at, last, ends };
+    /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at
+    /// `*at`.
+    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Surroundings) -> YamlLexeme<'w> {
+        let mut w = TextWindow { text: window, at: *at, last, ends };
         loop {
             let before = w.at;
             let start = (self.line, self.column);
@@ -245,13 +247,19 @@ impl Lexer {
             self.count(&window[before..w.at]);
             self.follow(was, &window[before..w.at], &window[w.at..]);
             let Break(lexeme) = step else { continue };
-            // Windows may begin anywhere, so only what does not depend on that is a place.
+            // The place of a part of a scalar would depend on the windows, so it is not recorded.
             match lexeme {
-                Lexeme::Start { .. } | Lexeme::Key { .. } | Lexeme::Dash | Lexeme::Punct(_) => self.place = start,
-                Lexeme::Bad(_) | Lexeme::Lax(_) | Lexeme::Close | Lexeme::Open | Lexeme::End => {
+                YamlLexeme::Start { .. } | YamlLexeme::Key { .. } | YamlLexeme::Dash | YamlLexeme::Punct(_) => {
+                    self.place = start
+                }
+                YamlLexeme::Bad(_) | YamlLexeme::Lax(_) | YamlLexeme::Close | YamlLexeme::Open | YamlLexeme::End => {
                     self.place = (self.line, self.column);
                 }
-                Lexeme::Need | Lexeme::Part(_) | Lexeme::Own(_) | Lexeme::Char(_) | Lexeme::Stop => {}
+                YamlLexeme::Need
+                | YamlLexeme::Part(_)
+                | YamlLexeme::Own(_)
+                | YamlLexeme::Char(_)
+                | YamlLexeme::Stop => {}
             }
             *at = w.at;
             return lexeme;
@@ -281,74 +289,68 @@ impl Lexer {
         self.column += count_chars(line);
     }
 
-    fn step<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
-        let (lexeme, behind) = match &mut self.mode {
+    fn step<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
+        let step = match self.mode {
             Mode::Line { .. } => return self.indentation(w),
-            Mode::Node { inline } => {
-                let inline = *inline;
-                return self.node(w, inline);
-            }
-            Mode::Property { inline } => {
-                let inline = *inline;
-                return self.property(w, inline);
-            }
+            Mode::Node { inline } => return self.node(w, inline),
+            Mode::Property { inline } => return self.property(w, inline),
             Mode::After { .. } => return self.after(w),
             Mode::Comment => return self.comment(w),
             Mode::Flow { .. } => return self.in_flow(w),
-            Mode::Plain(plain) => {
-                let (lexeme, stopped) = plain.next(w, self.parent, self.flow > 0);
-                let behind = stopped.map(|stopped| match stopped {
-                    Stopped::Line { indent, tab } => Mode::Line { indent, tab },
-                    Stopped::Comment => Mode::Comment,
-                    Stopped::Here { line } if self.flow > 0 => Mode::Flow { blank: line, adjacent: false, line },
-                    Stopped::Here { .. } => Mode::After { blank: false },
-                });
-                (lexeme, behind)
-            }
-            Mode::Quoted(quoted) => (quoted.next(w), Some(self.behind())),
-            Mode::Block(block) => {
-                let lexeme = block.next(w, self.parent);
-                (lexeme, Some(Mode::Line { indent: block.spaces, tab: false }))
-            }
-            Mode::Text(text) => {
-                let (lexeme, indent) = text.next(w, self.parent);
-                let line = |indent| Mode::Line { indent, tab: false };
-                (lexeme, Some(indent.map_or(Mode::After { blank: false }, line)))
-            }
+            Mode::Plain(ref mut plain) => plain.next(w, self.parent, self.flow > 0),
+            Mode::Quoted(ref mut quoted) => quoted.next(w),
+            Mode::Block(ref mut block) => block.next(w, self.parent),
+            Mode::Text(ref mut text) => text.next(w, self.parent),
         };
-        if lexeme == Lexeme::Stop
-            && let Some(behind) = behind
-        {
-            self.mode = behind;
+        if let Break(YamlLexeme::Stop) = step {
+            self.mode = self.after_scalar();
         }
-        Break(lexeme)
+        step
     }
 
-    /// Behind a quoted scalar or a bracket.
-    pub(super) fn behind(&self) -> Mode {
+    fn after_scalar(&self) -> Mode {
+        let line = |indent, tab| match self.flow {
+            0 => Mode::Line { indent, tab },
+            _ => Mode::Flow { blank: true, adjacent: false, line: true },
+        };
+        match &self.mode {
+            Mode::Block(block) => line(block.spaces, false),
+            Mode::Text(text) => text.indentation_after().map_or(self.after_node(), |indent| line(indent, false)),
+            Mode::Plain(plain) => match plain.stopped {
+                Stopped::Line { indent, tab } => line(indent, tab),
+                Stopped::Comment => Mode::Comment,
+                Stopped::Here if self.flow > 0 => Mode::Flow { blank: false, adjacent: false, line: false },
+                Stopped::Here => self.after_node(),
+            },
+            _ => self.after_node(),
+        }
+    }
+
+    /// The mode after a quoted scalar or a bracket.
+    pub(super) fn after_node(&self) -> Mode {
         match self.flow {
             0 => Mode::After { blank: false },
             _ => Mode::Flow { blank: false, adjacent: true, line: false },
         }
     }
 
-    /// A lexeme, and on in a mode.
-    pub(super) fn out<'w>(&mut self, lexeme: Lexeme<'w>, mode: Mode) -> Step<'w> {
+    /// Returns a lexeme and continues in a mode.
+    pub(super) fn out<'w>(&mut self, lexeme: YamlLexeme<'w>, mode: Mode) -> YamlStep<'w> {
         self.mode = mode;
         Break(lexeme)
     }
 
-    /// On in a mode.
-    pub(super) fn go<'w>(&mut self, mode: Mode) -> Step<'w> {
+    /// Continues in a mode.
+    pub(super) fn go<'w>(&mut self, mode: Mode) -> YamlStep<'w> {
         self.mode = mode;
         Continue(())
     }
 
-    pub(super) fn start<'w>(&mut self, quoted: bool, mode: Mode) -> Step<'w> {
+    pub(super) fn start<'w>(&mut self, quoted: bool, mode: Mode) -> YamlStep<'w> {
         self.begun = true;
         self.text = false;
         self.gap.clear();
-        self.out(Lexeme::Start { quoted }, mode)
+        self.out(YamlLexeme::Start { quoted }, mode)
     }
 }
 

@@ -1,16 +1,14 @@
-//! YAML 1.2 as text: one resumable lexer, what becomes of its lexemes, and the writer. No schema.
+//! YAML 1.2 as text: a resumable lexer, a builder of values, and the writer.
 //!
-//! A subset: block mappings and sequences, flow collections, all kinds of scalars, comments. Anchors, aliases, tags, directives
-//! and several documents are errors that say so; keys are scalars.
+//! A subset is supported: block mappings and sequences, flow collections, all kinds of scalars, and comments. Keys must
+//! be scalars. Anchors, aliases, tags, directives and multiple documents are errors with a message.
 
 mod block;
 mod build;
-mod bytes;
 mod core_schema;
-mod flow;
 mod lexeme;
 mod lexer;
-mod lines;
+mod nodes;
 mod pair;
 mod peek;
 mod plain;
@@ -19,10 +17,10 @@ mod text;
 mod window;
 mod write;
 
-pub use build::{Builder, Fault, YamlError, parse};
+pub use build::{TreeBuilder, YamlFault, parse};
 pub use core_schema::json_of;
-pub use lexeme::{Ends, Lax, Lexeme, NoEnds};
-pub use lexer::Lexer;
+pub use lexeme::{Lax, NoSurroundings, Surroundings, YamlLexeme};
+pub use lexer::YamlLexer;
 pub use pair::Pair;
-pub use peek::{Ahead, document_mark, plain_key, quoted_key};
+pub use peek::{document_mark, plain_key, quoted_key};
 pub use write::{format, write_key, write_value};

@@ -1,8 +1,8 @@
-//! A line as most lines of most calls are: `key: value`, with a value that is plain text, or quoted text without escapes.
+//! The most common kind of line: `key: value`, with plain text or with quoted text without escapes.
 
-use super::lexeme::Ends;
+use super::lexeme::Surroundings;
 use crate::syntax::json;
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'w> {
@@ -11,36 +11,36 @@ pub struct Pair<'w> {
     pub quoted: bool,
 }
 
-/// Reads one at the line break in front of it; with its length. The line behind it, a key or the end, shows that it is complete.
-/// `None` also where that is not plain to see, or not there yet.
-pub(super) fn pair<'w>(text: &'w str, ends: &dyn Ends) -> Option<(Pair<'w>, usize)> {
+/// Reads a pair after a line break, and returns its length. The next line, a key or the end, proves that the pair is
+/// complete. `None`: the text is not in this form, or not complete yet.
+pub(super) fn pair<'w>(text: &'w str, ends: &dyn Surroundings) -> Option<(Pair<'w>, usize)> {
     let line = text.strip_prefix('\n')?;
     let colon = key(line)?;
     let value = line[colon + 1..].strip_prefix(' ')?;
     let quoted = value.starts_with('"');
     let length = if quoted { in_quotes(value)? } else { plain(value.as_bytes())? };
-    let behind = value[length..].strip_prefix('\n')?;
-    if ends.close(behind, true, false) != Mark::Yes {
-        let colon = key(behind)?;
-        behind.as_bytes().get(colon + 1).filter(|byte| matches!(byte, b' ' | b'\n'))?;
+    let next = value[length..].strip_prefix('\n')?;
+    if ends.close(next, true, false) != Scan::Match(()) {
+        let colon = key(next)?;
+        next.as_bytes().get(colon + 1).filter(|byte| matches!(byte, b' ' | b'\n'))?;
     }
     let text = if quoted { &value[1..length - 1] } else { &value[..length] };
     Some((Pair { key: &line[..colon], value: text, quoted }, 1 + colon + 2 + length))
 }
 
-/// Where the colon stands behind a key that is one word.
+/// The place of the colon after a key of one word.
 fn key(line: &str) -> Option<usize> {
     let length = line.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_')?;
     (length > 0 && line.as_bytes()[length] == b':').then_some(length)
 }
 
-/// Bytes of the quoted text, if it has no escapes.
+/// The length of quoted text without escapes.
 fn in_quotes(value: &str) -> Option<usize> {
     let end = 1 + value[1..].bytes().position(|byte| !json::is_plain(byte))?;
     (value.as_bytes()[end] == b'"').then_some(end + 1)
 }
 
-/// Bytes of the plain text that ends with its line.
+/// The length of plain text that ends with its line.
 fn plain(text: &[u8]) -> Option<usize> {
     let begins = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._~$(".contains(byte) || *byte >= 0x80;
     let first = text.first().filter(|byte| **byte != b'-').or(text.get(1));

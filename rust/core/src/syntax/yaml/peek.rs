@@ -1,78 +1,64 @@
-//! What stands ahead: is it a key, a block scalar's head? Nothing is consumed; how far was looked is remembered.
+//! Lookahead: is a key, a document mark or a block scalar next? Nothing is consumed. `seen` counts the bytes that were
+//! scanned already.
 
-use super::block::Head;
-use super::bytes::{LineBreak, is_blank, is_flow_mark, line_break, separates};
-use super::lexeme::Ends;
-use crate::syntax::scan::{Mark, starts};
+use super::block::BlockScalar;
+use super::lexeme::Surroundings;
+use super::window::{is_blank, is_flow_mark, is_line_break, separates};
+use crate::syntax::scan::{Scan, starts};
 
-/// Blanks that may stand between a quoted key and its colon.
+/// Maximum number of spaces before the colon of a quoted key.
 const KEY_BLANKS: usize = 64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
-    Need,
-    /// Its bytes, and where its colon ends.
-    Key {
-        length: usize,
-        behind: usize,
-    },
-    No,
-}
+/// The length of a key, and where its colon ends.
+pub type Key = (usize, usize);
 
-/// Does `rest`, at the start of a line, begin with a mark between documents?
-pub fn document_mark(rest: &str, last: bool) -> Mark {
+/// Whether `rest`, at the start of a line, begins with `---` or `...`.
+pub fn document_mark(rest: &str, last: bool) -> Scan {
     let mark = if rest.starts_with('-') { "---" } else { "..." };
-    match starts(rest, mark, last) {
-        Mark::Yes => match separates(rest.as_bytes(), 3, last) {
-            None => Mark::Partial,
-            Some(true) => Mark::Yes,
-            Some(false) => Mark::No,
-        },
-        other => other,
-    }
+    starts(rest, mark, last).and_then(|()| separates(rest.as_bytes(), 3, last))
 }
 
 /// A plain key at the start of `rest`.
-pub fn plain_key(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> Ahead {
+pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usize) -> Scan<Key> {
     let bytes = rest.as_bytes();
     let mut at = std::mem::take(seen);
     while let Some(&byte) = bytes.get(at) {
         match byte {
-            b'\n' | b'\r' => return Ahead::No,
-            b'#' if at > 0 && is_blank(bytes[at - 1]) => return Ahead::No,
+            b'\n' | b'\r' => return Scan::NoMatch,
+            b'#' if at > 0 && is_blank(bytes[at - 1]) => return Scan::NoMatch,
             b':' => match separates(bytes, at + 1, last) {
-                None => break,
-                Some(true) => return Ahead::Key { length: at, behind: at + 1 },
-                Some(false) => {}
+                Scan::Incomplete => break,
+                Scan::Match(()) => return Scan::Match((at, at + 1)),
+                Scan::NoMatch => {}
             },
             b'<' => match ends.close(&rest[at..], false, last) {
-                Mark::Yes => return Ahead::No,
-                Mark::Partial => break,
-                Mark::No => {}
+                Scan::Match(()) => return Scan::NoMatch,
+                Scan::Incomplete => break,
+                Scan::NoMatch => {}
             },
             _ => {}
         }
         at += 1;
     }
     if at == bytes.len() && last {
-        return Ahead::No;
+        return Scan::NoMatch;
     }
     *seen = at;
-    Ahead::Need
+    Scan::Incomplete
 }
 
 /// A quoted key at the start of `rest`.
-pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Ahead {
+pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Scan<Key> {
     let bytes = rest.as_bytes();
     let quote = bytes[0];
     let mut at = std::mem::take(seen).max(1);
     while let Some(&byte) = bytes.get(at) {
         let next = bytes.get(at + 1);
         match byte {
-            b'\n' | b'\r' => return Ahead::No,
+            b'\n' | b'\r' => return Scan::NoMatch,
             b'\\' if quote == b'"' => match next {
                 None => break,
-                Some(b'\n' | b'\r') => return Ahead::No,
+                Some(b'\n' | b'\r') => return Scan::NoMatch,
                 Some(_) => at += 1,
             },
             _ if byte != quote => {}
@@ -81,29 +67,23 @@ pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Ahead {
             _ => {
                 let blanks = bytes[at + 1..].iter().take(KEY_BLANKS + 1).take_while(|byte| is_blank(**byte)).count();
                 let colon = at + 1 + blanks;
-                let key = match bytes.get(colon) {
-                    Some(b':') => separates(bytes, colon + 1, last),
-                    None if !last => None,
-                    _ => Some(false),
-                };
-                match key {
-                    None => break,
-                    Some(true) => return Ahead::Key { length: at, behind: colon + 1 },
-                    Some(false) => return Ahead::No,
+                match starts(&rest[colon..], ":", last).and_then(|()| separates(bytes, colon + 1, last)) {
+                    Scan::Incomplete => break,
+                    found => return found.map(|()| (at, colon + 1)),
                 }
             }
         }
         at += 1;
     }
     if last {
-        return Ahead::No;
+        return Scan::NoMatch;
     }
     *seen = at;
-    Ahead::Need
+    Scan::Incomplete
 }
 
-/// Does `rest` begin with an anchor, an alias or a tag, and not with a text that only looks so?
-pub fn property(rest: &str, last: bool, seen: &mut usize) -> Mark {
+/// Whether `rest` begins with an anchor, an alias or a tag, and not with similar text.
+pub fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
     let bytes = rest.as_bytes();
     let tag = bytes[0] == b'!';
     let mut at = std::mem::take(seen).max(1);
@@ -112,19 +92,19 @@ pub fn property(rest: &str, last: bool, seen: &mut usize) -> Mark {
             || matches!(byte, b'_' | b'-')
             || (tag && matches!(byte, b'!' | b':' | b'/' | b'.' | b','));
         if !named {
-            return if at > 1 && separates(bytes, at, last) == Some(true) { Mark::Yes } else { Mark::No };
+            return separates(bytes, at, last).filter(|()| at > 1);
         }
         at += 1;
     }
     if last {
-        return if at > 1 { Mark::Yes } else { Mark::No };
+        return Scan::some((at > 1).then_some(()));
     }
     *seen = at;
-    Mark::Partial
+    Scan::Incomplete
 }
 
-/// Is it the first line of a block scalar?
-pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Head {
+/// The first line of a block scalar, and the length of its marks.
+pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(BlockScalar, usize)> {
     let bytes = rest.as_bytes();
     let marks = bytes[1..].iter().take(3).take_while(|byte| matches!(byte, b'-' | b'+' | b'1'..=b'9')).count();
     let mut at = std::mem::take(seen).max(1 + marks);
@@ -134,33 +114,27 @@ pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Head {
     let fits = match bytes.get(at) {
         None if last => true,
         None => {
-            // Of the marks some may be missing yet.
+            // Some of the marks may be missing yet.
             *seen = if at > 1 + marks { at } else { 0 };
-            return Head::Need;
+            return Scan::Incomplete;
         }
         Some(b'#') => at > 1 + marks,
-        Some(_) => line_break(bytes, at, true) != LineBreak::No,
+        Some(byte) => is_line_break(*byte),
     };
-    match Head::of(&bytes[..1 + marks]) {
-        Some(block) if fits => Head::Yes { block, length: 1 + marks },
-        _ => Head::No,
-    }
-}
-
-/// Is the character before which `text` ends the first of a comment? `#` itself stands there.
-pub fn is_comment(text: &str) -> bool {
-    text.as_bytes().last().is_none_or(|byte| is_blank(*byte) || *byte == b'\n')
+    let block = BlockScalar::new(&bytes[..1 + marks]).filter(|_| fits);
+    Scan::some(block).map(|block| (block, 1 + marks))
 }
 
 /// Where a comment begins in a line of plain text.
 pub fn comment(line: &str) -> Option<usize> {
-    memchr::memchr_iter(b'#', line.as_bytes()).find(|at| is_comment(&line[..*at]))
+    let begins = |at: &usize| line.as_bytes()[..*at].last().is_none_or(|byte| is_blank(*byte) || *byte == b'\n');
+    memchr::memchr_iter(b'#', line.as_bytes()).find(begins)
 }
 
-/// Is the colon at `at` the end of a key?
-pub fn ends_key(bytes: &[u8], at: usize, last: bool, flow: bool) -> Option<bool> {
+/// Whether the colon at `at` ends a key.
+pub fn ends_key(bytes: &[u8], at: usize, last: bool, flow: bool) -> Scan {
     match bytes.get(at + 1) {
-        Some(byte) if flow && is_flow_mark(*byte) => Some(true),
+        Some(byte) if flow && is_flow_mark(*byte) => Scan::Match(()),
         _ => separates(bytes, at + 1, last),
     }
 }

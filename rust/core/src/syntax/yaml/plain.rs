@@ -1,156 +1,144 @@
 //! Plain scalars, of one line or of several that are folded.
 
-use super::bytes::{LineBreak, is_blank, is_flow_mark, line_break};
-use super::lexeme::Lexeme;
+use std::ops::ControlFlow::{Break, Continue};
+
+use super::lexeme::YamlLexeme;
 use super::peek::{document_mark, ends_key};
-use super::window::Window;
-use crate::syntax::scan::Mark;
+use super::window::{Fold, TextWindow, YamlStep, is_blank, is_flow_mark, is_match};
+use crate::syntax::scan::Scan;
 
 #[derive(Debug, Default)]
-pub struct Plain {
-    /// Blanks that are content unless the line ends.
-    blanks: String,
-    /// Line breaks that are not passed on yet, less the first.
-    fold: Option<usize>,
-    /// In the indentation of a line: its blanks, and whether a tab was among them.
+pub struct PlainScalar {
+    fold: Fold,
+    /// In the indentation of a line: its spaces, and whether it contains a tab.
     line: Option<(usize, bool)>,
-    /// It was told that the colon that is next is wrong.
-    told: bool,
+    /// The next colon was reported as an error already.
+    reported: bool,
+    /// Where it ended.
+    pub(super) stopped: Stopped,
 }
 
 /// Where a plain scalar ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stopped {
-    /// At a line's first character.
-    Line {
-        indent: usize,
-        tab: bool,
-    },
+    /// In the middle of a line.
+    #[default]
+    Here,
+    /// At the first character of a line.
+    Line { indent: usize, tab: bool },
     /// At the `#` of a comment.
     Comment,
-    Here {
-        line: bool,
-    },
 }
 
 const NESTED_KEY: &str = "plain text contains a colon and a space: put it into double quotes";
 
-impl Plain {
-    pub(super) fn next<'w>(
-        &mut self,
-        w: &mut Window<'w, '_>,
-        parent: isize,
-        flow: bool,
-    ) -> (Lexeme<'w>, Option<Stopped>) {
-        let bytes = w.text.as_bytes();
-        let stop = |stopped: Stopped| (Lexeme::Stop, Some(stopped));
-        const NEED: (Lexeme<'_>, Option<Stopped>) = (Lexeme::Need, None);
+impl PlainScalar {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, flow: bool) -> YamlStep<'w> {
         loop {
-            if let Some((indent, tab)) = &mut self.line {
-                let Some(&byte) = bytes.get(w.at) else {
-                    return if w.last { stop(Stopped::Here { line: true }) } else { NEED };
-                };
-                match byte {
-                    b' ' => *indent += usize::from(!*tab),
-                    b'\t' => *tab = true,
-                    b'\n' | b'\r' => match line_break(bytes, w.at, w.last) {
-                        LineBreak::Yes(length) => {
-                            w.at += length - 1;
-                            (*indent, *tab) = (0, false);
-                            self.fold = Some(self.fold.map_or(0, |breaks| breaks + 1));
-                        }
-                        _ => return NEED,
-                    },
-                    _ => {
-                        let (indent, tab) = (*indent, *tab);
-                        let here = if flow { Stopped::Here { line: true } } else { Stopped::Line { indent, tab } };
-                        let rest = w.rest();
-                        let document = if indent == 0 { document_mark(rest, w.last) } else { Mark::No };
-                        match (w.ends.close(rest, true, w.last), document) {
-                            (Mark::Yes, _) | (_, Mark::Yes) => return stop(here),
-                            (Mark::Partial, _) | (_, Mark::Partial) => return NEED,
-                            (Mark::No, Mark::No) => {}
-                        }
-                        if byte == b'#' {
-                            return stop(Stopped::Comment);
-                        }
-                        if !flow && indent as isize <= parent {
-                            return stop(here);
-                        }
-                        self.line = None;
-                        continue;
-                    }
-                }
-                w.at += 1;
-                continue;
+            if self.line.is_some() {
+                self.indentation(w, parent, flow)?;
             }
-            // A run of content, and what ends it.
-            enum End {
-                Window,
-                Line,
-                Comment,
-                Colon,
-                Close,
-                Mark,
-                Need,
-            }
-            let start = w.at;
-            let mut end = start;
-            let found = loop {
-                let Some(&byte) = bytes.get(end) else { break End::Window };
-                match byte {
-                    b'\n' | b'\r' => break End::Line,
-                    b'#' if end > start && is_blank(bytes[end - 1]) || end == start && !self.blanks.is_empty() => {
-                        break End::Comment;
-                    }
-                    b':' => match ends_key(bytes, end, w.last, flow) {
-                        None => break End::Need,
-                        Some(true) if end > start || !self.told => break End::Colon,
-                        Some(_) => {}
-                    },
-                    b'<' => match w.ends.close(&w.text[end..], false, w.last) {
-                        Mark::Yes => break End::Close,
-                        Mark::Partial => break End::Need,
-                        Mark::No => {}
-                    },
-                    _ if flow && is_flow_mark(byte) => break End::Mark,
-                    _ => {}
+            self.content(w, flow)?;
+        }
+    }
+
+    fn stop<'w>(&mut self, stopped: Stopped) -> YamlStep<'w> {
+        self.stopped = stopped;
+        Break(YamlLexeme::Stop)
+    }
+
+    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, flow: bool) -> YamlStep<'w> {
+        let Some((indent, tab)) = &mut self.line else { return Continue(()) };
+        let byte = loop {
+            match w.text.as_bytes().get(w.at) {
+                None if !w.last => return Break(YamlLexeme::Need),
+                Some(b' ') => *indent += usize::from(!*tab),
+                Some(b'\t') => *tab = true,
+                Some(b'\n' | b'\r') => {
+                    w.line_break()?;
+                    (*indent, *tab) = (0, false);
+                    self.fold.line_break();
+                    continue;
                 }
-                end += 1;
+                byte => break byte,
+            }
+            w.at += 1;
+        };
+        let (indent, tab) = (*indent, *tab);
+        let line = Stopped::Line { indent, tab };
+        let Some(&byte) = byte else { return self.stop(line) };
+        let rest = w.rest();
+        let document = || if indent == 0 { document_mark(rest, w.last) } else { Scan::NoMatch };
+        if is_match(w.ends.close(rest, true, w.last).or(document))? {
+            return self.stop(line);
+        }
+        if byte == b'#' {
+            return self.stop(Stopped::Comment);
+        }
+        if !flow && indent as isize <= parent {
+            return self.stop(line);
+        }
+        self.line = None;
+        Continue(())
+    }
+
+    fn content<'w>(&mut self, w: &mut TextWindow<'w, '_>, flow: bool) -> YamlStep<'w> {
+        let bytes = w.text.as_bytes();
+        // What ends a run of content.
+        enum RunEnd {
+            Line,
+            Colon,
+            Stop(Stopped),
+            Need,
+        }
+        let start = w.at;
+        let mut end = start;
+        let found = loop {
+            let Some(&byte) = bytes.get(end) else {
+                break if w.last { RunEnd::Stop(Stopped::Here) } else { RunEnd::Need };
             };
-            let content = w.text[start..end].trim_end_matches([' ', '\t']);
-            if !content.is_empty() {
-                if let Some(breaks) = self.fold.take() {
-                    return match breaks {
-                        0 => (Lexeme::Char(' '), None),
-                        _ => (Lexeme::Own("\n".repeat(breaks)), None),
-                    };
+            match byte {
+                b'\n' | b'\r' => break RunEnd::Line,
+                b'#' if end > start && is_blank(bytes[end - 1]) || end == start && !self.fold.blanks.is_empty() => {
+                    break RunEnd::Stop(Stopped::Comment);
                 }
-                if !self.blanks.is_empty() {
-                    return (Lexeme::Own(std::mem::take(&mut self.blanks)), None);
-                }
-                self.told = false;
-                w.at += content.len();
-                return (Lexeme::Part(content), None);
+                b':' => match ends_key(bytes, end, w.last, flow) {
+                    Scan::Incomplete => break RunEnd::Need,
+                    Scan::Match(()) if end == start && self.reported => {}
+                    Scan::Match(()) => break if flow { RunEnd::Stop(Stopped::Here) } else { RunEnd::Colon },
+                    Scan::NoMatch => {}
+                },
+                b'<' => match w.ends.close(&w.text[end..], false, w.last) {
+                    Scan::Match(()) => break RunEnd::Stop(Stopped::Here),
+                    Scan::Incomplete => break RunEnd::Need,
+                    Scan::NoMatch => {}
+                },
+                _ if flow && is_flow_mark(byte) => break RunEnd::Stop(Stopped::Here),
+                _ => {}
             }
-            self.blanks.push_str(&w.text[w.at..end]);
-            w.at = end;
-            match found {
-                End::Window if w.last => return stop(Stopped::Here { line: false }),
-                End::Window | End::Need => return NEED,
-                End::Line => {
-                    let LineBreak::Yes(length) = line_break(bytes, end, w.last) else { return NEED };
-                    w.at += length;
-                    self.blanks.clear();
-                    self.fold = Some(0);
-                    self.line = Some((0, false));
-                }
-                End::Comment => return stop(Stopped::Comment),
-                End::Colon if !flow => {
-                    self.told = true;
-                    return (Lexeme::Bad(NESTED_KEY), None);
-                }
-                End::Colon | End::Close | End::Mark => return stop(Stopped::Here { line: false }),
+            end += 1;
+        };
+        let content = w.text[start..end].trim_end_matches([' ', '\t']);
+        if !content.is_empty() {
+            self.fold.pending()?;
+            self.reported = false;
+            w.at += content.len();
+            return Break(YamlLexeme::Part(content));
+        }
+        self.fold.blanks.push_str(&w.text[w.at..end]);
+        w.at = end;
+        match found {
+            RunEnd::Need => Break(YamlLexeme::Need),
+            RunEnd::Stop(stopped) => self.stop(stopped),
+            RunEnd::Colon => {
+                self.reported = true;
+                Break(YamlLexeme::Bad(NESTED_KEY))
+            }
+            RunEnd::Line => {
+                w.line_break()?;
+                self.fold.line_break();
+                self.line = Some((0, false));
+                Continue(())
             }
         }
     }

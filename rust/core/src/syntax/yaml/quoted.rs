@@ -1,135 +1,114 @@
-//! Quoted scalars: escapes in double quotes, doubled single ones, lines folded in both.
+//! Quoted scalars: escapes in double quotes, `''` in single quotes, and folded lines in both.
 
-use super::bytes::{LineBreak, is_blank, line_break};
-use super::lexeme::{Lax, Lexeme, NoEnds};
-use super::window::Window;
-use crate::syntax::json::{Escape, unicode_escape};
+use std::ops::ControlFlow::{Break, Continue};
+
+use super::lexeme::{Lax, NoSurroundings, YamlLexeme};
+use super::window::{Fold, TextWindow, YamlStep, is_blank};
+use crate::syntax::json::unicode_escape;
+use crate::syntax::scan::Scan;
 
 #[derive(Debug)]
-pub struct Quoted {
+pub struct QuotedScalar {
     quote: u8,
-    /// Blanks that are content unless a line break follows.
-    blanks: String,
-    /// Line breaks that are not passed on yet, less the first. `joined`: the first was escaped.
-    fold: Option<usize>,
+    fold: Fold,
+    /// The first line break of the fold was escaped.
     joined: bool,
-    /// The lone backslash that stands here was told of.
-    told: bool,
+    /// The backslash that is next was reported already.
+    reported: bool,
 }
 
-impl Quoted {
+impl QuotedScalar {
     pub(super) fn new(quote: u8) -> Self {
-        Quoted { quote, blanks: String::new(), fold: None, joined: false, told: false }
+        QuotedScalar { quote, fold: Fold::default(), joined: false, reported: false }
     }
 
-    /// The content of a quoted scalar that stands in one line. `None`: a backslash is in it that is no escape.
+    /// The content of a quoted scalar in one line. `None`: it contains a backslash that is not an escape.
     pub(super) fn whole(text: &str) -> Option<String> {
-        let mut quoted = Quoted::new(text.as_bytes()[0]);
-        let mut w = Window { text, at: 1, last: true, ends: &NoEnds };
+        let mut quoted = QuotedScalar::new(text.as_bytes()[0]);
+        let mut w = TextWindow { text, at: 1, last: true, ends: &NoSurroundings };
         let mut out = String::new();
         loop {
             match quoted.next(&mut w) {
-                Lexeme::Stop => return Some(out),
-                lexeme => out.push_str(lexeme.content(&mut [0; 4])?),
+                Break(YamlLexeme::Stop) => return Some(out),
+                Break(lexeme) => out.push_str(lexeme.content(&mut [0; 4])?),
+                Continue(()) => {}
             }
         }
     }
 
-    /// Is all of the text content, and itself in JSON?
+    /// Whether all of the text is content that needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
-        self.fold.is_none()
-            && self.blanks.is_empty()
+        self.fold.breaks.is_none()
+            && self.fold.blanks.is_empty()
             && text.as_bytes().last().is_some_and(|byte| !is_blank(*byte))
             && text.bytes().all(|byte| crate::syntax::json::is_plain(byte) && byte != self.quote)
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>) -> Lexeme<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         loop {
-            let start = w.at;
             let special = |byte: &u8| *byte == self.quote || matches!(byte, b'\\' | b'\n' | b'\r');
-            let end = bytes[start..].iter().position(special).map_or(bytes.len(), |offset| start + offset);
-            let run = &w.text[start..end];
+            let end = bytes[w.at..].iter().position(special).map_or(bytes.len(), |offset| w.at + offset);
             let next = bytes.get(end).copied();
-            // Blanks in front of a line break are dropped, those behind one too.
-            let content = match next {
-                Some(b'\n' | b'\r') | None => run.trim_end_matches([' ', '\t']),
-                Some(_) => run,
-            };
-            let content = if self.fold.is_some() {
+            // Whitespace around a line break is dropped.
+            let mut content = &w.text[w.at..end];
+            if matches!(next, Some(b'\n' | b'\r') | None) {
+                content = content.trim_end_matches([' ', '\t']);
+            }
+            if self.fold.breaks.is_some() {
                 let trimmed = content.trim_start_matches([' ', '\t']);
                 w.at += content.len() - trimmed.len();
-                trimmed
-            } else {
-                content
-            };
-            if !content.is_empty() {
-                if let Some(lexeme) = self.pending() {
-                    return lexeme;
-                }
-                w.at += content.len();
-                return Lexeme::Part(content);
+                content = trimmed;
             }
-            if self.fold.is_none() {
-                self.blanks.push_str(&w.text[w.at..end]);
+            if !content.is_empty() {
+                self.pending()?;
+                w.at += content.len();
+                return Break(YamlLexeme::Part(content));
+            }
+            if self.fold.breaks.is_none() {
+                self.fold.blanks.push_str(&w.text[w.at..end]);
             }
             w.at = end;
-            match next {
-                None => return Lexeme::Need,
-                Some(b'\n' | b'\r') => match line_break(bytes, end, w.last) {
-                    LineBreak::Yes(length) => {
-                        w.at += length;
-                        self.blanks.clear();
-                        self.fold = Some(self.fold.map_or(0, |breaks| breaks + 1));
-                    }
-                    _ => return Lexeme::Need,
-                },
-                Some(byte) => {
-                    // What is pending stands in front of whatever this is.
-                    if let Some(lexeme) = self.pending() {
-                        return lexeme;
-                    }
-                    if byte == self.quote {
-                        match bytes.get(end + 1) {
-                            _ if byte == b'"' => {}
-                            Some(b'\'') => {
-                                w.at += 2;
-                                return Lexeme::Char('\'');
-                            }
-                            None if !w.last => return Lexeme::Need,
-                            _ => {}
-                        }
-                        w.at += 1;
-                        return Lexeme::Stop;
-                    }
-                    if self.quote == b'\'' {
-                        w.at += 1;
-                        return Lexeme::Char('\\');
-                    }
-                    if let Some(lexeme) = self.escape(w) {
-                        return lexeme;
-                    }
-                }
+            let Some(byte) = next else { return Break(YamlLexeme::Need) };
+            if w.line_break()? {
+                self.fold.line_break();
+                continue;
             }
+            // Pending content comes first.
+            self.pending()?;
+            if byte == self.quote {
+                match bytes.get(end + 1) {
+                    _ if byte == b'"' => {}
+                    Some(b'\'') => {
+                        w.at += 2;
+                        return Break(YamlLexeme::Char('\''));
+                    }
+                    None if !w.last => return Break(YamlLexeme::Need),
+                    _ => {}
+                }
+                w.at += 1;
+                return Break(YamlLexeme::Stop);
+            }
+            if self.quote == b'\'' {
+                w.at += 1;
+                return Break(YamlLexeme::Char('\\'));
+            }
+            self.escape(w)?;
         }
     }
 
-    /// What was held back in front of content.
-    fn pending<'w>(&mut self) -> Option<Lexeme<'w>> {
-        let joined = std::mem::take(&mut self.joined);
-        match self.fold.take() {
-            Some(0) if joined => None,
-            Some(0) => Some(Lexeme::Char(' ')),
-            Some(breaks) => Some(Lexeme::Own("\n".repeat(breaks))),
-            None if self.blanks.is_empty() => None,
-            None => Some(Lexeme::Own(std::mem::take(&mut self.blanks))),
+    /// The content that was held back.
+    fn pending<'w>(&mut self) -> YamlStep<'w> {
+        if std::mem::take(&mut self.joined) && self.fold.breaks == Some(0) {
+            self.fold.breaks = None;
         }
+        self.fold.pending()
     }
 
     /// At a backslash in double quotes.
-    fn escape<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
+    fn escape<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
-        let Some(&escape) = bytes.get(w.at + 1) else { return Some(Lexeme::Need) };
+        let Some(&escape) = bytes.get(w.at + 1) else { return Break(YamlLexeme::Need) };
         let decoded = match escape {
             b'0' => '\0',
             b'a' => '\u{7}',
@@ -146,48 +125,48 @@ impl Quoted {
             b'L' => '\u{2028}',
             b'P' => '\u{2029}',
             b'\n' | b'\r' => {
-                let LineBreak::Yes(length) = line_break(bytes, w.at + 1, w.last) else { return Some(Lexeme::Need) };
-                w.at += 1 + length;
-                (self.fold, self.joined) = (Some(0), true);
-                return None;
+                w.at += 1 + w.line_break_at(w.at + 1)?;
+                (self.fold.breaks, self.joined) = (Some(0), true);
+                return Continue(());
             }
-            b'u' => match unicode_escape(w.rest(), w.last) {
-                Escape::Char(c, length) => {
-                    w.at += length;
-                    return Some(Lexeme::Char(c));
-                }
-                Escape::Need => return Some(Lexeme::Need),
-                Escape::No => return Some(self.lone(w)),
-            },
-            b'x' | b'U' => {
-                let digits = if escape == b'x' { 2 } else { 8 };
-                let mut code = 0;
-                for digit in bytes[w.at + 2..].iter().take(digits) {
-                    match (*digit as char).to_digit(16) {
-                        Some(value) => code = code * 16 + value,
-                        None => return Some(self.lone(w)),
+            b'u' | b'x' | b'U' => {
+                let found = if escape == b'u' { unicode_escape(w.rest(), w.last) } else { hex_escape(w.rest()) };
+                return match found {
+                    Scan::Incomplete => Break(YamlLexeme::Need),
+                    Scan::NoMatch => self.lone(w),
+                    Scan::Match((c, length)) => {
+                        w.at += length;
+                        Break(YamlLexeme::Char(c))
                     }
-                }
-                if bytes.len() < w.at + 2 + digits {
-                    return Some(Lexeme::Need);
-                }
-                let Some(c) = char::from_u32(code) else { return Some(self.lone(w)) };
-                w.at += 2 + digits;
-                return Some(Lexeme::Char(c));
+                };
             }
-            _ => return Some(self.lone(w)),
+            _ => return self.lone(w),
         };
         w.at += 2;
-        Some(Lexeme::Char(decoded))
+        Break(YamlLexeme::Char(decoded))
     }
 
-    /// A backslash in front of what is no escape.
-    fn lone<'w>(&mut self, w: &mut Window<'w, '_>) -> Lexeme<'w> {
-        if !std::mem::replace(&mut self.told, true) {
-            return Lexeme::Lax(Lax::Backslash);
+    /// A backslash before a character that is not an escape.
+    fn lone<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
+        self.reported = !self.reported;
+        if self.reported {
+            return Break(YamlLexeme::Lax(Lax::Backslash));
         }
-        self.told = false;
         w.at += 1;
-        Lexeme::Char('\\')
+        Break(YamlLexeme::Char('\\'))
     }
+}
+
+/// The character of `\x` with two digits or `\U` with eight digits, and the length of the escape.
+fn hex_escape(text: &str) -> Scan<(char, usize)> {
+    let length = if text.as_bytes()[1] == b'x' { 4 } else { 10 };
+    let mut code = 0;
+    for at in 2..length {
+        match text.as_bytes().get(at).map(|digit| (*digit as char).to_digit(16)) {
+            Some(Some(digit)) => code = code * 16 + digit,
+            Some(None) => return Scan::NoMatch,
+            None => return Scan::Incomplete,
+        }
+    }
+    Scan::some(char::from_u32(code)).map(|c| (c, length))
 }

@@ -1,18 +1,19 @@
-//! The plain value of a text field: as YAML has it where it is YAML, to the letter where it is not.
+//! The plain value of a text field: read as YAML if it is YAML, otherwise taken verbatim.
 //!
-//! The first line goes out as it comes, if one blank stands in front of it. Whether the lines behind it are folded is known at
-//! the end only: a line that is no deeper than the key, and no key, says that the model meant them as they stand.
+//! If one space precedes it, the first line is returned as it arrives. Only the end shows whether later lines are
+//! folded: a line that is not indented more than the key, and is not a key, means that the text is verbatim.
 
-use super::bytes::{LineBreak, is_blank, line_break, separates};
-use super::lexeme::{Lax, Lexeme};
-use super::peek::{self, Ahead};
-use super::window::Window;
-use crate::syntax::scan::Mark;
+use std::ops::ControlFlow::{Break, Continue};
+
+use super::lexeme::{Lax, YamlLexeme};
+use super::peek;
+use super::window::{TextWindow, YamlStep, is_blank, is_match, separates};
+use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum TextState {
     Start,
-    /// In brackets, where a quote keeps CLOSE from counting. `token`: a quote may open here.
+    /// In brackets, where CLOSE inside quotes does not end the text. `token`: a quote may open here.
     Brackets {
         depth: usize,
         quote: Option<u8>,
@@ -21,108 +22,104 @@ enum Place {
     },
     /// In the first line.
     First,
-    /// In the indentation of a line behind it.
+    /// In the indentation of a later line.
     Indentation(usize),
-    /// In such a line.
+    /// In a later line.
     Line,
     Comment,
-    /// The text is complete; in front of a line's first character, if so, with its indentation.
+    /// The text is complete. At the first character of a line: its indentation.
     Over(Option<usize>),
 }
 
 #[derive(Debug)]
-pub struct Text {
-    /// Blanks in front, less the first.
+pub struct TextScalar {
+    /// The whitespace before the text, without the first space.
     gap: String,
-    /// Consumed, and not passed on yet.
+    /// Consumed text that was not returned yet.
     raw: String,
-    place: Place,
-    /// To the letter; `told`: that was said.
+    state: TextState,
+    /// The text is verbatim. `reported`: that was reported.
     verbatim: bool,
-    told: bool,
-    /// There was a comment: YAML's text ended there.
+    reported: bool,
+    /// There was a comment, where YAML ends the text.
     commented: bool,
-    /// Bytes that were looked at for a key.
+    /// Bytes that were scanned for a key already.
     seen: usize,
 }
 
-impl Text {
-    /// `verbatim`: no plain YAML text begins so.
+impl TextScalar {
+    /// `verbatim`: plain YAML text cannot begin like this.
     pub(super) fn new(gap: &str, verbatim: bool) -> Self {
-        Text {
+        TextScalar {
             gap: gap.get(1..).unwrap_or("").to_owned(),
             raw: String::new(),
-            place: Place::Start,
+            state: TextState::Start,
             verbatim,
-            told: false,
+            reported: false,
             commented: false,
             seen: 0,
         }
     }
 
-    /// Is all of the text content of a first line that goes out as it comes, and itself in JSON?
+    /// Whether all of the text is content of a first line that is returned at once, and needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         let special = |byte: u8| matches!(byte, b':' | b'#' | b'<') || !crate::syntax::json::is_plain(byte);
-        self.place == Place::First
+        self.state == TextState::First
             && self.gap.is_empty()
             && self.raw.is_empty()
             && !text.ends_with(' ')
             && !text.bytes().any(special)
     }
 
-    /// With `Stop`, the indentation that was read of the line that is next.
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> (Lexeme<'w>, Option<usize>) {
+    /// After the text: the indentation that was read of the next line.
+    pub(super) fn indentation_after(&self) -> Option<usize> {
+        if let TextState::Over(line) = self.state { line } else { None }
+    }
+
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
         loop {
-            if self.verbatim && !self.told {
-                self.told = true;
-                return (Lexeme::Lax(Lax::Verbatim), None);
+            if self.verbatim && !self.reported {
+                self.reported = true;
+                return Break(YamlLexeme::Lax(Lax::Verbatim));
             }
-            let lexeme = match self.place {
-                Place::Start => self.start(w),
-                Place::Brackets { .. } => self.brackets(w),
-                Place::First | Place::Line => self.line(w),
-                Place::Indentation(indent) => self.indentation(w, parent, indent),
-                Place::Comment => self.comment(w),
-                Place::Over(line) => return (Lexeme::Stop, line),
-            };
-            if let Some(lexeme) = lexeme {
-                return (lexeme, None);
+            match self.state {
+                TextState::Start => self.start(w)?,
+                TextState::Brackets { .. } => self.brackets(w)?,
+                TextState::First | TextState::Line => self.line(w)?,
+                TextState::Indentation(indent) => self.indentation(w, parent, indent)?,
+                TextState::Comment => self.comment(w)?,
+                TextState::Over(_) => return Break(YamlLexeme::Stop),
             }
         }
     }
 
-    /// JSON for a text is that text.
-    fn start<'w>(&mut self, w: &Window<'w, '_>) -> Option<Lexeme<'w>> {
+    /// JSON as the value of a text field is that text.
+    fn start<'w>(&mut self, w: &TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
-        let json = match (bytes[w.at], bytes.get(w.at + 1)) {
-            (b'{' | b'[', None) if !w.last => return Some(Lexeme::Need),
-            (b'{', Some(b'"')) | (b'[', Some(b'"' | b'{')) => true,
-            _ => false,
+        self.state = match (bytes[w.at], bytes.get(w.at + 1)) {
+            (b'{' | b'[', None) if !w.last => return Break(YamlLexeme::Need),
+            (b'{', Some(b'"')) | (b'[', Some(b'"' | b'{')) => {
+                self.gap.clear();
+                TextState::Brackets { depth: 0, quote: None, escape: false, token: true }
+            }
+            _ => TextState::First,
         };
-        self.place = if json {
-            self.gap.clear();
-            Place::Brackets { depth: 0, quote: None, escape: false, token: true }
-        } else {
-            Place::First
-        };
-        None
+        Continue(())
     }
 
-    fn brackets<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
-        let Place::Brackets { depth, quote, escape, token } = &mut self.place else { return None };
+    fn brackets<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
+        let TextState::Brackets { depth, quote, escape, token } = &mut self.state else { return Continue(()) };
         let bytes = w.text.as_bytes();
         let start = w.at;
-        let mut over = false;
-        let mut need = true;
-        while let Some(&byte) = bytes.get(w.at) {
+        let mut next = None;
+        while next.is_none()
+            && let Some(&byte) = bytes.get(w.at)
+        {
             if quote.is_none() && byte == b'<' {
-                match w.closes(false) {
-                    Mark::Yes => {
-                        (over, need) = (true, false);
-                        break;
-                    }
-                    Mark::Partial => break,
-                    Mark::No => {}
+                let closes = w.closes(false);
+                if closes != Continue(false) {
+                    next = closes.is_continue().then_some(TextState::Over(None));
+                    break;
                 }
             }
             w.at += 1;
@@ -139,213 +136,156 @@ impl Text {
                         _ => {}
                     }
                     *token = matches!(byte, b'{' | b'[' | b',' | b':' | b'\n' | b'\r') || is_blank(byte);
-                    if *depth == 0 {
-                        need = false;
-                        break;
-                    }
+                    next = (*depth == 0).then_some(TextState::First);
                 }
             }
         }
-        if !need {
-            self.place = if over { Place::Over(None) } else { Place::First };
-        } else if w.at == start {
-            if !w.last {
-                return Some(Lexeme::Need);
-            }
-            self.place = Place::Over(None);
+        match next {
+            Some(state) => self.state = state,
+            None if w.at > start => {}
+            None if w.last => self.state = TextState::Over(None),
+            None => return Break(YamlLexeme::Need),
         }
-        (w.at > start).then(|| Lexeme::Part(&w.text[start..w.at]))
+        if w.at > start { Break(YamlLexeme::Part(&w.text[start..w.at])) } else { Continue(()) }
     }
 
-    /// To the end of the line, or of the text.
-    fn line<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
+    /// Reads to the end of the line or of the text.
+    fn line<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
-        let first = self.place == Place::First;
-        let live = first && self.gap.is_empty();
+        let live = self.state == TextState::First && self.gap.is_empty();
         let start = w.at;
         let mut end = start;
-        let (mut need, mut refused) = (false, false);
-        let mut next = None;
-        while let Some(&byte) = bytes.get(end) {
+        // The state after the line. `None`: more text is needed, or a colon shows that this is not YAML.
+        let mut refused = false;
+        let next = loop {
+            let Some(&byte) = bytes.get(end) else { break w.last.then_some(TextState::Over(None)) };
             match byte {
-                b'\n' | b'\r' => {
-                    next = Some(Place::Indentation(0));
-                    break;
-                }
+                b'\n' | b'\r' => break Some(TextState::Indentation(0)),
                 b'#' if !self.verbatim => {
                     let blank = if end > start { is_blank(bytes[end - 1]) } else { self.raw.ends_with([' ', '\t']) };
                     if blank {
-                        next = Some(Place::Comment);
-                        break;
+                        break Some(TextState::Comment);
                     }
                 }
-                b':' if !self.verbatim => match separates(bytes, end + 1, w.last) {
-                    None => {
-                        need = true;
-                        break;
+                b':' if !self.verbatim => {
+                    let separates = separates(bytes, end + 1, w.last);
+                    if separates != Scan::NoMatch {
+                        refused = separates.is_match();
+                        break None;
                     }
-                    Some(true) => {
-                        refused = true;
-                        break;
-                    }
-                    Some(false) => {}
-                },
+                }
                 b'<' => match w.ends.close(&w.text[end..], false, w.last) {
-                    Mark::Yes => {
-                        next = Some(Place::Over(None));
-                        break;
-                    }
-                    Mark::Partial => {
-                        need = true;
-                        break;
-                    }
-                    Mark::No => {}
+                    Scan::Match(()) => break Some(TextState::Over(None)),
+                    Scan::Incomplete => break None,
+                    Scan::NoMatch => {}
                 },
                 _ => {}
             }
             end += 1;
-        }
-        // In a live line blanks are held while it may end with them.
+        };
+        // In a line that is returned at once, whitespace is held back while it may be at the end.
         let run = &w.text[start..end];
         let content = if live { run.trim_end_matches([' ', '\t']) } else { "" };
         if !content.is_empty() {
             if !self.raw.is_empty() {
-                return Some(Lexeme::Own(std::mem::take(&mut self.raw)));
+                return Break(YamlLexeme::Own(std::mem::take(&mut self.raw)));
             }
             w.at += content.len();
-            return Some(Lexeme::Part(content));
+            return Break(YamlLexeme::Part(content));
         }
         self.raw.push_str(run);
         w.at = end;
         match next {
-            Some(Place::Indentation(_)) => match line_break(bytes, end, w.last) {
-                LineBreak::Yes(length) => {
-                    w.at += length;
-                    self.raw.push('\n');
-                    self.place = Place::Indentation(0);
-                    None
-                }
-                _ => Some(Lexeme::Need),
-            },
-            Some(Place::Comment) => {
-                self.commented = true;
-                self.place = Place::Comment;
-                None
+            Some(TextState::Indentation(_)) => {
+                self.line_break(w)?;
+                Continue(())
             }
+            Some(TextState::Comment) => self.begin_comment(),
             Some(_) => self.over(None),
-            None if need => Some(Lexeme::Need),
             None if refused => {
                 self.verbatim = true;
-                None
+                Continue(())
             }
-            None if w.last => self.over(None),
-            None => Some(Lexeme::Need),
+            None => Break(YamlLexeme::Need),
         }
     }
 
-    fn comment<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
-        let bytes = w.text.as_bytes();
-        let start = w.at;
-        loop {
-            let found = memchr::memchr3(b'\n', b'\r', b'<', &bytes[w.at..]);
-            w.at = found.map_or(bytes.len(), |offset| w.at + offset);
-            if bytes.get(w.at) != Some(&b'<') {
-                break;
-            }
-            match w.closes(false) {
-                Mark::Yes => {
-                    self.raw.push_str(&w.text[start..w.at]);
-                    return self.over(None);
-                }
-                Mark::Partial => {
-                    self.raw.push_str(&w.text[start..w.at]);
-                    return Some(Lexeme::Need);
-                }
-                Mark::No => w.at += 1,
-            }
+    /// Consumes a line break, if one is here.
+    fn line_break<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w, bool> {
+        let found = w.line_break()?;
+        if found {
+            self.raw.push('\n');
+            self.state = TextState::Indentation(0);
         }
-        self.raw.push_str(&w.text[start..w.at]);
-        match line_break(bytes, w.at, w.last) {
-            LineBreak::Yes(length) => {
-                w.at += length;
-                self.raw.push('\n');
-                self.place = Place::Indentation(0);
-                None
-            }
-            _ if w.last => self.over(None),
-            _ => Some(Lexeme::Need),
-        }
+        Continue(found)
     }
 
-    /// At the start of a line: is it still the text's?
-    fn indentation<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, mut indent: usize) -> Option<Lexeme<'w>> {
-        let bytes = w.text.as_bytes();
+    fn begin_comment<'w>(&mut self) -> YamlStep<'w> {
+        self.commented = true;
+        self.state = TextState::Comment;
+        Continue(())
+    }
+
+    fn comment<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let start = w.at;
-        while let Some(byte) = bytes.get(w.at).filter(|byte| is_blank(**byte)) {
-            indent += usize::from(*byte == b' ');
-            w.at += 1;
-        }
+        let ended = w.skip_to_line_break();
         self.raw.push_str(&w.text[start..w.at]);
-        self.place = Place::Indentation(indent);
-        let Some(&byte) = bytes.get(w.at) else {
-            return if w.last { self.over(Some(indent)) } else { Some(Lexeme::Need) };
-        };
-        match line_break(bytes, w.at, w.last) {
-            LineBreak::Need => return Some(Lexeme::Need),
-            LineBreak::Yes(length) => {
-                w.at += length;
-                self.raw.push('\n');
-                self.place = Place::Indentation(0);
-                return None;
-            }
-            LineBreak::No => {}
+        if ended? {
+            return self.over(None);
         }
+        if self.line_break(w)? {
+            return Continue(());
+        }
+        if w.last { self.over(None) } else { Break(YamlLexeme::Need) }
+    }
+
+    /// At the start of a line: does it belong to the text?
+    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, indent: usize) -> YamlStep<'w> {
+        let blanks = w.blanks();
+        let indent = indent + memchr::memchr_iter(b' ', blanks.as_bytes()).count();
+        self.raw.push_str(blanks);
+        self.state = TextState::Indentation(indent);
         let rest = w.rest();
+        let Some(&byte) = rest.as_bytes().first() else {
+            return if w.last { self.over(Some(indent)) } else { Break(YamlLexeme::Need) };
+        };
+        if self.line_break(w)? {
+            return Continue(());
+        }
         let deeper = indent as isize > parent;
-        let marks = [
-            w.ends.close(rest, true, w.last),
-            if deeper { Mark::No } else { w.ends.open(rest, w.last) },
-            if indent == 0 { peek::document_mark(rest, w.last) } else { Mark::No },
-        ];
-        if marks.contains(&Mark::Yes) {
+        let ends = w.ends.close(rest, true, w.last);
+        let ends = ends.or(|| if deeper { Scan::NoMatch } else { w.ends.open(rest, w.last) });
+        let ends = ends.or(|| if indent == 0 { peek::document_mark(rest, w.last) } else { Scan::NoMatch });
+        if is_match(ends)? {
             return self.over(Some(indent));
         }
-        if marks.contains(&Mark::Partial) {
-            return Some(Lexeme::Need);
-        }
         if byte == b'#' && !self.verbatim {
-            self.commented = true;
-            self.place = Place::Comment;
-            return None;
+            return self.begin_comment();
         }
         if !deeper {
-            let ahead = match byte {
+            let key = match byte {
                 b'"' | b'\'' => peek::quoted_key(rest, w.last, &mut self.seen),
                 _ => peek::plain_key(rest, w.last, w.ends, &mut self.seen),
             };
-            match ahead {
-                Ahead::Need => return Some(Lexeme::Need),
-                Ahead::Key { length, .. } => {
-                    let word = rest[..length].trim_matches(['"', '\'', ' ', '\t']);
-                    if !self.verbatim || w.ends.is_key(word) {
-                        return self.over(Some(indent));
-                    }
-                }
-                Ahead::No => {}
+            let own = |(length, _): &(usize, usize)| {
+                !self.verbatim || w.ends.is_key(rest[..*length].trim_matches(['"', '\'', ' ', '\t']))
+            };
+            if is_match(key.filter(own))? {
+                return self.over(Some(indent));
             }
         }
         self.verbatim |= !deeper || self.commented;
-        self.place = Place::Line;
-        None
+        self.state = TextState::Line;
+        Continue(())
     }
 
-    /// The text is complete: what is left of it.
-    fn over<'w>(&mut self, line: Option<usize>) -> Option<Lexeme<'w>> {
-        self.place = Place::Over(line);
+    /// Ends the text and returns the rest of it.
+    fn over<'w>(&mut self, line: Option<usize>) -> YamlStep<'w> {
+        self.state = TextState::Over(line);
         let raw = std::mem::take(&mut self.raw);
-        let lines = raw.split_once('\n').is_some_and(|(_, behind)| !behind.trim_matches([' ', '\t', '\n']).is_empty());
+        let lines = raw.split_once('\n').is_some_and(|(_, rest)| !rest.trim_matches([' ', '\t', '\n']).is_empty());
         let live = self.gap.is_empty();
-        // The indentation of the line that is next is not the text's.
+        // The indentation of the next line does not belong to the text.
         let kept = raw.trim_end_matches([' ', '\t']);
         let out = match (self.verbatim, lines) {
             (true, true) if line.is_some() => format!("{}{kept}", self.gap),
@@ -354,12 +294,12 @@ impl Text {
             (true, false) => raw.trim_matches([' ', '\t', '\n']).to_owned(),
             (false, _) => fold(&raw, live),
         };
-        (!out.is_empty()).then_some(Lexeme::Own(out))
+        if out.is_empty() { Continue(()) } else { Break(YamlLexeme::Own(out)) }
     }
 }
 
-/// The lines of a plain text as YAML folds them. `behind`: the beginning of the first is in front already.
-fn fold(raw: &str, behind: bool) -> String {
+/// The lines of a plain text, folded as in YAML. `continued`: the beginning of the first line was returned already.
+fn fold(raw: &str, continued: bool) -> String {
     let mut out = String::new();
     let mut breaks = 0;
     for (at, line) in raw.split('\n').enumerate() {
@@ -374,7 +314,7 @@ fn fold(raw: &str, behind: bool) -> String {
         if line.is_empty() {
             continue;
         }
-        if behind || !out.is_empty() {
+        if continued || !out.is_empty() {
             match breaks {
                 0 => {}
                 1 => out.push(' '),

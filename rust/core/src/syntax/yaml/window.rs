@@ -1,45 +1,45 @@
-//! A window of the text, and what stands at a place in it.
+//! A window of the text, and scans at a place in it.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use super::bytes::{LineBreak, is_blank, line_break};
-use super::lexeme::{Ends, Lexeme};
-use crate::syntax::scan::Mark;
+use super::lexeme::{Surroundings, YamlLexeme};
+use crate::syntax::scan::Scan;
 
-/// `at`: bytes that are consumed.
-pub(super) struct Window<'w, 'e> {
+/// `at`: the number of consumed bytes.
+pub(super) struct TextWindow<'w, 'e> {
     pub text: &'w str,
     pub at: usize,
     pub last: bool,
-    pub ends: &'e dyn Ends,
+    pub ends: &'e dyn Surroundings,
 }
 
-/// A lexeme, or nothing yet: on.
-pub(super) type Step<'w> = ControlFlow<Lexeme<'w>>;
+/// The next lexeme, or a result without one.
+pub(super) type YamlStep<'w, T = ()> = ControlFlow<YamlLexeme<'w>, T>;
 
-/// The lexeme if its mark stands here.
-pub(super) fn found(mark: Mark, lexeme: Lexeme<'_>) -> Step<'_> {
-    match mark {
-        Mark::Yes => Break(lexeme),
-        Mark::Partial => Break(Lexeme::Need),
-        Mark::No => Continue(()),
+/// Whether there is a match. If more text is needed, the step ends with `Need`.
+pub(super) fn is_match<'w, T>(scan: Scan<T>) -> YamlStep<'w, bool> {
+    match scan {
+        Scan::Match(_) => Continue(true),
+        Scan::NoMatch => Continue(false),
+        Scan::Incomplete => Break(YamlLexeme::Need),
     }
 }
 
-impl<'w> Window<'w, '_> {
+impl<'w> TextWindow<'w, '_> {
     pub fn rest(&self) -> &'w str {
         &self.text[self.at..]
     }
 
-    /// The next byte; where there is none, the lexeme that says so.
-    pub fn byte(&self) -> ControlFlow<Lexeme<'w>, u8> {
+    /// The next byte.
+    #[inline]
+    pub fn byte(&self) -> YamlStep<'w, u8> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) => Continue(*byte),
-            None => Break(if self.last { Lexeme::End } else { Lexeme::Need }),
+            None => Break(if self.last { YamlLexeme::End } else { YamlLexeme::Need }),
         }
     }
 
-    /// Consumes blanks.
+    /// Consumes spaces and tabs.
     pub fn blanks(&mut self) -> &'w str {
         let rest = self.rest();
         let run = rest.bytes().take_while(|byte| is_blank(*byte)).count();
@@ -47,17 +47,98 @@ impl<'w> Window<'w, '_> {
         &rest[..run]
     }
 
-    /// Consumes the line break that begins here.
-    pub fn line_break(&mut self) -> Step<'w> {
-        let LineBreak::Yes(length) = line_break(self.text.as_bytes(), self.at, self.last) else {
-            return Break(Lexeme::Need);
-        };
-        self.at += length;
-        Continue(())
+    /// The length of the line break at a place, or 0. After a carriage return, a line feed may follow.
+    #[inline]
+    pub fn line_break_at(&self, at: usize) -> YamlStep<'w, usize> {
+        let bytes = self.text.as_bytes();
+        match (bytes.get(at), bytes.get(at + 1)) {
+            (Some(b'\r'), None) if !self.last => Break(YamlLexeme::Need),
+            (Some(b'\r'), Some(b'\n')) => Continue(2),
+            (Some(b'\n' | b'\r'), _) => Continue(1),
+            _ => Continue(0),
+        }
     }
 
-    /// `line`: only blanks stand in front in the line.
-    pub fn closes(&self, line: bool) -> Mark {
-        self.ends.close(self.rest(), line, self.last)
+    /// Consumes a line break, if one is here.
+    #[inline]
+    pub fn line_break(&mut self) -> YamlStep<'w, bool> {
+        let length = self.line_break_at(self.at)?;
+        self.at += length;
+        Continue(length > 0)
+    }
+
+    /// Whether the YAML text ends here. `line`: only whitespace precedes this place in its line.
+    #[inline]
+    pub fn closes(&self, line: bool) -> YamlStep<'w, bool> {
+        is_match(self.ends.close(self.rest(), line, self.last))
+    }
+
+    /// Ends the step with [`YamlLexeme::Close`] if the YAML text ends here.
+    pub fn close(&self, line: bool) -> YamlStep<'w> {
+        if self.closes(line)? { Break(YamlLexeme::Close) } else { Continue(()) }
+    }
+
+    /// Consumes text up to a line break. True: the YAML text ends before it.
+    pub fn skip_to_line_break(&mut self) -> YamlStep<'w, bool> {
+        let bytes = self.text.as_bytes();
+        loop {
+            let rest = &bytes[self.at..];
+            self.at += memchr::memchr3(b'\n', b'\r', b'<', rest).unwrap_or(rest.len());
+            if bytes.get(self.at) != Some(&b'<') {
+                return Continue(false);
+            }
+            if self.closes(false)? {
+                return Continue(true);
+            }
+            self.at += 1;
+        }
+    }
+}
+
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+pub(super) fn is_line_break(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+pub(super) fn is_flow_mark(byte: u8) -> bool {
+    matches!(byte, b',' | b'[' | b']' | b'{' | b'}')
+}
+
+/// Whether whitespace, a line break or the end is at `at`, after an indicator.
+pub(super) fn separates(bytes: &[u8], at: usize, last: bool) -> Scan {
+    match bytes.get(at) {
+        None if !last => Scan::Incomplete,
+        Some(byte) if !is_blank(*byte) && !is_line_break(*byte) => Scan::NoMatch,
+        _ => Scan::Match(()),
+    }
+}
+
+/// Whitespace and line breaks in a folded scalar. Their meaning depends on what follows.
+#[derive(Debug, Default)]
+pub(super) struct Fold {
+    /// Whitespace that is content unless a line break follows.
+    pub blanks: String,
+    /// Pending line breaks, without the first.
+    pub breaks: Option<usize>,
+}
+
+impl Fold {
+    /// After a line break.
+    pub fn line_break(&mut self) {
+        self.blanks.clear();
+        self.breaks = Some(self.breaks.map_or(0, |breaks| breaks + 1));
+    }
+
+    /// Returns pending content, before other content.
+    pub fn pending<'w>(&mut self) -> YamlStep<'w> {
+        match self.breaks.take() {
+            Some(0) => Break(YamlLexeme::Char(' ')),
+            Some(breaks) => Break(YamlLexeme::Own("\n".repeat(breaks))),
+            None if self.blanks.is_empty() => Continue(()),
+            None => Break(YamlLexeme::Own(std::mem::take(&mut self.blanks))),
+        }
     }
 }

@@ -1,62 +1,70 @@
-//! YAML written: what reads back as it was, and no more quotes than that takes.
+//! The YAML writer. What it writes is read back as the same value, with as few quotes as possible.
 
 use std::fmt::Write;
 
 use super::core_schema::json_of;
-use crate::syntax::json::{Member, Value, push_string};
+use crate::syntax::json::{Value, push_string};
 use crate::syntax::quoting::Alternation;
 
-/// Columns that what belongs to a key or a dash is indented.
+/// Columns of one level of indentation.
 const STEP: usize = INDENT.len();
 const INDENT: &str = "  ";
 
-/// A whole text: the inverse of reading one.
+/// A whole YAML text.
 pub fn format(value: &Value<'_>) -> String {
     let mut out = String::new();
-    match value {
-        Value::Object(members) if !members.is_empty() => {
-            for member in members {
-                write_member(member, 0, &mut out);
-            }
-        }
-        // A list may stand in the column of what it belongs to.
-        Value::Array(items) if !items.is_empty() => {
-            for item in items {
-                out.push('-');
-                write_item(item, 0, &mut out);
-            }
-        }
-        value => write_value(value, 0, &mut out),
+    // A list may be in the column of its key.
+    if !write_entries(value, 0, false, &mut out) {
+        write_scalar(value, 0, &mut out);
     }
     out
 }
 
-/// Appends a key. `exact`: in quotes, so that it is taken as it is.
+/// Appends a key. `exact`: in quotes, so that it is read unchanged.
 pub fn write_key(key: &str, exact: bool, out: &mut String) {
     if !exact && is_plain(key) { out.push_str(key) } else { push_quoted(key, out) }
 }
 
-/// Appends a value behind a key or a dash in this column, and the end of its line. Recursion is bounded by the depth the value
-/// was made with.
+/// Appends a value after a key or a dash in this column, and the end of its line. Callers must limit the depth.
 pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
-    match value {
-        Value::Array(items) if !items.is_empty() => {
-            for item in items {
-                begin_line(column + STEP, out);
-                out.push('-');
-                write_item(item, column + STEP, out);
-            }
-            return;
-        }
-        Value::Object(members) if !members.is_empty() => {
-            for member in members {
-                begin_line(column + STEP, out);
-                write_member(member, column + STEP, out);
-            }
-            return;
-        }
-        _ => {}
+    if !write_entries(value, column + STEP, false, out) {
+        write_scalar(value, column, out);
     }
+}
+
+/// Appends the entries of a collection in this column. False: it has none. `inline`: the first is in the line of a
+/// dash.
+fn write_entries(value: &Value<'_>, column: usize, inline: bool, out: &mut String) -> bool {
+    let begin = |at: usize, out: &mut String| match at {
+        0 if inline => out.push(' '),
+        _ => begin_line(column, out),
+    };
+    match value {
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                begin(at, out);
+                out.push('-');
+                if !write_entries(item, column + STEP, true, out) {
+                    write_scalar(item, column, out);
+                }
+            }
+            !items.is_empty()
+        }
+        Value::Object(members) => {
+            for (at, (key, value)) in members.iter().enumerate() {
+                begin(at, out);
+                write_key(key, false, out);
+                out.push(':');
+                write_value(value, column, out);
+            }
+            !members.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// Appends a value without entries.
+fn write_scalar(value: &Value<'_>, column: usize, out: &mut String) {
     out.push(' ');
     match value {
         Value::String(text) if is_plain(text) => out.push_str(text),
@@ -67,39 +75,8 @@ pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
     out.push('\n');
 }
 
-/// A value behind a dash: collections begin in its line.
-fn write_item(item: &Value<'_>, column: usize, out: &mut String) {
-    match item {
-        Value::Array(items) if !items.is_empty() => {
-            for (at, item) in items.iter().enumerate() {
-                begin_item(at, column + STEP, out);
-                out.push('-');
-                write_item(item, column + STEP, out);
-            }
-        }
-        Value::Object(members) if !members.is_empty() => {
-            for (at, member) in members.iter().enumerate() {
-                begin_item(at, column + STEP, out);
-                write_member(member, column + STEP, out);
-            }
-        }
-        item => write_value(item, column, out),
-    }
-}
-
-fn write_member((key, value): &Member<'_>, column: usize, out: &mut String) {
-    write_key(key, false, out);
-    out.push(':');
-    write_value(value, column, out);
-}
-
-/// The first stands behind a dash, the others in lines of their own.
-fn begin_item(at: usize, column: usize, out: &mut String) {
-    if at == 0 { out.push(' ') } else { begin_line(column, out) }
-}
-
 fn begin_line(column: usize, out: &mut String) {
-    if !out.ends_with('\n') {
+    if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
     indent(column, out);
@@ -109,7 +86,7 @@ fn indent(columns: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(INDENT, columns / STEP));
 }
 
-/// As JSON has it, with escapes for what is special to YAML alone.
+/// Appends a JSON string, with escapes for characters that are special only in YAML.
 fn push_quoted(text: &str, out: &mut String) {
     let start = out.len();
     push_string(out, text);
@@ -124,15 +101,15 @@ fn push_quoted(text: &str, out: &mut String) {
     }
 }
 
-/// Can the character stand nowhere as it is? It is not printable, or a line break to readers of YAML 1.1.
+/// Whether the character must be escaped: it is not printable, or a line break in YAML 1.1.
 fn is_special(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Does the text without quotes read as that text, and as a string?
+/// Whether the text without quotes is read as a string, and as this text.
 fn is_plain(text: &str) -> bool {
-    // Null, where null is allowed.
+    // It would be read as null where null is allowed.
     if text == "None" {
         return false;
     }
@@ -164,7 +141,7 @@ fn is_plain(text: &str) -> bool {
         && json_of(text).is_none()
 }
 
-/// Can the text be a block scalar?
+/// Whether the text can be a block scalar.
 fn is_literal(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr(b'\n', bytes).is_some()
@@ -176,7 +153,7 @@ fn is_literal(text: &str) -> bool {
 fn write_literal(text: &str, column: usize, out: &mut String) {
     let body = text.trim_end_matches('\n');
     out.push('|');
-    // The first line with text says how deep the others stand, unless it is said here.
+    // The first line that is not empty sets the indentation, unless it is given here.
     if text.starts_with([' ', '\t', '\n']) {
         out.push((b'0' + STEP as u8) as char);
     }

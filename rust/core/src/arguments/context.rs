@@ -1,0 +1,180 @@
+//! What readers of arguments share: what they need to know of a call, the window that they read, and what they report.
+
+use std::borrow::Cow;
+
+use super::builder::Args;
+use super::example::{Given, example_members};
+use super::messages;
+use crate::error::{ErrorKind, Problem, ProblemKind, Repair};
+use crate::limits::Limits;
+use crate::schema::{NodeId, Schema};
+use crate::syntax::json::Member;
+use crate::syntax::recovery::Skip;
+use crate::syntax::scan::Delimiters;
+use crate::tools::{Syntax, Tools};
+
+/// Writes calls and parts of calls, as a model would.
+pub trait CallWriter {
+    /// Appends one call in its canonical form.
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
+
+    /// A field with a value, of which the JSON is given.
+    fn field_example(&self, field: &str, value: &str) -> String;
+
+    /// A whole call with the tool's required fields, or its first ones.
+    fn example(&self, cx: &Context<'_>) -> String {
+        let mut out = String::new();
+        self.write_call(cx, &example_members(cx.schema, Given::None).unwrap_or_default(), &mut out);
+        out
+    }
+}
+
+/// What a body needs to know; the same for the whole call.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Writes the calls that sentences contain.
+    pub writer: &'a dyn CallWriter,
+    /// None of a document without tools.
+    pub tools: Option<&'a Tools>,
+    pub schema: &'a Schema,
+    /// How the tool's calls are written; `None` for one that nothing is known of.
+    pub syntax: Option<Syntax>,
+    pub strict: bool,
+    /// Strict, but for how values and keys are written.
+    pub any_style: bool,
+    /// Near misses are repaired that are not JSON's own, as they are in elements and lines.
+    pub near_misses: bool,
+    /// What begins a result.
+    pub result_marks: &'a [Cow<'static, str>],
+    pub delimiters: &'a Delimiters,
+    pub limits: &'a Limits,
+    /// The tool's name, for messages.
+    pub tool: &'a str,
+}
+
+/// Problems listed of one call: more would help no model, and hostile calls have many.
+pub const MAX_PROBLEMS: usize = 32;
+/// Bytes of a problem's field, and of its message: each names a path, and a key in JSON may be as long as the call.
+pub const MAX_PROBLEM_BYTES: usize = 4096;
+
+/// A window, and what reading it may change.
+pub struct Io<'a> {
+    pub cx: Context<'a>,
+    pub found: &'a mut Found,
+    pub window: &'a str,
+    /// Bytes of the window that are consumed.
+    pub at: usize,
+    /// There is no more to come.
+    pub last: bool,
+}
+
+impl<'a> Io<'a> {
+    pub fn rest(&self) -> &'a str {
+        &self.window[self.at..]
+    }
+}
+
+/// What a body has found so far.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub args: Args,
+    pub repairs: Vec<Repair>,
+    pub problems: Vec<Problem>,
+}
+
+/// A call that cannot be handed over: why, and how to read on.
+#[derive(Debug)]
+pub struct Failure {
+    pub kind: ErrorKind,
+    pub message: String,
+    pub skip: Skip,
+}
+
+/// Why a part of a call cannot be read, and a sentence for the model.
+pub type Bad = (ErrorKind, String);
+
+/// What came of a window; `Io::at` says how much was consumed.
+#[derive(Debug)]
+pub enum Step {
+    /// More text is needed.
+    Need,
+    /// The call is complete, up to `Io::at`.
+    Done,
+    /// The call is complete, and the body reads another one from there on.
+    Next,
+    /// The tool is called so, which decides the types of what follows.
+    Named(String),
+    Failed(Failure),
+}
+
+impl Found {
+    /// As new, with its memory.
+    pub fn reset(&mut self) {
+        self.args.reset();
+        self.repairs.clear();
+        self.problems.clear();
+    }
+
+    pub fn repair(&mut self, repair: Repair) {
+        if !self.repairs.contains(&repair) {
+            self.repairs.push(repair);
+        }
+    }
+
+    pub fn used(&self, repair: Repair) -> bool {
+        self.repairs.contains(&repair)
+    }
+
+    /// Are there as many problems as are listed?
+    pub fn is_full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
+    /// Lists a problem, once.
+    pub fn problem(&mut self, kind: ProblemKind, mut field: String, mut message: String) {
+        if self.is_full() {
+            return;
+        }
+        for text in [&mut field, &mut message] {
+            text.truncate(messages::cut(text).len());
+        }
+        if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
+            return;
+        }
+        self.problems.push(Problem { kind, field, message });
+    }
+
+    /// Reports the fields that an object of type `id` requires and does not have.
+    pub fn missing(
+        &mut self,
+        cx: &Context<'_>,
+        id: NodeId,
+        path: &dyn Fn() -> String,
+        has: impl Fn(&Args, &str) -> bool,
+    ) {
+        let Some(object) = &cx.schema.node(id).object else { return };
+        let room = MAX_PROBLEMS - self.problems.len();
+        let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
+        for name in missing {
+            let field = messages::join(&path(), name);
+            let message = messages::missing(cx, id, &field, name);
+            self.problem(ProblemKind::MissingRequired, field, message);
+        }
+    }
+}
+
+impl<'a> Context<'a> {
+    /// The same for a call whose delimiters are spelled otherwise.
+    pub fn spelled(self, delimiters: Option<&'a Delimiters>) -> Self {
+        Context { delimiters: delimiters.unwrap_or(self.delimiters), ..self }
+    }
+
+    /// A repair in lenient mode, an error of its name in strict mode.
+    pub fn repair(&self, found: &mut Found, repair: Repair) -> Result<(), ErrorKind> {
+        if self.strict && !(self.any_style && matches!(repair, Repair::Coerced | Repair::KeyStyle)) {
+            return Err(ErrorKind::Strict(repair));
+        }
+        found.repair(repair);
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! Elements: their content read as typed trees, and their writer.
+
+pub mod reader;
+mod write;
+
+pub use reader::{Fault, Outcome, Reader, UNCLOSED, content, is_member, member};
+pub use write::{ElementWriter, is_nestable};

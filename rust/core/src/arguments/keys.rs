@@ -1,0 +1,251 @@
+//! From a key as written to a place in the arguments and its type.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::builder::{Args, Step, To};
+use super::{Bad, Context, Found, messages};
+use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::limits::INDEX_DIGITS;
+use crate::schema::{Additional, Choice, Node, NodeId, ObjectType, Schema, UNKNOWN};
+use crate::syntax::pairs::{Segment, segments};
+
+/// Where the value of a key goes.
+#[derive(Debug, Default)]
+pub struct Field {
+    pub steps: SmallVec<[Step; 1]>,
+    pub node: NodeId,
+    /// The first step is literally a property of the root.
+    pub declared: bool,
+}
+
+impl Field {
+    /// Is the value a piece of something?
+    pub fn is_piece(&self) -> bool {
+        self.steps.len() > 1
+    }
+
+    /// As a key would be written, for messages.
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        for step in &self.steps {
+            match &step.to {
+                To::Key(name) => path = messages::join(&path, name),
+                To::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        path
+    }
+
+    pub fn root_key(&self) -> &str {
+        match self.steps.first() {
+            Some(Step { to: To::Key(key), .. }) => key,
+            Some(Step { to: To::Index(_), .. }) | None => "",
+        }
+    }
+}
+
+/// Is the first segment of the key, or a join of bare ones, literally a property of the root?
+pub fn is_declared(schema: &Schema, key: &str) -> bool {
+    is_declared_by(schema.node(schema.root), &segments(key))
+}
+
+fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
+    let Some(object) = &node.object else { return false };
+    match segments {
+        [] | [Segment::Index(_), ..] => false,
+        [Segment::Quoted(name) | Segment::Bracketed(name), ..] => object.properties.get(name).is_some(),
+        [Segment::Bare(_), ..] => joined(object, segments).is_some(),
+    }
+}
+
+/// The longest join of leading bare segments that is a declared property: how many segments, and the name.
+fn joined<'o>(object: &'o ObjectType, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>, NodeId)> {
+    let Some(Segment::Bare(first)) = segments.first() else { return None };
+    let mut found = object.properties.entry(first).map(|(name, node)| (1, name, *node));
+    if !object.joins() {
+        return found;
+    }
+    let mut joined = (*first).to_owned();
+    for (at, segment) in segments.iter().enumerate().skip(1) {
+        let Segment::Bare(text) = segment else { break };
+        joined.push('.');
+        joined.push_str(text);
+        if let Some((name, node)) = object.properties.entry(&joined) {
+            found = Some((at + 1, name, *node));
+        }
+    }
+    found
+}
+
+/// Can the value only be an array?
+fn is_array_only(node: &Node) -> bool {
+    node.has(&Choice::Array) && node.choices.iter().all(|choice| matches!(choice, Choice::Array | Choice::Null))
+}
+
+/// Is the key of a member this index, as an item's index is written?
+pub fn is_index(key: &str, index: usize) -> bool {
+    key.parse() == Ok(index) && (key == "0" || !key.starts_with(['0', '+']))
+}
+
+/// Resolves a key against the tool's schema. The error is the kind, and a sentence.
+pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, (ErrorKind, String)> {
+    let segments = segments(key);
+    if segments.len() > cx.limits.key_segments {
+        let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
+        return Err((ErrorKind::TooDeep, message));
+    }
+    let mut field = Field { steps: SmallVec::new(), node: cx.schema.root, declared: false };
+    let mut at = 0;
+    while at < segments.len() {
+        let id = field.node;
+        let node = cx.schema.node(id);
+        let mut used = 1;
+        let (to, next) = match &segments[at] {
+            Segment::Index(index) => (To::Index(*index), cx.schema.item(id, *index)),
+            Segment::Bare(text)
+                if at > 0
+                    && text.bytes().all(|b| b.is_ascii_digit())
+                    && text.len() <= INDEX_DIGITS
+                    && is_array_only(node) =>
+            {
+                let index = text.parse().unwrap_or(usize::MAX);
+                (To::Index(index), cx.schema.item(id, index))
+            }
+            segment => {
+                if let Segment::Bracketed(name) = segment {
+                    cx.repair(found, Repair::KeyStyle).map_err(|kind| {
+                        let path = messages::join(&field.path(), name);
+                        (kind, format!("The key {} must be written as {path}.", messages::shorten(key)))
+                    })?;
+                }
+                let mut known = None;
+                let name = match (segment, &node.object) {
+                    (Segment::Bare(text), Some(object)) => {
+                        if let Some((count, name, node)) = joined(object, &segments[at..]) {
+                            used = count;
+                            known = Some(node);
+                            field.declared |= at == 0;
+                            name.clone()
+                        } else if let Some((name, node)) = object.folded(text).filter(|_| !object.explicitly_open()) {
+                            cx.repair(found, Repair::KeyStyle)
+                                .map_err(|kind| (kind, messages::misnamed(cx, node, text, name)))?;
+                            name.clone()
+                        } else {
+                            Arc::from(*text)
+                        }
+                    }
+                    (Segment::Bare(text), None) => Arc::from(*text),
+                    (Segment::Quoted(name) | Segment::Bracketed(name), _) => {
+                        field.declared |= at == 0 && is_declared_by(node, &segments);
+                        Arc::from(name.as_str())
+                    }
+                    (Segment::Index(_), _) => Arc::from(""),
+                };
+                let next = match known {
+                    Some(node) => node,
+                    None => member(cx, found, id, &name, &|| field.path()),
+                };
+                (To::Key(name), next)
+            }
+        };
+        let wanted = if matches!(to, To::Key(_)) { Choice::Object } else { Choice::Array };
+        if at > 0 && !node.is_unknown() && !node.has(&wanted) {
+            wrong_container(cx, found, &field, &wanted);
+        }
+        field.steps.push(Step { from: id, to });
+        field.node = next;
+        at += used;
+    }
+    Ok(field)
+}
+
+/// A key goes into a field that has no members: a problem.
+fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &Choice) {
+    if found.is_full() {
+        return;
+    }
+    let path = field.path();
+    let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
+    let message = messages::violation(cx, field.node, ProblemKind::WrongType, &path, value);
+    found.problem(ProblemKind::WrongType, path, message);
+}
+
+/// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
+/// the one required key that it `has` not.
+pub fn named(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    key: &str,
+    exact: bool,
+    path: &dyn Fn() -> String,
+    has: &dyn Fn(&Args, &str) -> bool,
+) -> Result<(Arc<str>, NodeId), Bad> {
+    if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
+        if let Some((name, node)) = object.properties.entry(key) {
+            return Ok((name.clone(), *node));
+        }
+        let alike = match object.folded(key).filter(|_| !object.explicitly_open()) {
+            Some(alike) => Some((Repair::KeyStyle, alike)),
+            None => numbered(object, key, &|name| has(&found.args, name)).map(|alike| (Repair::KeyNumber, alike)),
+        };
+        if let Some((repair, (name, node))) = alike {
+            cx.repair(found, repair).map_err(|kind| (kind, messages::misnamed(cx, node, key, name)))?;
+            return Ok((name.clone(), node));
+        }
+    }
+    Ok((Arc::from(key), member(cx, found, id, key, path)))
+}
+
+/// Is a key that is not declared taken for one that is?
+pub fn is_misnamed(schema: &Schema, id: NodeId, key: &str) -> bool {
+    schema.node(id).object.as_ref().is_some_and(|object| {
+        object.properties.get(key).is_none() && !object.explicitly_open() && object.folded(key).is_some()
+    })
+}
+
+/// Is this, in some style, a field that the tool declares?
+pub fn is_field(schema: &Schema, name: &str) -> bool {
+    let object = schema.node(schema.root).object.as_ref().filter(|_| !name.is_empty());
+    object.is_some_and(|object| object.properties.get(name).is_some() || object.folded(name).is_some())
+}
+
+/// The one required key of a closed object, not yet there, that is the singular or plural of a key that it does not take.
+pub(super) fn numbered<'o>(
+    object: &'o ObjectType,
+    key: &str,
+    has: &dyn Fn(&str) -> bool,
+) -> Option<(&'o Arc<str>, NodeId)> {
+    if object.additional != Additional::Closed || object.member(key).is_some() {
+        return None;
+    }
+    let with = |ending: &str| Some(format!("{key}{ending}"));
+    let instead = |ending: &str, other: &str| Some(format!("{}{other}", key.strip_suffix(ending)?));
+    let forms = [with("s"), with("es"), instead("s", ""), instead("es", ""), instead("y", "ies"), instead("ies", "y")];
+    let mut found: Option<(&Arc<str>, NodeId)> = None;
+    for (name, node) in forms.iter().flatten().filter_map(|form| object.folded(form)) {
+        if has(name) || !object.required.iter().any(|required| **required == **name) {
+            continue;
+        }
+        if found.is_some_and(|(other, _)| other != name) {
+            return None;
+        }
+        found = Some((name, node));
+    }
+    found
+}
+
+/// The type of an exact key; a forbidden one is a problem and untyped.
+pub fn member(cx: &Context<'_>, found: &mut Found, id: NodeId, name: &str, path: &dyn Fn() -> String) -> NodeId {
+    if let Some(node) = cx.schema.member(id, name) {
+        return node;
+    }
+    if !found.is_full() {
+        let field = messages::join(&path(), name);
+        let message = messages::unknown(cx.schema, id, &field);
+        found.problem(ProblemKind::UnknownField, field, message);
+    }
+    UNKNOWN
+}

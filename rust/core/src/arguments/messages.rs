@@ -1,0 +1,136 @@
+//! Sentences for the model that say what is wrong. The parser adds the example of a call.
+
+use super::{Context, MAX_PROBLEM_BYTES, example};
+use crate::error::ProblemKind;
+use crate::limits::Limits;
+use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
+use crate::syntax::json::{is_beyond_float, respelled};
+
+pub use crate::syntax::shown::{join, push_join, shorten};
+
+/// Tools that are named where one is not known.
+const NAMED_TOOLS: usize = 64;
+
+pub fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str) -> String {
+    let names: Vec<&str> = tools.take(NAMED_TOOLS).collect();
+    format!("There is no tool {}. The tools are: {}.", shorten(name), names.join(", "))
+}
+
+pub fn too_large(limits: &Limits) -> String {
+    format!("The call has more than {} bytes. Write less in one call.", limits.call_bytes)
+}
+
+/// As much of a text as a problem can name.
+pub fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_PROBLEM_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+pub fn invalid_json(path: &str, what: &str) -> String {
+    let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
+    format!("This is not valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}.")
+}
+
+/// A token that is not a pair. If it could be the value of the first field, that is named.
+pub fn no_pair(cx: &Context<'_>, token: &str) -> String {
+    let first = cx.schema.node(cx.schema.root).object.iter().flat_map(|object| object.properties.iter()).next();
+    let shown = shorten(token);
+    match first {
+        _ if token.starts_with(['#', '/']) => {
+            format!("{}: remove {shown}; comments are not allowed in a call.", cx.tool)
+        }
+        _ if token.starts_with('<') => {
+            format!("{}: {shown} is not a key=value pair; write arguments without tags.", cx.tool)
+        }
+        Some((name, _)) if token.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '\'' | '-')) => {
+            let key = join("", name);
+            format!(
+                "{}: {shown} is not a key=value pair. Name each argument ({key}=…), and quote values with spaces.",
+                cx.tool
+            )
+        }
+        _ => format!("{}: {shown} is not a key=value pair. Quote values with spaces.", cx.tool),
+    }
+}
+
+/// Of arguments in parentheses.
+pub const NO_KEYWORDS: &str =
+    "Write arguments in parentheses as key=value, with strings in quotes and commas between the arguments.";
+
+pub fn too_deep(limits: &Limits) -> String {
+    format!("The value is nested more than {} levels deep.", limits.depth)
+}
+
+/// What a type takes, in words.
+pub fn expected(schema: &Schema, id: NodeId) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for choice in &schema.node(id).choices {
+        let word = match choice {
+            Choice::String => "a string".into(),
+            Choice::Integer => "a whole number".into(),
+            Choice::Number => "a number".into(),
+            Choice::Boolean => "true or false".into(),
+            Choice::Null => "null".into(),
+            Choice::Array => "a list".into(),
+            Choice::Object => "an object".into(),
+            Choice::Literal(literal) => literal.json.clone(),
+        };
+        if words.len() == 24 {
+            words.push("…".into());
+            break;
+        }
+        words.push(word);
+    }
+    words.join(" or ")
+}
+
+/// A field with a short value that its type takes.
+fn shown(cx: &Context<'_>, id: NodeId, field: &str) -> String {
+    cx.writer.field_example(field, &example(cx.schema, id))
+}
+
+/// A value that its type cannot take.
+pub fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: &str, value: &str) -> String {
+    let beyond = respelled(value, false).is_some_and(|json| is_beyond_float(&json));
+    let value = shorten(value);
+    if beyond {
+        return format!("{field}: {value} is outside the range of a float. For example: {}", shown(cx, id, field));
+    }
+    let expected = expected(cx.schema, id);
+    match kind {
+        ProblemKind::NotInEnum => format!("{field}: {value} is not allowed; it must be one of: {expected}."),
+        _ => format!("{field}: {value} is not {expected}. For example: {}", shown(cx, id, field)),
+    }
+}
+
+pub fn missing(cx: &Context<'_>, object: NodeId, field: &str, name: &str) -> String {
+    let id = cx.schema.member(object, name).unwrap_or(UNKNOWN);
+    format!("{field} is required and missing. For example: {}", shown(cx, id, field))
+}
+
+pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
+    let names: Vec<&str> = schema
+        .node(object)
+        .object
+        .iter()
+        .flat_map(|object| object.properties.iter().map(|(name, _)| name))
+        .take(24)
+        .collect();
+    format!("{field} is not a parameter here. The parameters are: {}.", names.join(", "))
+}
+
+/// A field that is declared under a name that differs in style.
+pub fn misnamed(cx: &Context<'_>, id: NodeId, written: &str, declared: &str) -> String {
+    format!("The field {} is called {declared}: {}", shorten(written), shown(cx, id, declared))
+}
+
+/// A value that strict mode does not convert.
+pub fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &str) -> String {
+    let expected = expected(cx.schema, id);
+    format!("{field}: {} must be written as {expected}, for example {}", shorten(value), shown(cx, id, field))
+}
+
+pub const UNCLOSED: &str = "The call is not closed before the next one.";

@@ -1,0 +1,501 @@
+//! Values as they are read, typed and written: where each stands, of which type it is, what it becomes.
+
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Object;
+use crate::arguments::coercion::{self, Outcome};
+use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, keys, messages};
+use crate::error::{ErrorKind, Repair};
+use crate::keymap::KeyMap;
+use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
+use crate::syntax::json::{Value, parse, push_string};
+
+#[derive(Debug)]
+enum Shape {
+    Object {
+        keys: KeyMap<Range<usize>>,
+        key: Arc<str>,
+        start: usize,
+        again: Option<Again>,
+    },
+    Array {
+        count: usize,
+    },
+    /// An array around a lone value; it has no brackets in the source.
+    Lone,
+}
+
+/// The key was there before: its first value, and whether this one holds back what is written.
+#[derive(Debug)]
+struct Again {
+    first: Range<usize>,
+    holds: bool,
+}
+
+#[derive(Debug)]
+struct Frame {
+    node: NodeId,
+    shape: Shape,
+    /// The type has literals that are such containers: where this one starts, and whether it holds back what is written.
+    literal: Option<(usize, bool)>,
+}
+
+impl Frame {
+    fn is_object(&self) -> bool {
+        matches!(self.shape, Shape::Object { .. })
+    }
+}
+
+/// An object that may be a wrapper around a value of another type. Nothing of it goes out; it is read untyped, and again,
+/// typed, when it is complete.
+#[derive(Debug)]
+struct Wrapper {
+    /// What it stands in place of.
+    node: NodeId,
+    start: usize,
+    /// It holds back what is written.
+    holds: bool,
+    /// Frames around it.
+    frames: usize,
+    /// The lone item of a list, unless its first key is that of a wrapper; it is read as that item.
+    lone: bool,
+}
+
+/// A value while it is written, and all in it.
+#[derive(Debug, Default)]
+pub struct Values {
+    frames: Vec<Frame>,
+    /// The frames that have brackets in the source.
+    brackets: usize,
+    /// The type of the value that comes next.
+    node: NodeId,
+    /// Where the whole stands in the arguments.
+    path: String,
+    /// Levels of the arguments that it stands in; with none it is the whole of them, and its last bracket goes out with the
+    /// call's end only.
+    above: usize,
+    /// The keys of the last object, for their memory.
+    spare: KeyMap<Range<usize>>,
+    wrapper: Option<Wrapper>,
+    /// Nothing in it is taken for a wrapper: it was in one, or looked like one.
+    unwrapped: bool,
+}
+
+impl Values {
+    pub fn new(node: NodeId, path: String, above: usize) -> Self {
+        Values { node, path, above, ..Values::default() }
+    }
+
+    /// As new, with its memory, for the whole of the arguments.
+    pub fn renew(&mut self, node: NodeId) {
+        self.frames.clear();
+        self.path.clear();
+        self.wrapper = None;
+        (self.brackets, self.node, self.above) = (0, node, 0);
+    }
+
+    /// Brackets that are open.
+    pub fn brackets(&self) -> usize {
+        self.brackets
+    }
+
+    /// Is the innermost bracket that of an object?
+    pub fn in_object(&self) -> bool {
+        self.frames.last().is_some_and(Frame::is_object)
+    }
+
+    /// Of an open bracket, counted from the innermost: is it an object's, and of which type is that?
+    pub fn bracket(&self, at: usize) -> Option<(bool, NodeId)> {
+        let mut brackets = self.frames.iter().rev().filter(|frame| !matches!(frame.shape, Shape::Lone));
+        brackets.nth(at).map(|frame| (frame.is_object(), frame.node))
+    }
+
+    /// The path of the value that comes next or was just read.
+    pub fn path(&self) -> String {
+        self.path_of(&self.frames)
+    }
+
+    fn path_of(&self, frames: &[Frame]) -> String {
+        let mut path = self.path.clone();
+        for frame in frames {
+            // No message has more of it.
+            if path.len() > MAX_PROBLEM_BYTES {
+                break;
+            }
+            match &frame.shape {
+                Shape::Object { key, .. } => messages::push_join(&mut path, messages::cut(key)),
+                Shape::Array { count } => path.push_str(&format!("[{count}]")),
+                Shape::Lone => path.push_str("[0]"),
+            }
+        }
+        path
+    }
+
+    /// The key of the value that comes next.
+    pub fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
+        if self.wrapper.is_some() {
+            self.first_key(cx, found, Some(written))?;
+        }
+        let Some(Frame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else { return Ok(()) };
+        let id = *id;
+        let object = cx.schema.node(id).object.as_ref();
+        let name = match object.and_then(|object| object.properties.entry(written)) {
+            Some((name, node)) => {
+                self.node = *node;
+                name.clone()
+            }
+            None => {
+                let closed = object.filter(|object| object.member(written).is_none());
+                let alike = closed.and_then(|object| match object.folded(written) {
+                    Some(alike) => Some((Repair::KeyStyle, alike)),
+                    None if cx.near_misses => {
+                        let has = |name: &str| keys.position(name).is_some();
+                        keys::numbered(object, written, &has).map(|alike| (Repair::KeyNumber, alike))
+                    }
+                    None => None,
+                });
+                let name = match alike {
+                    Some((repair, (declared, node))) => {
+                        cx.repair(found, repair)
+                            .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
+                        declared.clone()
+                    }
+                    None => Arc::from(written),
+                };
+                let parents = &self.frames[..self.frames.len() - 1];
+                self.node = keys::member(cx, found, id, &name, &|| self.path_of(parents));
+                name
+            }
+        };
+        let Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
+            return Ok(());
+        };
+        match keys.get(&name) {
+            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
+            None => {
+                if !keys.is_empty() {
+                    found.args.json.push(',');
+                }
+                push_string(&mut found.args.json, &name);
+                found.args.json.push(':');
+            }
+        }
+        *key = name;
+        *start = found.args.json.len();
+        Ok(())
+    }
+
+    /// A value begins. In an array: writes the comma, and finds the type of the item.
+    fn begin(&mut self, cx: &Context<'_>, found: &mut Found) {
+        if let Some(Frame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
+            if *count > 0 {
+                found.args.json.push(',');
+            }
+            self.node = cx.schema.item(*node, *count);
+        }
+    }
+
+    /// A string begins. True: its type takes any, so its text is to be written behind the quote that is there now.
+    pub fn string(&mut self, cx: &Context<'_>, found: &mut Found) -> bool {
+        self.begin(cx, found);
+        let node = cx.schema.node(self.node);
+        let live = node.is_unknown() || node.has(&Choice::String);
+        if live {
+            found.args.json.push('"');
+        }
+        live
+    }
+
+    /// The text of a string that could not be written as it came.
+    pub fn text(&mut self, cx: &Context<'_>, found: &mut Found, text: &str) -> Result<bool, Bad> {
+        self.scalar(cx, found, text, true)
+    }
+
+    /// A word. `quoted`: it is no JSON, and stands for a string.
+    pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, Bad> {
+        self.begin(cx, found);
+        if word != "null" {
+            return self.scalar(cx, found, word, quoted);
+        }
+        let node = cx.schema.node(self.node);
+        found.args.json.push_str("null");
+        let null = |choice: &Choice| match choice {
+            Choice::Null => true,
+            Choice::Literal(literal) => literal.json == "null",
+            _ => false,
+        };
+        if !node.is_unknown() && !node.choices.iter().any(null) {
+            self.violation(cx, found, "null");
+        }
+        self.end(found)
+    }
+
+    fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+        let start = found.args.json.len();
+        let Outcome { converted, problem } = coercion::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
+        if converted {
+            self.repair(cx, found, Repair::Coerced, text)?;
+        }
+        if problem.is_some() {
+            self.mismatch(cx, found, text, start)?;
+        }
+        self.end(found)
+    }
+
+    /// No choice takes the text, which is written from `start` on.
+    #[cold]
+    fn mismatch(&self, cx: &Context<'_>, found: &mut Found, text: &str, start: usize) -> Result<(), Bad> {
+        let mends = cx.near_misses;
+        let Some(literal) = mends.then(|| coercion::unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
+            self.violation(cx, found, text);
+            return Ok(());
+        };
+        found.args.json.truncate(start);
+        found.args.json.push_str(&literal);
+        self.repair(cx, found, Repair::EnumQuotes, text)
+    }
+
+    #[cold]
+    fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
+        cx.repair(found, repair).map_err(|kind| {
+            let expected = messages::expected(cx.schema, self.node);
+            (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(value)))
+        })
+    }
+
+    fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
+        if found.is_full() {
+            return;
+        }
+        let field = self.path();
+        let kind = coercion::violation(cx.schema.node(self.node));
+        let message = messages::violation(cx, self.node, kind, &field, value);
+        found.problem(kind, field, message);
+    }
+
+    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), Bad> {
+        if self.brackets + self.above >= cx.limits.depth {
+            return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
+        }
+        self.begin(cx, found);
+        found.args.make_room();
+        let node = cx.schema.node(self.node);
+        let nested = self.above > 0 || self.brackets > 0;
+        let takes = |id: NodeId| cx.schema.node(id).takes(bracket);
+        if !takes(self.node) {
+            let item = cx.schema.item(self.node, 0);
+            let lone = bracket == b'{' && node.collects() && takes(item);
+            let literal = lone && cx.schema.node(item).literals(bracket).next().is_some();
+            let wraps = bracket == b'{' && nested && !literal && !self.unwrapped && cx.near_misses;
+            if wraps {
+                let (start, holds) = (found.args.json.len(), found.args.hold());
+                self.wrapper = Some(Wrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
+            }
+            if lone {
+                if !wraps {
+                    self.lone(cx, found, self.frames.len())?;
+                }
+                found.args.json.push('[');
+                self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
+                self.node = item;
+            } else {
+                if !wraps {
+                    self.violation(cx, found, shown(bracket));
+                }
+                self.node = UNKNOWN;
+            }
+        }
+        let literal = (nested && cx.schema.node(self.node).literals(bracket).next().is_some())
+            .then(|| (found.args.json.len(), found.args.hold()));
+        found.args.json.push(bracket as char);
+        let shape = if bracket == b'{' {
+            Shape::Object { keys: take(&mut self.spare), key: Arc::default(), start: 0, again: None }
+        } else {
+            Shape::Array { count: 0 }
+        };
+        self.frames.push(Frame { node: self.node, shape, literal });
+        self.brackets += 1;
+        Ok(())
+    }
+
+    /// An object behind so many frames is made the lone item of a list.
+    #[cold]
+    fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
+        let path = || self.path_of(&self.frames[..frames]);
+        cx.repair(found, Repair::Coerced).map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", path())))
+    }
+
+    /// What may be a lone item has this for its first key, or none.
+    #[cold]
+    fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
+        let Some(Wrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
+        if !*lone {
+            return Ok(());
+        }
+        let (frames, holds) = (*frames, *holds);
+        let item = cx.schema.item(*node, 0);
+        if key.is_some_and(|key| matches!(key, "item" | "0") && !cx.schema.declares(item, key)) {
+            *lone = false;
+            found.args.json.truncate(*start);
+            found.args.json.push('{');
+            self.frames.remove(frames);
+            self.frames[frames].node = UNKNOWN;
+            return Ok(());
+        }
+        self.wrapper = None;
+        if holds {
+            found.args.release();
+        }
+        self.lone(cx, found, frames)
+    }
+
+    /// What may be a wrapper is complete: reads what is in it, or else itself, as what it stands in place of.
+    #[cold]
+    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: Wrapper) -> Result<bool, Bad> {
+        let Wrapper { node, start, holds, .. } = wrapper;
+        self.node = node;
+        let mut text = found.args.json.split_off(start);
+        if let Some((repair, inner)) = in_wrapper(cx, node, &text) {
+            self.repair(cx, found, repair, shown(b'{'))?;
+            text = inner;
+        }
+        // A word ends where a blank follows.
+        text.push(' ');
+        let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
+        object.values.unwrapped = true;
+        let mut io = Io { cx: *cx, found, window: &text, at: 0, last: true };
+        object.feed(&mut io).map_err(|failure| (failure.kind, failure.message))?;
+        if holds {
+            found.args.release();
+        }
+        self.end(found)
+    }
+
+    /// The innermost bracket closes. True: and with it all.
+    pub fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+        if self.wrapper.is_some() {
+            self.first_key(cx, found, None)?;
+        }
+        let Some(Frame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
+        self.brackets -= 1;
+        let bracket = match shape {
+            Shape::Object { mut keys, .. } => {
+                found.missing(cx, node, &|| self.path(), |_, name| keys.position(name).is_some());
+                keys.clear();
+                self.spare = keys;
+                b'{'
+            }
+            Shape::Array { .. } | Shape::Lone => b'[',
+        };
+        if self.above == 0 && self.frames.is_empty() {
+            found.args.hold();
+        }
+        found.args.json.push(if bracket == b'{' { '}' } else { ']' });
+        if let Some(wrapper) = self.wrapper.take_if(|wrapper| wrapper.frames == self.frames.len()) {
+            let read = self.unwrap(cx, found, wrapper);
+            if read.as_ref().is_err_and(|(kind, _)| *kind != ErrorKind::DuplicateArgument) {
+                // Reading on begins in front of the bracket.
+                self.brackets += 1;
+            }
+            return read;
+        }
+        if let Some((start, holds)) = literal {
+            if !equal_literal(cx, found, node, start) {
+                self.node = node;
+                self.violation(cx, found, shown(bracket));
+            }
+            if holds {
+                found.args.release();
+            }
+        }
+        self.end(found)
+    }
+
+    /// A value is written: accounts for it in what it is part of. True: that is all.
+    pub fn end(&mut self, found: &mut Found) -> Result<bool, Bad> {
+        while let Some(Frame { shape: Shape::Lone, .. }) = self.frames.last() {
+            found.args.json.push(']');
+            self.frames.pop();
+        }
+        let Some(frame) = self.frames.last_mut() else { return Ok(true) };
+        match &mut frame.shape {
+            Shape::Array { count } => *count += 1,
+            Shape::Object { keys, key, start, again } => match again.take() {
+                None => keys.push(key.clone(), *start..found.args.json.len()),
+                Some(Again { first, holds }) => {
+                    if found.args.json[first] != found.args.json[*start..] {
+                        let path = self.path();
+                        let message = format!("{path} is given twice, with different values. Give it once.");
+                        return Err((ErrorKind::DuplicateArgument, message));
+                    }
+                    found.args.json.truncate(*start);
+                    if holds {
+                        found.args.release();
+                    }
+                }
+            },
+            Shape::Lone => {}
+        }
+        Ok(false)
+    }
+}
+
+/// The JSON in a wrapper that stands where type `id` is expected, which takes no object.
+fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
+    let Ok(Value::Object(members)) = parse(text, cx.limits.depth) else { return None };
+    let (first, value) = members.first()?;
+    let mut json = String::with_capacity(text.len());
+    let numbered = || members.iter().enumerate().all(|(index, (key, _))| keys::is_index(key, index));
+    if cx.schema.node(id).has(&Choice::Array) && !cx.schema.declares(cx.schema.item(id, 0), first) {
+        let items = match value {
+            Value::Array(_) if first == "item" && members.len() == 1 => {
+                value.write(&mut json);
+                return Some((Repair::ListWrapper, json));
+            }
+            _ if first == "item" && members.len() == 1 || numbered() => &members,
+            _ => &Vec::new(),
+        };
+        for (_, item) in items {
+            json.push(if json.is_empty() { '[' } else { ',' });
+            item.write(&mut json);
+        }
+        if !json.is_empty() {
+            json.push(']');
+            return Some((Repair::ListWrapper, json));
+        }
+    }
+    (first == "value" && members.len() == 1).then(|| {
+        value.write(&mut json);
+        (Repair::ValueWrapper, json)
+    })
+}
+
+/// A container, in messages.
+fn shown(bracket: u8) -> &'static str {
+    if bracket == b'{' { "{…}" } else { "[…]" }
+}
+
+/// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can
+/// only be a literal, and is none.
+pub fn equal_literal(cx: &Context<'_>, found: &mut Found, id: NodeId, start: usize) -> bool {
+    let written = &found.args.json[start..];
+    let node = cx.schema.node(id);
+    let bracket = written.as_bytes()[0];
+    if node.literals(bracket).next().is_none() {
+        return true;
+    }
+    let Ok(value) = parse(written, cx.limits.depth) else { return true };
+    let digest = value.digest();
+    // Literals may be many and large, and values many: few of them are worth a closer look.
+    let same = |literal: &&Literal| {
+        literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
+    };
+    if let Some(literal) = node.literals(bracket).find(same) {
+        found.args.json.truncate(start);
+        found.args.json.push_str(&literal.json);
+        return true;
+    }
+    node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array })
+}

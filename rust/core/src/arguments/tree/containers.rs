@@ -1,0 +1,208 @@
+//! Lists and maps, and the forms in which one stands for the other.
+
+use smallvec::SmallVec;
+
+use super::{At, Lists, Writer, repeats, twice};
+use crate::arguments::coercion;
+use crate::arguments::object::equal_literal;
+use crate::arguments::{Args, Bad, keys, messages};
+use crate::error::{ErrorKind, Repair};
+use crate::keymap::KeyMap;
+use crate::limits::RECURSION;
+use crate::schema::{Choice, NodeId, UNKNOWN};
+use crate::syntax::json::push_string;
+use crate::syntax::tree::UntypedValue;
+
+impl Writer<'_, '_> {
+    fn deeper(&self, above: usize) -> Result<(), Bad> {
+        if above < self.cx.limits.depth.min(RECURSION) {
+            return Ok(());
+        }
+        Err((ErrorKind::TooDeep, messages::too_deep(self.cx.limits)))
+    }
+
+    /// The type of a container that stands where type `id` is expected; one that has no place there is untyped.
+    fn container(&mut self, id: NodeId, at: &At<'_>, bracket: u8) -> NodeId {
+        if self.node(id).takes(bracket) {
+            return id;
+        }
+        self.misplaced(id, at, bracket);
+        UNKNOWN
+    }
+
+    fn misplaced(&mut self, id: NodeId, at: &At<'_>, bracket: u8) {
+        let shown = if bracket == b'{' { "{…}" } else { "[…]" };
+        self.violation(id, at, coercion::violation(self.node(id)), shown);
+    }
+
+    /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one.
+    fn contained(&mut self, id: NodeId, at: &At<'_>, start: usize) {
+        let bracket = self.found.args.json.as_bytes()[start];
+        if !equal_literal(self.cx, self.found, id, start) {
+            self.misplaced(id, at, bracket);
+        }
+    }
+
+    pub(super) fn list(
+        &mut self,
+        id: NodeId,
+        at: &At<'_>,
+        above: usize,
+        items: &mut dyn Iterator<Item = &UntypedValue>,
+    ) -> Result<(), Bad> {
+        self.deeper(above)?;
+        let id = self.container(id, at, b'[');
+        let start = self.found.args.json.len();
+        self.found.args.json.push('[');
+        for (index, item) in items.enumerate() {
+            if index > 0 {
+                self.found.args.json.push(',');
+            }
+            self.value(self.cx.schema.item(id, index), &at.item(index), above + 1, item)?;
+        }
+        self.found.args.json.push(']');
+        self.contained(id, at, start);
+        Ok(())
+    }
+
+    /// A list of one item.
+    pub(super) fn lone(
+        &mut self,
+        id: NodeId,
+        above: usize,
+        write: impl FnOnce(&mut Self, NodeId) -> Result<(), Bad>,
+    ) -> Result<(), Bad> {
+        self.deeper(above)?;
+        self.found.args.json.push('[');
+        write(self, self.cx.schema.item(id, 0))?;
+        self.found.args.json.push(']');
+        Ok(())
+    }
+
+    pub(super) fn map(
+        &mut self,
+        id: NodeId,
+        at: &At<'_>,
+        above: usize,
+        members: &[(String, UntypedValue)],
+    ) -> Result<(), Bad> {
+        let node = self.node(id);
+        if let Some(mut items) = self.wrapped(id, members) {
+            if self.lists == Lists::Own {
+                self.repair(Repair::ListWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
+            }
+            return self.list(id, at, above, &mut items);
+        }
+        if !node.takes_object() {
+            if node.has(&Choice::Array) && self.node(self.cx.schema.item(id, 0)).takes_object() {
+                if self.lists == Lists::Own {
+                    let message = || messages::not_as_written(self.cx, id, &at.path(), "{…}");
+                    self.repair(Repair::Coerced, message)?;
+                }
+                return self.lone(id, above, |writer, item| writer.map(item, &at.item(0), above + 1, members));
+            }
+            if let [(key, value)] = members
+                && key == "value"
+            {
+                self.deeper(above)?;
+                self.repair(Repair::ValueWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
+                return self.value(id, at, above + 1, value);
+            }
+        }
+        self.deeper(above)?;
+        let id = self.container(id, at, b'{');
+        self.object(id, at, above, members)
+    }
+
+    /// The items of a map that is a list in a wrapper.
+    fn wrapped<'t>(
+        &self,
+        id: NodeId,
+        members: &'t [(String, UntypedValue)],
+    ) -> Option<Box<dyn Iterator<Item = &'t UntypedValue> + 't>> {
+        let node = self.node(id);
+        let list = node.has(&Choice::Array) || (node.is_unknown() && self.lists == Lists::Elements);
+        if members.is_empty() || !list || (node.takes_object() && self.lists == Lists::Own) {
+            return None;
+        }
+        let (first, _) = &members[0];
+        // The object itself, or the one that is the list's lone item.
+        let schema = self.cx.schema;
+        if schema.declares(id, first) || schema.declares(schema.item(id, 0), first) {
+            return None;
+        }
+        if members.iter().all(|(key, _)| key == "item") {
+            return match members {
+                [(_, UntypedValue::List(items))] => Some(Box::new(items.iter())),
+                _ => Some(Box::new(members.iter().map(|(_, item)| item))),
+            };
+        }
+        let numbered = |(index, (key, _)): (usize, &(String, UntypedValue))| keys::is_index(key, index);
+        members.iter().enumerate().all(numbered).then(|| -> Box<dyn Iterator<Item = &'t UntypedValue> + 't> {
+            Box::new(members.iter().map(|(_, item)| item))
+        })
+    }
+
+    fn object(&mut self, id: NodeId, at: &At<'_>, above: usize, members: &[(String, UntypedValue)]) -> Result<(), Bad> {
+        let mut keys: KeyMap<usize> = KeyMap::default();
+        let mut groups: Vec<(NodeId, SmallVec<[&UntypedValue; 1]>)> = Vec::new();
+        for (written, tree) in members {
+            let position = match keys.position(written) {
+                Some(position) => position,
+                None => {
+                    let has = |_: &Args, name: &str| keys.position(name).is_some();
+                    let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
+                    let (name, node) = keys::named(self.cx, self.found, id, written, exact, &|| at.path(), &has)?;
+                    match keys.position(&name) {
+                        Some(position) => position,
+                        None => {
+                            keys.push(name, groups.len());
+                            groups.push((node, SmallVec::new()));
+                            groups.len() - 1
+                        }
+                    }
+                }
+            };
+            groups[position].1.push(tree);
+        }
+        let start = self.found.args.json.len();
+        self.found.args.json.push('{');
+        for (position, (node, trees)) in groups.iter().enumerate() {
+            let (name, _) = keys.at(position);
+            if position > 0 {
+                self.found.args.json.push(',');
+            }
+            push_string(&mut self.found.args.json, name);
+            self.found.args.json.push(':');
+            self.member(*node, &at.key(name), above + 1, trees)?;
+        }
+        self.found.args.json.push('}');
+        let has = |name: &str| keys.position(name).is_some();
+        self.found.missing(self.cx, id, &|| at.path(), |_, name| has(name));
+        self.contained(id, at, start);
+        Ok(())
+    }
+
+    /// All values of one key.
+    fn member(&mut self, id: NodeId, at: &At<'_>, above: usize, trees: &[&UntypedValue]) -> Result<(), Bad> {
+        if let [tree] = trees {
+            return self.value(id, at, above, tree);
+        }
+        if repeats(self.node(id), self.lists) {
+            return self.list(id, at, above, &mut trees.iter().copied());
+        }
+        let start = self.found.args.json.len();
+        let mut end = None;
+        for tree in trees {
+            let from = self.found.args.json.len();
+            self.value(id, at, above, tree)?;
+            let json = &mut self.found.args.json;
+            match end {
+                None => end = Some(json.len()),
+                Some(end) if json[start..end] == json[from..] => json.truncate(from),
+                Some(_) => return Err(twice(&at.path())),
+            }
+        }
+        Ok(())
+    }
+}

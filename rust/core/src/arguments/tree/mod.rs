@@ -1,0 +1,255 @@
+//! A [`UntypedValue`] in, typed JSON out.
+//!
+//! What a text becomes says [`crate::arguments::coercion`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
+//! protocols that have their own, and the near misses that only those have.
+
+mod at;
+mod containers;
+
+use super::{Bad, Context, Found, Io, Object, messages};
+use crate::arguments::coercion::{self, Outcome};
+use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
+use crate::syntax::json::{Value, parse, push_string};
+use crate::syntax::scan::trim;
+use crate::syntax::tree::UntypedValue;
+
+pub use at::At;
+
+/// How a protocol writes lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lists {
+    /// As elements: a repeated key, or a map with `item` or indexes for keys; a lone element is a list of one.
+    Elements,
+    /// In a form of its own; the others are repairs, and a repeated key is a mistake.
+    Own,
+}
+
+/// Does a repeated key make a list?
+pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
+    lists == Lists::Elements && (node.is_unknown() || node.has(&Choice::Array))
+}
+
+/// Is it the JSON text of a whole list, which no repeated key adds to?
+pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) -> bool {
+    let UntypedValue::Scalar { text, quoted: false } = tree else { return false };
+    let item = schema.node(schema.item(id, 0));
+    let items_are_lists = !item.is_unknown() && item.takes(b'[');
+    schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
+}
+
+pub(super) fn twice(path: &str) -> Bad {
+    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once."))
+}
+
+/// Appends the typed JSON of a value of type `id`, which stands at `path`, `above` levels deep in the arguments.
+pub fn write_tree(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    path: &str,
+    above: usize,
+    tree: &UntypedValue,
+    lists: Lists,
+) -> Result<(), Bad> {
+    write_at(cx, found, id, &At::root(path), above, tree, lists)
+}
+
+/// The same for a value that stands at that place.
+pub fn write_at(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    at: &At<'_>,
+    above: usize,
+    tree: &UntypedValue,
+    lists: Lists,
+) -> Result<(), Bad> {
+    Writer { cx, found, lists }.value(id, at, above, tree)
+}
+
+/// Appends the text that stands for a value of type `id` between the tags of an element, before any escapes: a string as it
+/// is where that reads back as it, all else as JSON.
+pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
+    match value {
+        Value::String(text) if cx.schema.node(id).is_string() || is_plain_text(cx, id, text) => out.push_str(text),
+        _ => value.write(out),
+    }
+}
+
+/// Does the text, as it is, read as that string, with neither repair nor problem? False also where that is not plain to see.
+fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
+    if text.starts_with(['"', '[', '{']) || text != trim(text) {
+        return false;
+    }
+    let mut json = String::new();
+    coercion::scalar(cx.schema, id, text, false, &mut json) == Outcome::default() && json.starts_with('"')
+}
+
+struct Writer<'w, 'c> {
+    cx: &'w Context<'c>,
+    found: &'w mut Found,
+    lists: Lists,
+}
+
+impl<'c> Writer<'_, 'c> {
+    fn node(&self, id: NodeId) -> &'c Node {
+        self.cx.schema.node(id)
+    }
+
+    /// Recursion is as deep as the limits allow.
+    fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &UntypedValue) -> Result<(), Bad> {
+        match tree {
+            UntypedValue::Scalar { text, quoted: false } => self.bare(id, at, above, text),
+            UntypedValue::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
+            UntypedValue::List(items) => self.list(id, at, above, &mut items.iter()),
+            UntypedValue::Map(members) => self.map(id, at, above, members),
+        }
+    }
+
+    fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
+        self.cx.repair(self.found, repair).map_err(|kind| (kind, message()))
+    }
+
+    fn violation(&mut self, id: NodeId, at: &At<'_>, kind: ProblemKind, value: &str) {
+        if !self.found.is_full() {
+            let field = at.path();
+            let message = messages::violation(self.cx, id, kind, &field, value);
+            self.found.problem(kind, field, message);
+        }
+    }
+
+    fn bare(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+        let node = self.node(id);
+        if node.is_string() {
+            push_string(&mut self.found.args.json, text);
+            return Ok(());
+        }
+        let text = trim(text);
+        if text.is_empty() && self.lists == Lists::Elements && !node.is_unknown() && !node.takes_string() {
+            if node.has(&Choice::Array) {
+                return self.list(id, at, above, &mut std::iter::empty());
+            }
+            if node.takes_object() {
+                return self.map(id, at, above, &[]);
+            }
+        }
+        match text.bytes().next() {
+            Some(bracket @ (b'{' | b'['))
+                if (node.takes(bracket) || (node.takes_container() && !node.takes_string()))
+                    && self.json(id, at, above, text)? =>
+            {
+                return Ok(());
+            }
+            Some(b'"') if !is_literal(node, text) => {
+                if let Ok(Value::String(inner)) = parse(text, 0) {
+                    return self.quoted(id, at, above, &inner);
+                }
+            }
+            _ => {}
+        }
+        if self.lists == Lists::Elements
+            && let Some((items, _)) = coercion::items(self.cx.schema, id, text, false, 0)
+            && items.len() == 1
+        {
+            return self.lone(id, above, |writer, item| writer.bare(item, &at.item(0), above + 1, text));
+        }
+        self.scalar(id, at, text, false)
+    }
+
+    fn quoted(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+        let node = self.node(id);
+        let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'{' | b'['));
+        if bracket.is_some_and(|bracket| node.takes(bracket))
+            && !node.takes_string()
+            && self.json(id, at, above, text)?
+        {
+            return self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text));
+        }
+        self.scalar(id, at, text, true)
+    }
+
+    fn scalar(&mut self, id: NodeId, at: &At<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
+        let schema = self.cx.schema;
+        let json = &mut self.found.args.json;
+        let start = json.len();
+        let Outcome { converted, problem } = coercion::scalar(schema, id, text, quoted, json);
+        if let Some(kind) = problem {
+            let Some(literal) = coercion::unquoted_literal(schema.node(id), text) else {
+                self.violation(id, at, kind, text);
+                return Ok(());
+            };
+            json.truncate(start);
+            json.push_str(&literal);
+            return self.repair(Repair::EnumQuotes, || messages::not_as_written(self.cx, id, &at.path(), text));
+        }
+        if converted {
+            self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is JSON. False: it is none, and nothing was written.
+    fn json(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<bool, Bad> {
+        let (length, problems, repairs) =
+            (self.found.args.json.len(), self.found.problems.len(), self.found.repairs.len());
+        // What may be taken back must not go out.
+        let holds = self.found.args.hold();
+        let read = read_json(self.cx, self.found, id, at.path(), above, text);
+        if holds {
+            self.found.args.release();
+        }
+        let Err(bad) = read else { return Ok(true) };
+        let is_json = match bad.0 {
+            ErrorKind::InvalidJson => false,
+            ErrorKind::Strict(Repair::RelaxedJson) => {
+                let schema = Schema::unknown();
+                let cx = Context { strict: false, schema: &schema, ..*self.cx };
+                read_json(&cx, &mut Found::default(), UNKNOWN, String::new(), above, text).is_ok()
+            }
+            _ => true,
+        };
+        if is_json {
+            return Err(bad);
+        }
+        self.found.args.json.truncate(length);
+        self.found.problems.truncate(problems);
+        self.found.repairs.truncate(repairs);
+        Ok(false)
+    }
+}
+
+/// Reads all of a text, which starts with a bracket, as JSON of type `id`.
+fn read_json(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    path: String,
+    above: usize,
+    text: &str,
+) -> Result<(), Bad> {
+    let mut io = Io { cx: *cx, found, window: text, at: 0, last: true };
+    match Object::new(cx, id, path, above).feed(&mut io) {
+        Ok(true) if trim(io.rest()).is_empty() => Ok(()),
+        Ok(_) => Err((ErrorKind::InvalidJson, String::new())),
+        Err(failure) => Err((failure.kind, failure.message)),
+    }
+}
+
+/// Whether the text, which starts with a bracket, is plain JSON. It may be too deep or repeat a key.
+pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
+    let schema = Schema::unknown();
+    let cx = Context { strict: true, schema: &schema, ..*cx };
+    match read_json(&cx, &mut Found::default(), UNKNOWN, String::new(), 1, text) {
+        Ok(()) => true,
+        Err((kind, _)) => !matches!(kind, ErrorKind::InvalidJson | ErrorKind::Strict(_)),
+    }
+}
+
+/// Is the text, to the letter, a string of the enum?
+pub fn is_literal(node: &Node, text: &str) -> bool {
+    node.candidates(text).iter().any(|choice| match choice {
+        Choice::Literal(literal) => literal.text.as_deref() == Some(text),
+        _ => false,
+    })
+}

@@ -1,0 +1,219 @@
+//! How calls are written as JSON objects between two markers, what can open one, and how the manual shows the tools.
+
+use serde_json::{Map, Value as Json};
+
+use crate::arguments::Context;
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::protocols::body::{Markers, Opening, Wrapper};
+use crate::protocols::prompt::{Examples, Prompt};
+use crate::protocols::protocol::{Attempt, Protocol, Settings, bad, misspelled};
+use crate::protocols::results::RESULT_TAGS;
+use crate::schema::Descriptions;
+use crate::syntax::json::{Member, json_string, push_string, write_object};
+use crate::syntax::misspelled::{Spellings, meant};
+use crate::syntax::pairs::{Segment, segments};
+use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, starts, ws_run};
+use crate::tools::{Tool, Tools};
+
+/// What is around the content of a result, cut at its quotes.
+const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":0123456789,", "}</tool_response>"];
+/// What the manual says of a call's object, and above the list of the tools.
+pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
+     undeclared ones.";
+pub const LISTED: &str = "Tools, with their parameters as JSON Schema:";
+/// The name in an example of no tool.
+const ANY_NAME: &str = "tool_name";
+
+/// Calls in a fence are on lines of their own.
+fn line_break(delimiters: &Delimiters) -> &'static str {
+    if delimiters.close.starts_with('`') { "\n" } else { "" }
+}
+
+/// A JSON object at byte `at`, in a wrapper or not; with `lists`, also a list that begins with one.
+pub fn json_start(text: &str, at: usize, last: bool, fences: bool, lists: bool) -> Scan<(usize, Option<Wrapper>)> {
+    let bytes = text.as_bytes();
+    let bracket = |at: usize| match bytes.get(at) {
+        None => Scan::at_end(last),
+        Some(b'{') => Scan::Match(at),
+        Some(b'[') if lists => match bytes.get(ws_run(text, at + 1)) {
+            None => Scan::at_end(last),
+            Some(b'{') => Scan::Match(at),
+            Some(_) => Scan::NoMatch,
+        },
+        Some(_) => Scan::NoMatch,
+    };
+    if !matches!(bytes.get(at), Some(b'<' | b'`')) {
+        return bracket(at).map(|at| (at, None));
+    }
+    let rest = &text[at..];
+    let fence = || {
+        let language = rest.bytes().skip(3).take_while(u8::is_ascii_alphanumeric).count();
+        let fence = if fences { starts(rest, "```", last) } else { Scan::NoMatch };
+        fence.map(|()| (3 + language, Wrapper::Fence))
+    };
+    let wrapper = starts(rest, "<json>", last).map(|()| (6, Wrapper::Json)).or(fence);
+    wrapper.and_then(|(length, wrapper)| bracket(ws_run(text, at + length)).map(|at| (at, Some(wrapper))))
+}
+
+/// Why calls cannot be opened with this.
+fn bad_open(open: &str) -> Option<&'static str> {
+    if open.starts_with(char::is_alphanumeric) {
+        return Some("may not begin with a letter or digit");
+    }
+    let touches = |tag: &str| open.contains(tag) || open.char_indices().any(|(at, _)| tag.starts_with(&open[at..]));
+    let within = RESULT_PARTS.iter().any(|part| part.contains(open));
+    (within || RESULT_TAGS.iter().any(|tag| touches(tag))).then_some("could be part of a result")
+}
+
+/// The delimiters that a host chooses, or a sentence that says what is wrong with them.
+pub fn delimiters(open: &str, close: &str) -> Result<Delimiters, String> {
+    // Whitespace is allowed there anyway.
+    let (open, close) = (open.trim(), close.trim());
+    for mark in [open, close] {
+        if mark.is_empty() {
+            return Err("a delimiter must not be empty or whitespace".into());
+        }
+        if let Some(bad) = mark.chars().find(|c| c.is_control() || matches!(c, '"' | '\\')) {
+            return Err(format!("the delimiter {mark:?} may not contain {bad:?}"));
+        }
+    }
+    if open == close {
+        return Err(format!("a call cannot be opened and closed with the same delimiter {open:?}"));
+    }
+    match bad_open(open) {
+        Some(why) => Err(format!("the delimiter {open:?} {why}")),
+        None => Ok(Delimiters::of(open, close)),
+    }
+}
+
+/// What is wrong with a tool's name, if calls cannot be written with it.
+pub fn bad_name(name: &str) -> Option<&'static str> {
+    (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
+}
+
+/// Looks at the text where a call could begin, in one of these spellings, too.
+pub fn attempt(
+    (tools, settings): (&Tools, &Settings),
+    spellings: Option<&Spellings>,
+    text: &str,
+    last: bool,
+) -> Attempt {
+    let open = settings.delimiters.open.as_str();
+    match (starts(text, open, last), spellings) {
+        (Scan::Match(()), _) => {}
+        (Scan::Incomplete, _) => return Attempt::Need,
+        (Scan::NoMatch, Some(spellings)) => return misspelled(tools, settings, spellings, text, last),
+        (Scan::NoMatch, None) => return Attempt::text(text),
+    }
+    let rest = &text[open.len()..];
+    let end = first_chars(rest, ATTEMPT_CHARS);
+    let last = last || end < rest.len();
+    let fences = !settings.delimiters.close.starts_with('`');
+    match json_start(&rest[..end], ws_run(&rest[..end], 0), last, fences, true) {
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
+            Scan::Incomplete => Attempt::Need,
+            Scan::NoMatch => Attempt::Text(open.len()),
+            Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own, false),
+        },
+        Scan::Match((at, wrapper)) => {
+            Attempt::call(open.len(), open.len() + at, Opening::Envelope(wrapper, Markers::Close))
+        }
+    }
+}
+
+pub fn write_call(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+    let Delimiters { open, close, .. } = cx.delimiters;
+    let line = line_break(cx.delimiters);
+    let name = if cx.tool.is_empty() { ANY_NAME } else { cx.tool };
+    out.push_str(open);
+    out.push_str(line);
+    out.push_str("{\"name\":");
+    push_string(out, name);
+    out.push_str(",\"arguments\":");
+    write_object(arguments, out);
+    out.push('}');
+    out.push_str(line);
+    out.push_str(close);
+}
+
+pub fn field_example(field: &str, value: &str) -> String {
+    let mut out = value.to_owned();
+    let path = segments(field);
+    for (at, segment) in path.iter().enumerate().rev() {
+        let key = match segment {
+            Segment::Index(_) => {
+                out = format!("[{out}]");
+                continue;
+            }
+            Segment::Bare(name) => json_string(name),
+            Segment::Quoted(name) | Segment::Bracketed(name) => json_string(name),
+        };
+        out = if at == 0 { format!("{key}:{out}") } else { format!("{{{key}:{out}}}") };
+    }
+    out
+}
+
+/// What the manual begins with. `alone`: a message with calls contains nothing else.
+pub fn header(protocol: &dyn Protocol, alone: bool, examples: &Examples<'_>) -> String {
+    let mut out =
+        String::from("To call tools, write calls as plain text, one or more, each a JSON object in its own markers:\n");
+    // Two show that each call has its own markers.
+    out.push_str(&examples.several(protocol, 2));
+    out.push_str(&format!("\n{RULES} "));
+    if alone {
+        out.push_str("In a message with calls, write nothing else. ");
+    }
+    out.push_str(&format!("Results come as <tool_response>; never write one.\n{LISTED}"));
+    out
+}
+
+/// One tool as a line of JSON.
+pub fn signature(prompt: &Prompt<'_>, tool: &Tool) -> String {
+    let neutral = |text: &str| Json::String(prompt.neutralise(text));
+    let mut line = Map::new();
+    line.insert("name".into(), Json::String(tool.name.clone()));
+    let described = prompt.settings.descriptions != Descriptions::None;
+    if let Some(description) = tool.description.as_deref().filter(|text| described && !text.trim().is_empty()) {
+        line.insert("description".into(), neutral(description.trim()));
+    }
+    line.insert("parameters".into(), shown(prompt, &tool.parameters, Part::Schema));
+    Json::Object(line).to_string()
+}
+
+/// Which part of a JSON Schema a value is.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Schema,
+    /// Schemas by names.
+    Named,
+    /// Values: they are to be written as they are.
+    Data,
+}
+
+/// Words of a schema that say nothing to a model which the rest does not.
+const SILENT: [&str; 3] = ["$schema", "$comment", "title"];
+
+/// A schema as the manual shows it: without what is silent, without descriptions where none are wanted, and with no mark in it.
+/// As deep as it was read.
+fn shown(prompt: &Prompt<'_>, value: &Json, part: Part) -> Json {
+    match value {
+        Json::String(text) => Json::String(prompt.neutralise(text)),
+        Json::Array(items) => Json::Array(items.iter().map(|item| shown(prompt, item, part)).collect()),
+        Json::Object(members) => {
+            let kept = members.iter().filter(|(key, value)| {
+                let description = *key == "description" && prompt.settings.descriptions != Descriptions::Full;
+                part != Part::Schema || !(value.is_string() && (description || SILENT.contains(&key.as_str())))
+            });
+            let inner = |key: &str| match (part, key) {
+                (Part::Data, _) | (Part::Schema, "enum" | "const" | "default" | "examples") => Part::Data,
+                (Part::Schema, "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas") => {
+                    Part::Named
+                }
+                (Part::Schema | Part::Named, _) => Part::Schema,
+            };
+            Json::Object(kept.map(|(key, value)| (prompt.neutralise(key), shown(prompt, value, inner(key)))).collect())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
+    }
+}

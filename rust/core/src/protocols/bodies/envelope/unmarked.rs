@@ -1,0 +1,245 @@
+//! Whether a JSON object without markers is a call: it names a declared tool first, and gives it arguments. What may be the
+//! definition of a tool is text.
+
+use crate::arguments::is_field;
+use crate::limits::ATTEMPT_CHARS;
+use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet};
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
+use crate::tools::{Tool, Tools};
+
+/// What an object begins with that is looked at.
+const FIRST_KEYS: [&str; 6] = ["name", "tool", "function", "type", "id", "tool_calls"];
+/// What JSON Schemas of objects begin with.
+const SCHEMA_KEYS: [&str; 15] = [
+    "type",
+    "properties",
+    "required",
+    "title",
+    "description",
+    "additionalProperties",
+    "patternProperties",
+    "$schema",
+    "$id",
+    "$ref",
+    "$defs",
+    "definitions",
+    "anyOf",
+    "oneOf",
+    "allOf",
+];
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+
+/// What a JSON object is that begins here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    Need,
+    Text,
+    /// It names what is no tool.
+    Unknown,
+    /// It names a declared tool, and continues as text that is not valid JSON.
+    Broken,
+    /// The object, or the list of them, stands at this byte; `wrapped`: it is a member of another one.
+    Call {
+        body: usize,
+        wrapped: bool,
+    },
+}
+
+/// Reads an object as far as it takes to tell what it is. Where that is decided, or nothing follows, it ends.
+struct Peek<'t> {
+    lexer: JsonLexer,
+    /// A declared tool was named: text after that which is not valid JSON was meant as a call.
+    named: bool,
+    text: &'t str,
+    at: usize,
+    last: bool,
+}
+
+type Peeked<T> = Result<T, Look>;
+
+impl<'t> Peek<'t> {
+    fn next(&mut self, place: TokenSet) -> Peeked<JsonLexeme<'t>> {
+        match self.lexer.next(self.text, &mut self.at, self.last, place) {
+            JsonLexeme::Need if !self.last => Err(Look::Need),
+            JsonLexeme::Need => Err(Look::Text),
+            JsonLexeme::Bad(_) | JsonLexeme::Lax(_) => Err(self.wrong()),
+            lexeme => Ok(lexeme),
+        }
+    }
+
+    fn expect(&mut self, place: TokenSet, wanted: u8) -> Peeked<()> {
+        if self.next(place)? == JsonLexeme::Punct(wanted) { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    /// The text here is not valid JSON.
+    fn wrong(&self) -> Look {
+        if self.named { Look::Broken } else { Look::Text }
+    }
+
+    /// The rest of the open string.
+    fn string(&mut self) -> Peeked<String> {
+        let mut text = String::new();
+        loop {
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) => text.push_str(part),
+                JsonLexeme::Char(c) => text.push(c),
+                _ => return Ok(text),
+            }
+        }
+    }
+
+    /// Is the open string one of these? A long one is not waited for.
+    fn is_one_of(&mut self, texts: &[&str]) -> Peeked<bool> {
+        let mut text = String::new();
+        loop {
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) => text.push_str(part),
+                JsonLexeme::Char(c) => text.push(c),
+                _ => return Ok(texts.contains(&&*text)),
+            }
+            if !texts.iter().any(|one| one.starts_with(&text)) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// A key and its colon; `None` at the end of the object.
+    fn key(&mut self) -> Peeked<Option<String>> {
+        let key = match self.next(TokenSet::Key)? {
+            JsonLexeme::StringStart => self.string()?,
+            JsonLexeme::Word(word) if !word.contains('=') => word.to_owned(),
+            JsonLexeme::Punct(b'}') => return Ok(None),
+            _ => return Err(self.wrong()),
+        };
+        self.expect(TokenSet::Punctuation, b':')?;
+        Ok(Some(key))
+    }
+
+    /// Prose has brackets too, and is not held for longer than it takes to see that it is.
+    fn is_first_key(&self) -> bool {
+        let at = ws_run(self.text, self.at);
+        let key = self.text[at..].trim_start_matches(['"', '\'']);
+        FIRST_KEYS.iter().any(|first| starts(key, first, self.last) != Scan::NoMatch)
+    }
+
+    /// At the first bracket.
+    fn look(&mut self, tools: &Tools) -> Peeked<Look> {
+        let mut body = self.at;
+        let first = self.next(TokenSet::Value)?;
+        if first == JsonLexeme::Punct(b'[') {
+            self.expect(TokenSet::Value, b'{')?;
+        }
+        if !self.is_first_key() {
+            return Err(Look::Text);
+        }
+        let before = self.at;
+        let wrapped = first != JsonLexeme::Punct(b'[') && self.key()?.as_deref() == Some("tool_calls");
+        if wrapped {
+            self.expect(TokenSet::Value, b'[')?;
+            body = self.at - 1;
+            self.expect(TokenSet::Value, b'{')?;
+        } else {
+            self.at = before;
+        }
+        match self.is_call(tools) {
+            Ok(true) | Err(Look::Broken) => Ok(Look::Call { body, wrapped }),
+            Ok(false) => Err(Look::Text),
+            Err(look) => Err(look),
+        }
+    }
+
+    /// At an object's first key.
+    fn is_call(&mut self, tools: &Tools) -> Peeked<bool> {
+        let mut tool: Option<&Tool> = None;
+        // As a definition has it: `{"type":"function","function":{…}}`.
+        let mut formal = false;
+        loop {
+            let Some(key) = self.key()? else { return Ok(false) };
+            match (&*key, self.next(TokenSet::Value)?, tool) {
+                ("name" | "tool" | "function", JsonLexeme::StringStart, None) => {
+                    let name = self.string()?;
+                    tool = Some(tools.find(&name).map(|at| tools.at(at)).ok_or(Look::Unknown)?);
+                    self.named = true;
+                }
+                ("name" | "tool" | "function", JsonLexeme::Word(name), None) if tools.find(name).is_some() => {
+                    return Err(Look::Broken);
+                }
+                ("function", JsonLexeme::Punct(b'{'), None) => {
+                    formal = true;
+                    continue;
+                }
+                ("type", JsonLexeme::StringStart, _) => {
+                    formal = true;
+                    self.string()?;
+                }
+                ("id", JsonLexeme::StringStart, _) => _ = self.string()?,
+                ("id", JsonLexeme::Word(_), _) => {}
+                ("arguments" | "args", JsonLexeme::Punct(b'{') | JsonLexeme::Word("null" | "None"), Some(_)) => {
+                    return Ok(true);
+                }
+                ("arguments" | "args", JsonLexeme::StringStart, Some(_)) => return self.is_encoded(),
+                ("parameters", JsonLexeme::Punct(b'{'), Some(tool)) => return Ok(!self.is_schema(tool, formal)?),
+                // Its body says how arguments are given.
+                (key, _, Some(tool)) => return Ok(key != "description" && is_field(&tool.schema, key)),
+                _ => return Ok(false),
+            }
+            match self.next(TokenSet::Punctuation)? {
+                JsonLexeme::Punct(b',') => {}
+                JsonLexeme::Punct(b'}') => return Ok(false),
+                _ => return Err(self.wrong()),
+            }
+        }
+    }
+
+    /// Is the open string the JSON of an object, or empty?
+    fn is_encoded(&mut self) -> Peeked<bool> {
+        loop {
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) if part.trim_start().is_empty() => {}
+                JsonLexeme::Plain(part) => return Ok(part.trim_start().starts_with('{')),
+                JsonLexeme::Char(c) if c.is_whitespace() => {}
+                JsonLexeme::Char(_) => return Ok(false),
+                _ => return Ok(true),
+            }
+        }
+    }
+
+    /// Are these the parameters of the tool as its definition has them? Their first member tells.
+    fn is_schema(&mut self, tool: &Tool, formal: bool) -> Peeked<bool> {
+        let own = tool.parameters.as_object();
+        let Some(key) = self.key()? else { return Ok(formal || own.is_some_and(|own| own.is_empty())) };
+        let is_keyword = SCHEMA_KEYS.contains(&&*key);
+        if is_keyword && !is_field(&tool.schema, &key) {
+            return Ok(true);
+        }
+        match self.next(TokenSet::Value)? {
+            JsonLexeme::Punct(_) if is_keyword => Ok(true),
+            JsonLexeme::StringStart if is_keyword => {
+                let said = own.and_then(|own| own.get(&key)?.as_str());
+                self.is_one_of(&[said, (key == "type").then_some("object")].into_iter().flatten().collect::<Vec<_>>())
+            }
+            // Such as `"city": "string"`, and `"city": {"type": "string"}`.
+            JsonLexeme::StringStart => self.is_one_of(&TYPES),
+            JsonLexeme::Punct(b'{') => {
+                let takes = tool.schema.member(tool.schema.root, &key).map(|id| tool.schema.node(id).takes_object());
+                if takes == Some(false) {
+                    return Ok(true);
+                }
+                let key = self.key()?;
+                let is_type = key.as_deref() == Some("type") && self.next(TokenSet::Value)? == JsonLexeme::StringStart;
+                Ok(is_type && self.is_one_of(&TYPES)?)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
+pub fn look(tools: &Tools, text: &str, last: bool) -> Look {
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let lexer = JsonLexer::new(true).in_calls().with_comments();
+    let mut peek = Peek { lexer, named: false, text: &text[..end], at: 0, last: last || end < text.len() };
+    match peek.look(tools) {
+        Ok(look) | Err(look) => look,
+    }
+}

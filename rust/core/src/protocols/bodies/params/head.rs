@@ -1,0 +1,185 @@
+//! The attributes of a tag, as arguments. A quoted value is read to its closing quote, however long it is and whatever is wrong around it.
+
+use std::mem::take;
+
+use super::typing::write_text;
+use super::{Params, State};
+use crate::arguments::{Bad, Io, Step};
+use crate::error::{ErrorKind, Repair};
+use crate::syntax::quoting::Alternation;
+use crate::syntax::recovery::Skip;
+use crate::syntax::scan::{Closers, Scan, ws_run};
+use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
+use crate::syntax::xml::decode_part;
+
+#[derive(Debug, Default)]
+pub struct Head {
+    /// The tag is a parameter's, and has failed: its value follows.
+    parameter: bool,
+    /// Bytes that were already scanned.
+    looked: usize,
+    /// The attribute that names the tool was read.
+    named: bool,
+    name: Option<String>,
+    pairs: Vec<(String, String)>,
+    /// Some were arguments.
+    pub given: bool,
+    /// The quotes of a tag that has failed, and whether a slash was its last character.
+    quotes: Alternation,
+    slash: bool,
+}
+
+impl Head {
+    pub fn of_parameter() -> Self {
+        Head { parameter: true, ..Head::default() }
+    }
+}
+
+fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    decode_part(text, true, &mut |part| out.push_str(part));
+    out
+}
+
+impl Params {
+    fn malformed(&self, what: &str) -> Bad {
+        (ErrorKind::MalformedCall, what.into())
+    }
+
+    /// Before an attribute, or before the end of the tag.
+    pub(super) fn attribute(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.failed {
+            return self.rest_of_tag(io);
+        }
+        let start = io.at;
+        io.at = ws_run(io.window, io.at);
+        if io.at > start {
+            self.head.quotes = Alternation::START;
+        }
+        let rest = io.rest();
+        match attribute(rest, 0, self.head.looked) {
+            Attribute::Need(looked) => {
+                self.head.looked = looked.unwrap_or(0);
+                Ok(Some(Step::Need))
+            }
+            Attribute::Pair { key, value, end } => {
+                let quoted = value.end < end;
+                self.add(&rest[key], decoded(&rest[value]));
+                io.at += end;
+                self.head.quotes = if quoted { Alternation::CLOSED } else { Alternation::START };
+                self.head.looked = 0;
+                Ok(None)
+            }
+            Attribute::End { end, empty } => {
+                io.at += end;
+                self.head_ends(empty)
+            }
+            Attribute::Junk(_) => Err(self.malformed("An attribute must be written as key=\"value\".")),
+        }
+    }
+
+    /// In a tag that has failed: its end is searched for, outside of quotes.
+    fn rest_of_tag(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        let Head { quotes, slash, .. } = &mut self.head;
+        while let Some(&byte) = io.window.as_bytes().get(io.at) {
+            io.at += 1;
+            let outside = quotes.open().is_none();
+            if outside && byte == b'>' {
+                let empty = *slash;
+                return self.head_ends(empty);
+            }
+            *slash = outside && byte == b'/';
+            quotes.step(byte);
+        }
+        Ok(Some(Step::Need))
+    }
+
+    fn add(&mut self, key: &str, value: String) {
+        let names = self.opened.attributes == Attributes::Named && !self.head.named && key.eq_ignore_ascii_case("name");
+        if !names {
+            self.head.pairs.push((key.to_owned(), value));
+            return;
+        }
+        self.head.named = true;
+        if !self.named {
+            self.head.name = Some(value);
+        }
+    }
+
+    fn head_ends(&mut self, empty: bool) -> Result<Option<Step>, Bad> {
+        self.head.looked = 0;
+        if self.head.parameter {
+            return self.to(if empty { State::Between } else { State::Value });
+        }
+        if self.opened.attributes == Attributes::OfBlock {
+            self.opened.attributes = Attributes::None;
+            self.state = State::Opener;
+            return if self.failed {
+                Ok(None)
+            } else {
+                Err(self.malformed("The tag around calls must not have attributes."))
+            };
+        }
+        self.opened.empty = empty;
+        self.state = State::Named;
+        if self.failed || self.named {
+            return Ok(None);
+        }
+        match self.head.name.take().filter(|name| is_name(name)) {
+            Some(name) => {
+                self.named = true;
+                Ok(Some(Step::Named(name)))
+            }
+            None => {
+                self.state = State::Alone;
+                Err(self.malformed("The tag of a call must have the tool's name."))
+            }
+        }
+    }
+
+    /// The attributes become arguments.
+    pub(super) fn arguments(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        self.state = State::Headed;
+        if self.failed {
+            return Ok(None);
+        }
+        self.repair(io, Repair::TagStyle)?;
+        let (cx, row) = (io.cx, self.opened.row);
+        for (key, value) in take(&mut self.head.pairs) {
+            self.head.given = true;
+            let slot = self.fields.open(&cx, io.found, &key, false)?;
+            slot.write(&cx, io.found, |found, node, at| write_text(&cx, found, row, node, at, &value))?;
+        }
+        Ok(None)
+    }
+
+    /// After the tag. If nothing follows that can continue a call, the tag is a call that is not closed.
+    pub(super) fn headed(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.opened.empty {
+            return self.to(State::Opened);
+        }
+        let cx = io.cx;
+        let at = ws_run(io.window, io.at + self.head.looked);
+        self.head.looked = at - io.at;
+        let (rest, tag) = (&io.window[at..], self.opened.tag);
+        let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
+        let follows = match self.opened.foreign {
+            true => tag.closes(rest, cx.tool, io.last).map(|_| ()),
+            false => self.opened.row.follows(rest, io.last, (tag, cx.tool), &declared),
+        };
+        match follows {
+            Scan::Incomplete => Ok(Some(Step::Need)),
+            Scan::Match(()) => self.to(State::Opened),
+            Scan::NoMatch => {
+                let name = match tag {
+                    _ if self.opened.wrapped => self.opened.row.block,
+                    CallTag::Word(word) => word,
+                    CallTag::Own => cx.tool,
+                    CallTag::Block => self.opened.row.block,
+                };
+                self.state = State::Lost(Skip::TokenStart, Closers::Tag(name.to_owned()));
+                if self.failed { Ok(None) } else { Err(self.malformed("A call with attributes has no other content.")) }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! How the text of a parameter is typed. Where a string is possible, the text is taken verbatim.
+
+use crate::arguments::coercion;
+use crate::arguments::tree::{At, Lists, is_json, is_literal, write_at};
+use crate::arguments::{Bad, Context, Found};
+use crate::error::Repair;
+use crate::schema::{Choice, Node, NodeId};
+use crate::syntax::json::{Value, is_number, parse, push_string};
+use crate::syntax::scan::trim;
+use crate::syntax::tags::Row;
+use crate::syntax::tree::UntypedValue;
+
+/// JSON's word for one of Python's.
+fn python(text: &str) -> Option<&'static str> {
+    match text {
+        "True" => Some("true"),
+        "False" => Some("false"),
+        "None" => Some("null"),
+        _ => None,
+    }
+}
+
+/// Whether the text is exactly the JSON of a value other than a string that the type takes, or of any such value if the type is unknown.
+fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(bracket @ (b'{' | b'[')) => node.takes(*bracket) && text.ends_with(['}', ']']) && is_json(cx, text),
+        Some(_) if node.is_unknown() => matches!(text, "true" | "false" | "null") || is_number(text),
+        Some(_) => coercion::takes_bare(node, text),
+        None => false,
+    }
+}
+
+/// Appends the JSON of a text, typed as `id`.
+pub fn write_text(
+    cx: &Context<'_>,
+    found: &mut Found,
+    row: &Row,
+    id: NodeId,
+    at: &At<'_>,
+    text: &str,
+) -> Result<(), Bad> {
+    let node = cx.schema.node(id);
+    let json = &mut found.args.json;
+    if node.is_string() {
+        push_string(json, text);
+        return Ok(());
+    }
+    let letters = node.takes_string();
+    let text = if letters { text } else { trim(text) };
+    let word = python(text).filter(|_| row.python && !is_literal(node, text));
+    if let Some(word) = word.filter(|word| node.is_unknown() || coercion::takes_bare(node, word)) {
+        json.push_str(word);
+        return Ok(());
+    }
+    let scalar = |text: &str, quoted| UntypedValue::Scalar { text: text.to_owned(), quoted };
+    let write = |found: &mut Found, tree: &UntypedValue| write_at(cx, found, id, at, 1, tree, Lists::Own);
+    if !letters {
+        if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
+            let empty =
+                if node.has(&Choice::Array) { UntypedValue::List(Vec::new()) } else { UntypedValue::Map(Vec::new()) };
+            let message = || format!("{} is empty.", at.path());
+            cx.repair(found, Repair::Coerced).map_err(|kind| (kind, message()))?;
+            return write(found, &empty);
+        }
+        return write(found, &scalar(text, false));
+    }
+    if !is_literal(node, text) && is_value(cx, node, text) {
+        return write(found, &scalar(text, false));
+    }
+    if node.is_unknown()
+        && text.starts_with('"')
+        && let Ok(Value::String(inner)) = parse(text, 0)
+        && text.ends_with('"')
+    {
+        push_string(&mut found.args.json, &inner);
+        return Ok(());
+    }
+    if node.is_unknown() || node.has(&Choice::String) {
+        push_string(&mut found.args.json, text);
+        return Ok(());
+    }
+    write(found, &scalar(text, true))
+}
+
+/// Whether the text between its tags reads as that value, without repairs or problems.
+pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Value<'_>) -> bool {
+    if let (true, Value::String(own)) = (cx.schema.node(id).is_string(), value) {
+        return own == text;
+    }
+    let cx = Context { strict: true, ..*cx };
+    let mut found = Found::default();
+    let read = write_text(&cx, &mut found, row, id, &At::root(""), text);
+    let mut json = String::new();
+    value.write(&mut json);
+    read.is_ok() && found.problems.is_empty() && found.repairs.is_empty() && found.args.json == json
+}

@@ -1,0 +1,377 @@
+//! The value of one parameter: verbatim text up to the tag that ends it.
+
+use std::borrow::Cow;
+use std::mem::take;
+
+use super::typing::write_text;
+use crate::arguments::Slot;
+use crate::arguments::{Bad, Context, Found, Io};
+use crate::error::ErrorKind;
+use crate::limits::NAME_CHARS;
+use crate::schema::Choice;
+use crate::syntax::json::is_plain;
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
+use crate::syntax::tags::{CallTag, Row, closes};
+
+/// How a value ends.
+pub enum Read {
+    Need,
+    /// With its closing tag.
+    Closed,
+    /// Before another tag.
+    Open,
+}
+
+/// What a tag in a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Its closing tag, of this many bytes.
+    Close(usize),
+    /// Another tag, before which it ends.
+    Before,
+    /// Text that looks like a tag, so that the value must be closed by its own tag.
+    Text,
+    /// Text, though it is a closing tag like its own, of this many bytes: nothing that may follow a parameter follows.
+    Kept(usize),
+}
+
+/// How a tag is opened; decides what closes it.
+#[derive(Debug)]
+struct Opened {
+    row: &'static Row,
+    /// The name of the tag.
+    tag: Cow<'static, str>,
+    /// In another form than the usual one.
+    styled: bool,
+    /// The key was between tags.
+    apart: bool,
+}
+
+#[derive(Debug)]
+pub struct Value {
+    opened: Opened,
+    pub apart: bool,
+    /// A tag of a call was taken for text: then its own closing tag must end it.
+    pub kept: bool,
+    /// `None` where the call has failed.
+    slot: Option<Slot>,
+    /// Its parts are streamed.
+    live: bool,
+    /// They are streamed once the value cannot be null.
+    perhaps_null: bool,
+    text: String,
+    /// After a kept closing tag: the quotes of the text since then. Had the tag ended the value, the model would have written
+    /// something else here, and a closing tag in its quotes would be content.
+    since: Option<Alternation>,
+    /// Nothing was read: a line break here is the tag's.
+    start: bool,
+    /// A line break was read that may be the closing tag's.
+    pending: bool,
+    /// A line begins here.
+    line: bool,
+    /// Bytes after a `<` that were already scanned.
+    looked: usize,
+}
+
+impl Value {
+    pub fn new(row: &'static Row) -> Self {
+        Value {
+            opened: Opened { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
+            apart: false,
+            kept: false,
+            slot: None,
+            live: false,
+            perhaps_null: false,
+            text: String::new(),
+            since: None,
+            start: true,
+            pending: false,
+            line: false,
+            looked: 0,
+        }
+    }
+
+    pub fn open(&mut self, tag: &str, apart: bool, styled: bool) {
+        let row = self.opened.row;
+        let word = row.parameter.words[0];
+        let tag = if tag == word { Cow::Borrowed(word) } else { Cow::Owned(tag.to_owned()) };
+        let opened = Opened { row, tag, styled, apart };
+        let text = take(&mut self.text);
+        *self = Value { opened, apart, text, ..Value::new(row) };
+        self.text.clear();
+    }
+
+    /// It is written into that slot.
+    pub fn begin(&mut self, cx: &Context<'_>, found: &mut Found, mut slot: Slot) -> Result<(), Bad> {
+        let choices = &cx.schema.node(slot.node()).choices;
+        self.live = slot.is_string(cx);
+        self.perhaps_null = choices.len() == 2 && choices.contains(&Choice::String) && choices.contains(&Choice::Null);
+        if self.live {
+            slot.start(cx, found)?;
+        }
+        self.slot = Some(slot);
+        Ok(())
+    }
+
+    /// The call has failed: only the value's end is searched for.
+    pub fn fail(&mut self) {
+        (self.slot, self.live, self.perhaps_null) = (None, false, false);
+    }
+
+    /// See [`Body::feed_plain`](crate::body::Body::feed_plain).
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        if !self.live || memchr::memchr(b'<', text.as_bytes()).is_some() {
+            return None;
+        }
+        let plain = !self.pending && text.bytes().all(is_plain);
+        self.take(found, text);
+        Some(plain)
+    }
+
+    fn write(&mut self, found: &mut Found, part: &str) {
+        match &self.slot {
+            Some(slot) if self.live => slot.push(found, part),
+            Some(_) => self.text.push_str(part),
+            None => {}
+        }
+    }
+
+    /// Takes text that does not end the value.
+    fn take(&mut self, found: &mut Found, mut part: &str) {
+        if part.is_empty() {
+            return;
+        }
+        self.line = part.ends_with('\n');
+        if let Some(quotes) = &mut self.since {
+            quotes.run(part);
+        }
+        if self.opened.row.line_breaks {
+            if take(&mut self.start) {
+                part = part.strip_prefix('\n').unwrap_or(part);
+            }
+            if part.is_empty() {
+                return;
+            }
+            if take(&mut self.pending) {
+                self.write(found, "\n");
+            }
+            if let Some(text) = part.strip_suffix('\n') {
+                (part, self.pending) = (text, true);
+            }
+        }
+        self.write(found, part);
+    }
+
+    /// Streams text that could have been null, once it cannot be null.
+    fn go_live(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        let text = self.text.as_str();
+        if !self.perhaps_null || "null".starts_with(text) || "None".starts_with(text) {
+            return Ok(());
+        }
+        self.perhaps_null = false;
+        if let Some(slot) = &mut self.slot {
+            slot.start(cx, found)?;
+            slot.push(found, text);
+            self.live = true;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    /// Reads on from `io.at`.
+    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Result<Read, Bad> {
+        let cx = io.cx;
+        let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
+        loop {
+            let rest = io.rest();
+            let end = memchr::memchr(b'<', rest.as_bytes());
+            if end != Some(0) {
+                let part = &rest[..end.unwrap_or(rest.len())];
+                self.take(io.found, part);
+                io.at += part.len();
+                if end.is_none() {
+                    self.go_live(&io.cx, io.found)?;
+                    return Ok(Read::Need);
+                }
+            }
+            let function = (function, io.cx.tool);
+            let quoted = self.since.and_then(Alternation::open);
+            match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
+                Scan::Match(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
+                    let message = format!(
+                        "{}: the value contains its own closing tag, so its end is ambiguous. Write the arguments as one JSON object.",
+                        cx.tool
+                    );
+                    return Err((ErrorKind::MalformedCall, message));
+                }
+                Scan::Incomplete => {
+                    self.go_live(&io.cx, io.found)?;
+                    return Ok(Read::Need);
+                }
+                Scan::Match(End::Close(length)) if quoted.is_none() => {
+                    io.at += length;
+                    return Ok(Read::Closed);
+                }
+                Scan::Match(End::Before) if quoted.is_none() => return Ok(Read::Open),
+                Scan::Match(End::Kept(length)) => {
+                    (self.kept, self.looked) = (true, 0);
+                    let tag = &io.window[io.at..io.at + length];
+                    self.take(io.found, tag);
+                    self.since.get_or_insert(Alternation::CLOSED);
+                    io.at += length;
+                }
+                found => {
+                    match self.opened.nearly_closes(io.rest(), io.last, &declared) {
+                        Scan::Incomplete => {
+                            self.go_live(&io.cx, io.found)?;
+                            return Ok(Read::Need);
+                        }
+                        Scan::Match(()) => self.kept = true,
+                        Scan::NoMatch => self.kept |= found == Scan::Match(End::Text),
+                    }
+                    self.looked = 0;
+                    self.take(io.found, "<");
+                    io.at += 1;
+                }
+            }
+        }
+    }
+
+    /// The value is complete.
+    pub fn end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        let Some(slot) = self.slot.take() else { return Ok(()) };
+        if self.live {
+            return slot.end(found);
+        }
+        let (row, text) = (self.opened.row, &self.text);
+        slot.write(cx, found, |found, node, at| write_text(cx, found, row, node, at, text))
+    }
+}
+
+impl Opened {
+    /// What this `<` begins. `line`: it is at the start of a line.
+    fn end(
+        &self,
+        rest: &str,
+        last: bool,
+        line: bool,
+        function: (CallTag, &str),
+        declared: &dyn Fn(&str) -> bool,
+        looked: &mut usize,
+    ) -> Scan<End> {
+        let row = self.row;
+        match closes(rest, &self.tag, last) {
+            Scan::Match(length) => {
+                return match self.closed(rest, length, last, function, declared, looked) {
+                    Scan::Match(()) => Scan::Match(End::Close(length)),
+                    Scan::NoMatch => Scan::Match(End::Kept(length)),
+                    Scan::Incomplete => Scan::Incomplete,
+                };
+            }
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::NoMatch if line => {}
+            Scan::NoMatch => return Scan::NoMatch,
+        }
+        let next = match self.apart {
+            true => row
+                .parameter(rest, last, declared)
+                .and_then(|it| if it.apart { Scan::Match(()) } else { Scan::NoMatch }),
+            false => row.opens_line(rest, last),
+        };
+        let (tag, name) = function;
+        let next = next.or(|| {
+            tag.closes(rest, name, last).and_then(|length| {
+                let end = ws_run(rest, length.max(*looked));
+                *looked = end;
+                if end == rest.len() { Scan::at_end(last) } else { closes(&rest[end..], row.block, last).map(|_| ()) }
+            })
+        });
+        match next {
+            Scan::Match(()) => Scan::Match(End::Before),
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::NoMatch => starts(rest, row.block_open, last)
+                .or(|| starts(rest, row.call.open, last))
+                .or(|| starts(rest, row.parameter.open, last))
+                .map(|()| End::Text),
+        }
+    }
+
+    /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
+    fn nearly_closes(&self, rest: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
+        let end = first_chars(rest, NAME_CHARS);
+        let (text, last) = (&rest[..end], last || end < rest.len());
+        let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
+        starts(text, "</", last).and_then(|()| match text[2..].find(ends) {
+            None => Scan::at_end(last),
+            Some(length) => {
+                let name = &text[2..2 + length];
+                let word = self.row.parameter.words[0];
+                let like = name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+                if text[2 + length..].starts_with('>') && (like || declared(name)) {
+                    Scan::Match(())
+                } else {
+                    Scan::NoMatch
+                }
+            }
+        })
+    }
+
+    /// A closing tag of the value, of this many bytes: it counts only if what may follow a parameter follows.
+    fn closed(
+        &self,
+        rest: &str,
+        length: usize,
+        last: bool,
+        (tag, name): (CallTag, &str),
+        declared: &dyn Fn(&str) -> bool,
+        looked: &mut usize,
+    ) -> Scan {
+        let end = ws_run(rest, length.max(*looked));
+        *looked = end;
+        let after = &rest[end..];
+        if after.is_empty() {
+            return if last { Scan::Match(()) } else { Scan::Incomplete };
+        }
+        let row = self.row;
+        let next = match self.styled {
+            true => row.opens_parameter(after, last, declared),
+            false => starts(after, row.parameter.open, last),
+        };
+        let next = next.or(|| tag.closes(after, name, last).map(|_| ()));
+        // The end of its function is missing: only at the start of a line, since prose may mention tags.
+        let apart = end > length && !has_line_break(&rest[length..end]);
+        if apart && tag != CallTag::Block {
+            return next;
+        }
+        next.or(|| closes(after, row.block, last).map(|_| ()))
+            .or(|| starts(after, row.block_open, last))
+            .or(|| starts(after, row.call.open, last))
+    }
+}
+
+/// Whether the text can be written between the tags of a parameter in the usual form, whatever follows.
+pub fn holds(row: &'static Row, text: &str) -> bool {
+    if memchr::memchr(b'<', text.as_bytes()).is_none() {
+        return true;
+    }
+    let opened = Value::new(row).opened;
+    let function = (CallTag::Word(row.call.words[0]), "");
+    let after = if row.line_breaks { "\n" } else { "" };
+    let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
+    let (mut from, mut since) = (0, None::<Alternation>);
+    while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
+        let at = from + offset;
+        let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
+        match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
+            Scan::NoMatch | Scan::Match(End::Text) => {}
+            Scan::Match(End::Kept(length)) if since.is_none() => {
+                since.insert(Alternation::CLOSED).run(&text[at + length..]);
+            }
+            Scan::Match(End::Kept(_)) => {}
+            Scan::Incomplete | Scan::Match(End::Close(_) | End::Before) => return false,
+        }
+        from = at + 1;
+    }
+    since.and_then(Alternation::open).is_none()
+}

@@ -1,0 +1,258 @@
+//! A protocol of a host's own: its markers around a body that is read here, or around one that the host reads itself.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub mod body;
+
+use super::prompt::{Examples, Prompt};
+use super::protocol::{Attempt, CallResult, Facts, LISTED, Protocol, Settings};
+use crate::arguments::{CallWriter, Context};
+use crate::limits::NAME_CHARS;
+use crate::protocols::body::{Body, Opening};
+use crate::schema::Schema;
+use crate::syntax::json::{Member, json_string, write_object};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, starts_ignoring_case};
+use crate::tools::{Tool, Tools};
+use body::CustomBody;
+
+/// What a host does of its protocol itself. A failure of the host's own is for it to remember: what it returns then is used
+/// all the same.
+pub trait Host: Send + Sync + Debug {
+    /// Does a call begin in front of this? The first characters behind OPEN, up to CLOSE.
+    fn begins(&self, head: &str) -> bool;
+    /// The text between OPEN and one of the CLOSEs behind it, perhaps not the call's own.
+    fn read(&self, body: &str) -> Reading;
+    /// What stands between OPEN and CLOSE; `arguments` is JSON text.
+    fn write_call(&self, name: &str, arguments: &str) -> String;
+    /// What stands between a result's marks.
+    fn write_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
+}
+
+/// What a host says of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The call goes on behind this CLOSE.
+    More,
+    /// `arguments` is the JSON text of an object.
+    Call { name: String, arguments: String },
+    /// The call ends here, and cannot be handed over.
+    Bad(String),
+}
+
+/// What a host's protocol is made of.
+#[derive(Clone, Debug)]
+pub struct Custom {
+    pub open: String,
+    pub close: String,
+    /// What begins and ends a result.
+    pub result: (String, String),
+    /// In front of the tools in the manual.
+    pub header: Option<String>,
+    /// The protocol whose bodies calls have; `None`: the host reads and writes them.
+    pub base: Option<&'static str>,
+    pub host: Arc<dyn Host>,
+    /// The host says where calls begin.
+    pub begins: bool,
+    /// The host writes results.
+    pub results: bool,
+}
+
+/// Characters behind OPEN that a host is shown to say whether a call begins.
+const HEAD_CHARS: usize = 64;
+
+#[derive(Debug)]
+pub struct Own {
+    parts: Custom,
+    facts: Facts,
+    base: Option<Arc<dyn Protocol>>,
+}
+
+impl Own {
+    /// The protocol, or a sentence that says what is wrong with its parts. `base`: the protocol of that name.
+    pub fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
+        let (result, close) = (&parts.result, &parts.close);
+        let marks = [&parts.open, &result.0, &result.1];
+        for mark in marks {
+            // Of one character alone, nothing is left to be neutralised.
+            if mark.chars().count() < 2 {
+                return Err(format!("the mark {mark:?} must have at least two characters"));
+            }
+            if mark.contains('\\') {
+                return Err(format!("the mark {mark:?} may not contain a backslash"));
+            }
+        }
+        if close.is_empty() {
+            return Err("`close` is empty".into());
+        }
+        let begins = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
+        for (a, b) in [(marks[0], marks[1]), (marks[0], marks[2]), (marks[0], close), (marks[1], marks[2])] {
+            if begins(a, b) {
+                return Err(format!("one of the marks {a:?} and {b:?} is the beginning of the other"));
+            }
+        }
+        // Else one could arise where what stands in a result touches its marks.
+        let touches = |a: &str, b: &str| a.char_indices().skip(1).any(|(at, _)| b.starts_with(&a[at..]));
+        for (a, b) in marks.iter().flat_map(|a| marks[1..].iter().map(move |b| (*a, *b))) {
+            if a != b && (touches(a, b) || touches(b, a)) {
+                return Err(format!("one of the marks {a:?} and {b:?} ends with the beginning of the other"));
+            }
+        }
+        let facts = base.as_ref().map_or_else(|| Facts::new("", "", "own"), |base| base.facts());
+        let delimiters = match (&base, facts.fixed) {
+            (Some(_), Some(why)) => return Err(why.into()),
+            (Some(base), None) => base.delimiters(&parts.open, close)?,
+            (None, _) => Delimiters::of(&parts.open, close),
+        };
+        let facts = Facts {
+            delimiters: (Cow::Owned(delimiters.open), Cow::Owned(delimiters.close)),
+            fixed: Some("the protocol defines its own delimiters"),
+            result_marks: Cow::Owned(vec![Cow::Owned(result.0.clone())]),
+            ..facts
+        };
+        Ok(Own { parts, facts, base })
+    }
+
+    fn opened(&self, text: &str, last: bool) -> Attempt {
+        let Custom { open, close, host, begins, .. } = &self.parts;
+        let length = open.len();
+        let behind = &text[length..];
+        let shown = &behind[..first_chars(behind, HEAD_CHARS)];
+        let head = match shown.find(close.as_str()) {
+            Some(end) => &shown[..end],
+            None if shown.len() < behind.len() || last => shown,
+            None if *begins => return Attempt::Need,
+            None => shown,
+        };
+        if *begins && !host.begins(head) {
+            return Attempt::Text(length);
+        }
+        Attempt::call(length, length, Opening::OWN)
+    }
+}
+
+impl CallWriter for Own {
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        if let Some(base) = &self.base {
+            return base.write_call(cx, arguments, out);
+        }
+        let mut json = String::new();
+        write_object(arguments, &mut json);
+        out.push_str(&self.parts.open);
+        out.push_str(&self.parts.host.write_call(cx.tool, &json));
+        out.push_str(&self.parts.close);
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        match &self.base {
+            Some(base) => base.field_example(field, value),
+            None => format!("{}: {value}", json_string(field)),
+        }
+    }
+}
+
+impl Protocol for Own {
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+
+    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
+        let Custom { open, result, .. } = &self.parts;
+        let base = self.base.as_ref().map_or_else(Candidates::none, |base| base.candidates(delimiters));
+        [open, &result.0, &result.1].iter().fold(base, |all, mark| all.with_text(mark))
+    }
+
+    fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
+        match &self.base {
+            Some(base) => base.bad_name(name, delimiters),
+            None => {
+                let fits =
+                    !name.is_empty() && name.chars().count() <= NAME_CHARS && !name.chars().any(char::is_control);
+                (!fits).then_some("it must have 1 to 128 characters, and no control characters")
+            }
+        }
+    }
+
+    fn complexity(&self, schema: &Schema) -> Option<&'static str> {
+        self.base.as_ref().and_then(|base| base.complexity(schema))
+    }
+
+    fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
+        if let Some(base) = &self.base {
+            return base.attempt(tools, settings, text, last);
+        }
+        match starts(text, &self.parts.open, last) {
+            Scan::Match(()) => self.opened(text, last),
+            Scan::Incomplete => Attempt::Need,
+            Scan::NoMatch => Attempt::text(text),
+        }
+    }
+
+    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        match &self.base {
+            Some(base) => base.body(cx, opening, name, recycled),
+            None => Box::new(CustomBody::new(self.parts.host.clone())),
+        }
+    }
+
+    fn fits(&self, text: &str) -> Scan {
+        self.base.as_ref().map_or(Scan::Match(()), |base| base.fits(text))
+    }
+
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
+        let CallResult { name, content, error, number } = *result;
+        // The only mark in it may be that of our own example, in an error: a placeholder is written for it.
+        let mut word = String::from("qOPENz");
+        while content.contains(&word) || name.contains(&word) {
+            word.insert(1, 'O');
+        }
+        let held = content.replace(begin, &word);
+        let (name, content) = (&*prompt.neutralise(name), held.as_str());
+        let written = if *results {
+            host.write_result(name, content, error, number)
+        } else {
+            let kind = if error { "error" } else { "content" };
+            let number = number.map_or(String::new(), |number| format!(",\"number\":{number}"));
+            format!("{{\"name\":{}{number},\"{kind}\":{}}}", json_string(name), json_string(content))
+        };
+        // What was written around the content cannot forge a mark either.
+        format!("{open}{}{close}", self.neutralise(prompt.tools, prompt.settings, &written).replace(&word, begin))
+    }
+
+    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
+        let Custom { open, result, .. } = &self.parts;
+        // Results have marks of their own, so those of the base are text.
+        let tag = text.strip_prefix('<').map_or("", |tag| tag.strip_prefix('/').unwrap_or(tag));
+        let is_result = |mark: &Cow<'_, str>| starts_ignoring_case(tag, mark.trim_start_matches('<'));
+        let opens = |base: &Arc<dyn Protocol>| {
+            base.is_mark(tools, settings, text) && !base.facts().result_marks.iter().any(is_result)
+        };
+        [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
+            || self.base.as_ref().is_some_and(opens)
+    }
+
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
+        if let Some(header) = &self.parts.header {
+            return header.clone();
+        }
+        let example = examples.any(self);
+        let (open, close) = &self.parts.result;
+        let (rules, listed) = match &self.base {
+            Some(base) => base.rules(prompt.tools),
+            None => (String::new(), LISTED),
+        };
+        format!(
+            "To call tools, write calls as plain text, one or more in a row:\n{example}\n\
+             {rules}Results come between {open} and {close}; never write one.\n{listed}"
+        )
+    }
+
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        if let Some(base) = &self.base {
+            return base.signature(prompt, tool);
+        }
+        format!("{}{}{}", tool.name, prompt.shape(tool), prompt.description(tool))
+    }
+}

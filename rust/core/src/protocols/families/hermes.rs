@@ -1,0 +1,38 @@
+//! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`; for Gemma, in a fence.
+
+use crate::protocols::frames::flat::{Family, FamilyBody};
+use crate::protocols::results::ResultForm;
+use crate::syntax::misspelled::{Spelling, Spellings};
+
+pub static HERMES: Family = Family {
+    name: "hermes",
+    aliases: &["json"],
+    open: "<tool_call>",
+    close: "</tool_call>",
+    fixed: None,
+    body: FamilyBody::Envelope {
+        spellings: Spellings {
+            opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"], foreign: false }],
+            tag: Some("<tool_call"),
+        },
+        alone: false,
+    },
+    results: ResultForm::Json,
+};
+
+/// Prompted: no Gemma model writes it by itself.
+pub static GEMMA: Family = Family {
+    name: "gemma",
+    aliases: &[],
+    open: "```tool_call",
+    close: "```",
+    fixed: None,
+    body: FamilyBody::Envelope {
+        spellings: Spellings {
+            opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }],
+            tag: None,
+        },
+        alone: true,
+    },
+    results: ResultForm::Json,
+};

@@ -1,0 +1,114 @@
+//! Calls that models write without any markers: a JSON object, or a list of them, that begins a line or stands in a fence, names a
+//! declared tool first, and gives it arguments. Read only where other formats are read as repairs. What may be the definition of
+//! a tool is text.
+
+use std::borrow::Cow;
+
+use crate::arguments::{CallWriter, Context};
+use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::bodies::envelope::format;
+use crate::protocols::bodies::envelope::unmarked::{Look, look};
+use crate::protocols::bodies::shared;
+use crate::protocols::body::{Body, Markers, Opening};
+use crate::protocols::prompt::{Examples, Prompt};
+use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
+use crate::protocols::results::ResultForm;
+use crate::syntax::json::Member;
+use crate::syntax::scan::{
+    Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,
+};
+use crate::tools::{Tool, Tools};
+
+const FENCE: &str = "```";
+#[derive(Debug)]
+pub struct Unmarked;
+
+impl CallWriter for Unmarked {
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        format::write_call(cx, arguments, out);
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        format::field_example(field, value)
+    }
+}
+
+impl Protocol for Unmarked {
+    fn facts(&self) -> Facts {
+        Facts { result_marks: Cow::Borrowed(&[]), ..Facts::new(FENCE, FENCE, "json") }
+    }
+
+    fn candidates(&self, _delimiters: &Delimiters) -> Candidates {
+        Candidates::none().with_text(FENCE).with(b'\n', *b" \t\r\n{[")
+    }
+
+    fn bad_name(&self, _: &str, _: &Delimiters) -> Option<&'static str> {
+        None
+    }
+
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+        let end = first_chars(text, ATTEMPT_CHARS);
+        let (text, last) = (&text[..end], last || end < text.len());
+        let fence = starts(text, FENCE, last);
+        let lead = match fence {
+            Scan::Incomplete => return Attempt::Need,
+            Scan::Match(()) => 0,
+            // A line, of which the break is text.
+            Scan::NoMatch => usize::from(text.starts_with('\n')),
+        };
+        let open = match fence {
+            Scan::Match(()) => FENCE.len() + text[FENCE.len()..].bytes().take_while(u8::is_ascii_alphanumeric).count(),
+            Scan::Incomplete | Scan::NoMatch => lead,
+        };
+        let step = Attempt::text(text);
+        let body = ws_run(text, open);
+        // What is indented may belong to what is around it.
+        let placed = match fence {
+            Scan::Match(()) => has_line_break(&text[open..body]),
+            Scan::Incomplete | Scan::NoMatch => lead == 0 || text[..body].ends_with('\n'),
+        };
+        let lead = if lead < open { lead } else { body };
+        match text.as_bytes().get(body) {
+            Some(b'{' | b'[') if placed => {}
+            None if !last => return Attempt::Need,
+            _ => return step,
+        }
+        match look(tools, &text[body..], last) {
+            Look::Call { body: inner, wrapped } => {
+                let fenced = fence == Scan::Match(());
+                let markers = if fenced { Markers::Fence { wrapped } } else { Markers::Bracket { wrapped } };
+                let opening = Opening::Envelope(None, markers);
+                let (open, body) = (open.max(body + 1), body + inner);
+                Attempt::Call { lead, open, name: None, body, opening, style: None }
+            }
+            Look::Need => Attempt::Need,
+            Look::Text | Look::Unknown | Look::Broken => step,
+        }
+    }
+
+    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        shared(cx, opening, name, recycled)
+    }
+
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Json.write(prompt, result)
+    }
+
+    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
+        matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. })
+    }
+
+    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
+        let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
+        // The first line has no break in front of it.
+        if self.is_mark(tools, settings, &neutral) { format!("\\{neutral}") } else { neutral }
+    }
+
+    fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {
+        format::header(self, false, examples)
+    }
+
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        format::signature(prompt, tool)
+    }
+}

@@ -1,0 +1,22 @@
+//! Protocols: how calls are written in text, and read from it. What all share is here; each has a folder, or a row in
+//! [`families`]; [`registry`] knows their names.
+
+pub mod bodies;
+pub mod body;
+pub mod custom;
+pub mod families;
+pub mod frames;
+pub mod named_tags;
+pub mod prompt;
+pub mod protocol;
+pub mod registry;
+pub mod results;
+pub mod wire;
+pub mod xml;
+pub mod yaml;
+
+pub use custom::{Custom, Host, Reading};
+pub use prompt::{Examples, Prompt};
+pub use protocol::{Attempt, Bad, CallResult, Protocol, Settings};
+pub use registry::names;
+pub use xml::Xml;

@@ -1,0 +1,318 @@
+//! Tags that have a tool's name: what opens and closes a call in xml and yaml.
+
+use std::ops::Range;
+
+use crate::arguments::is_field;
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::protocols::body::{Form, Opening};
+use crate::protocols::prompt::Prompt;
+use crate::protocols::protocol::{Attempt, Protocol, Settings, bad};
+use crate::protocols::results::is_result_tag;
+use crate::schema::{begins_folded, fold};
+use crate::syntax::misspelled::{self, meant};
+use crate::syntax::quoting::{Alternation, opens_after};
+use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, ws_run};
+use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag, word_end};
+use crate::syntax::xml::name_length;
+use crate::tools::{Syntax, Tool, Tools};
+
+/// What stands at a `<`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opener {
+    Need,
+    /// No opening tag, whatever it is.
+    No,
+    /// `<name>`, or another of the forms.
+    Tag {
+        name: Range<usize>,
+        form: Form,
+        /// Where it ends.
+        end: usize,
+    },
+}
+
+/// Looks at an opening tag without attributes. Of the text, which starts with `<`, at most [`ATTEMPT_CHARS`] are looked at.
+pub fn opener(text: &str, last: bool) -> Opener {
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let need = if last || end < text.len() { Opener::No } else { Opener::Need };
+    let text = &text[..end];
+    let bytes = text.as_bytes();
+    let start = ws_run(text, 1);
+    let ends_name = |byte: &u8| is_ws(*byte) || matches!(byte, b'>' | b'<' | b'&' | b'"' | b'\'');
+    let Some(length) = bytes[start.min(end)..].iter().position(ends_name) else { return need };
+    // `<name/>`, but a slash may be part of a name.
+    let closes = bytes[start + length] == b'>' && text[..start + length].ends_with('/');
+    let name = start..start + length - usize::from(closes);
+    if name.is_empty() || closes {
+        let tag = Opener::Tag { name: name.clone(), form: Form::Empty, end: start + length + 1 };
+        return if name.is_empty() { Opener::No } else { tag };
+    }
+    let next = ws_run(text, name.end);
+    let tag = |form: Form, end: usize| Opener::Tag { name: name.clone(), form, end };
+    match (bytes.get(next), bytes.get(next + 1)) {
+        (None, _) | (Some(b'/'), None) => need,
+        (Some(b'>'), _) => tag(Form::Open, next + 1),
+        (Some(b'/'), Some(b'>')) => tag(Form::Empty, next + 2),
+        _ if crate::syntax::scan::has_line_break(&text[name.end..next]) => tag(Form::Broken, next),
+        _ => Opener::No,
+    }
+}
+
+/// Whether this ends a name in a tag that no reader accepts.
+fn ends_name(c: char) -> bool {
+    c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c)
+}
+
+/// Looks at a tag that no reader accepts, with a declared tool's name, in any case: whether values follow, in the tag or in
+/// text after it.
+fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
+    let step = Attempt::text(text);
+    // Most tags, and signs that are none, tell it by one byte.
+    let first = text.bytes().skip(1).take(ATTEMPT_CHARS).find(|byte| !is_ws(*byte));
+    if first.is_some_and(|byte| !tools.may_begin_name(byte)) {
+        return step;
+    }
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (text, last) = (&text[..end], last || end < text.len());
+    let start = ws_run(text, 1);
+    let Some(length) = text[start..].find(ends_name) else {
+        let begins = tools.iter().any(|tool| begins_folded(&tool.name, &text[start..]));
+        return if begins && !last { Attempt::Need } else { step };
+    };
+    let Some(tool) = tools.find(&text[start..start + length]) else { return step };
+    let field = |name: &str| is_field(&tools.at(tool).schema, name);
+    match goes_on(tools, &field, text, start + length, last) {
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => step,
+        Scan::Match(inside) => {
+            let name = tools.at(tool).name.clone();
+            bad(tools, start + length, tool, Closers::Tag(name), inside)
+        }
+    }
+}
+
+/// Whether a tag goes on like a call after a tool's name in it: with values in the tag, which gives `true`, or with what could
+/// open a call inside of quotes, in text after it. Scans to the next tag of a tool, or one in the text that is not a `field`'s.
+fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Scan<bool> {
+    let bytes = text.as_bytes();
+    // In the tag, then in text after it.
+    let mut inside = true;
+    let mut quotes = Alternation::START;
+    for (at, &byte) in bytes.iter().enumerate().skip(from) {
+        match byte {
+            _ if inside && (b"=:({\"".contains(&byte) || (byte == b'\'' && opens_after(bytes[at - 1]))) => {
+                return Scan::Match(true);
+            }
+            b'<' | b'`' | b'[' | b'&' | b'{' | b'\n' if quotes.open().is_some() => return Scan::Match(false),
+            b'>' if inside && bytes[..at].ends_with(b"/") => return Scan::NoMatch,
+            b'>' => inside = false,
+            b'<' => {
+                let name = at + 1 + usize::from(bytes.get(at + 1) == Some(&b'/'));
+                let end = word_end(bytes, name);
+                if end == bytes.len() {
+                    return Scan::at_end(last);
+                }
+                let name = &text[name..end];
+                let word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+                let tag = name.chars().all(word) && (is_ws(bytes[end]) || matches!(bytes[end], b'>' | b'/'));
+                let text = !inside && tag && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !field(name);
+                if text || tools.find(name).is_some() {
+                    return Scan::NoMatch;
+                }
+            }
+            _ => {}
+        }
+        quotes.step(byte);
+    }
+    match quotes.open() {
+        Some(_) if last => Scan::Match(inside),
+        _ => Scan::at_end(last),
+    }
+}
+
+/// Is this, which starts with `<`, the closing tag of that name? And how long is it?
+pub fn closer(text: &str, name: &str, last: bool) -> (Scan, usize) {
+    match text.as_bytes().get(1) {
+        None => return (if last { Scan::NoMatch } else { Scan::Incomplete }, 0),
+        Some(b'/') => {}
+        Some(_) => return (Scan::NoMatch, 0),
+    }
+    let end = first_chars(text, ATTEMPT_CHARS + name.len());
+    let need = if last || end < text.len() { Scan::NoMatch } else { Scan::Incomplete };
+    let text = &text[..end];
+    let bytes = text.as_bytes();
+    let start = ws_run(text, 2);
+    match crate::syntax::scan::starts(&text[start..], name, need == Scan::NoMatch) {
+        Scan::Match(()) => {}
+        mark => return (mark, 0),
+    }
+    let behind = ws_run(text, start + name.len());
+    match bytes.get(behind) {
+        None => (need, 0),
+        Some(b'>') => (Scan::Match(()), behind + 1),
+        Some(_) => (Scan::NoMatch, 0),
+    }
+}
+
+/// Is it that of the name in any style? How long it is, and whether the style is another one.
+pub fn closes(text: &str, name: &str, last: bool) -> (Scan, usize, bool) {
+    let (mark, length) = closer(text, name, last);
+    if mark != Scan::NoMatch || !text.starts_with("</") {
+        return (mark, length, false);
+    }
+    let end = first_chars(text, ATTEMPT_CHARS + name.len());
+    let need = if last || end < text.len() { Scan::NoMatch } else { Scan::Incomplete };
+    let text = &text[..end];
+    let start = ws_run(text, 2);
+    let written = start..start + name_length(&text[start..]);
+    let behind = ws_run(text, written.end);
+    match text.as_bytes().get(behind) {
+        None => (need, 0, true),
+        Some(b'>') if !written.is_empty() && fold(&text[written]) == fold(name) => (Scan::Match(()), behind + 1, true),
+        Some(_) => (Scan::NoMatch, 0, false),
+    }
+}
+
+/// What ends a call that begins with one of the words for functions and could not be read.
+const FUNCTION_CLOSERS: [&str; 5] = ["</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
+
+/// Looks at a tag of a function, or of a block around one, that no reader accepts: whether it names a declared tool and values
+/// follow. For another tag: as [`near`].
+pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, last: bool) -> Attempt {
+    let step = Attempt::text(text);
+    let whole = text;
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (text, cut) = (&text[..end], last || end < text.len());
+    let mut words = row.call.words.iter().chain([&row.block]).map(|word| begins(&text[1..], word, cut));
+    let start = match words.find(|look| *look != Scan::NoMatch) {
+        Some(Scan::Match(length)) => 1 + length,
+        Some(Scan::Incomplete) => return Attempt::Need,
+        Some(Scan::NoMatch) | None => return near(tools, whole, last),
+    };
+    let tool = |name: &str| tools.find(name);
+    let found = match text.as_bytes()[start] {
+        b'=' => misspelled::named(text, start + 1, cut, &tool),
+        _ => misspelled::tag(text, start, cut, &tool),
+    };
+    let (tool, end) = match found {
+        Scan::Match((Some(tool), end)) => (tool, end),
+        Scan::Match((None, end)) => {
+            let inner = match begins(&text[1..], row.block, cut) {
+                Scan::Match(_) => in_block(tools, settings, row, whole, ws_run(text, end), last),
+                Scan::NoMatch | Scan::Incomplete => step.clone(),
+            };
+            return if inner == step { in_text(tools, settings, whole, end, last) } else { inner };
+        }
+        Scan::NoMatch => return step,
+        Scan::Incomplete => return Attempt::Need,
+    };
+    match goes_on(tools, &|_| true, text, end, cut) {
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => step,
+        Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS), inside),
+    }
+}
+
+/// The same for a tag that ends at byte `at`, and has the name in the text after it.
+fn in_text(tools: &Tools, settings: &Settings, text: &str, at: usize, last: bool) -> Attempt {
+    match meant(&text[at..], last, &settings.delimiters, &|name| tools.find(name)) {
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => Attempt::Text(1),
+        Scan::Match(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS), false),
+    }
+}
+
+/// The same for the function at byte `at`, in a block, which ends with the block.
+fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize, last: bool) -> Attempt {
+    let step = Attempt::Text(1);
+    let inner = &text[at..];
+    match inner.as_bytes() {
+        [] | [b'<'] if !last && at < ATTEMPT_CHARS => return Attempt::Need,
+        [b'<', ..] => {}
+        _ => return step,
+    }
+    match begins(&inner[1..], row.block, last) {
+        Scan::Incomplete => return Attempt::Need,
+        Scan::Match(_) => return step,
+        Scan::NoMatch => {}
+    }
+    match near_function(tools, settings, row, inner, last) {
+        Attempt::Bad(mut bad) => {
+            bad.open += at;
+            (bad.closers, bad.in_tag) = (Closers::Spelled(&["</tool_call>"]), false);
+            Attempt::Bad(bad)
+        }
+        Attempt::Need => Attempt::Need,
+        Attempt::Text(_) | Attempt::Call { .. } => step,
+    }
+}
+
+/// What a tag is that no reader of this protocol accepts: a call in its attributes, an error, or text.
+pub fn in_tag(tools: &Tools, text: &str, last: bool) -> Attempt {
+    match with_attributes(tools, text, last) {
+        Attempt::Text(_) => near(tools, text, last),
+        attempt => attempt,
+    }
+}
+
+/// A declared tool's tag with attributes, which are the arguments of its call; other text.
+fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
+    let step = Attempt::text(text);
+    if !text.starts_with('<') {
+        return step;
+    }
+    let known = |name: &str, begun: bool| match begun {
+        true => tools.begins_name(name),
+        false => tools.find(name).is_some(),
+    };
+    let found = match own_tag(&QWEN3CODER, text, last, &known) {
+        Scan::Incomplete => return Attempt::Need,
+        Scan::Match(found) if found.opened.attributes != Attributes::None => found,
+        Scan::Match(_) | Scan::NoMatch => return step,
+    };
+    let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
+    let opening = Opening::Params(OpenTag { foreign: true, ..found.opened });
+    Attempt::Call { lead: 0, open: found.open, name, body: found.body, opening, style: None }
+}
+
+/// Does the text, which starts with `<`, begin with a tool's opening tag, or a result's tags?
+pub fn is_mark(tools: &Tools, text: &str) -> bool {
+    let opens = match opener(text, true) {
+        Opener::Tag { name, .. } => tools.find(&text[name]).is_some(),
+        Opener::Need | Opener::No => false,
+    };
+    // Anything may follow that makes it an error.
+    let inner = &text[ws_run(text, 1)..];
+    let inner = &inner[..first_chars(inner, NAME_CHARS + 1)];
+    let name = &inner[..inner.find(ends_name).unwrap_or(inner.len())];
+    opens || tools.find(name).is_some() || is_result_tag(text)
+}
+
+/// What the model is told of one tool.
+pub fn signature(protocol: &dyn Protocol, prompt: &Prompt<'_>, tool: &Tool) -> String {
+    let mut out = prompt.shape(tool);
+    if tool.syntax == Syntax::Json {
+        out.push_str(" as JSON");
+    }
+    out.push_str(&prompt.description(tool));
+    format!("{}{}", tool.name, protocol.neutralise(prompt.tools, prompt.settings, &out))
+}
+
+/// What is wrong with a tool's name, if no tag can have it.
+pub fn bad_name(name: &str) -> Option<&'static str> {
+    let odd = |c: char| c.is_ascii_whitespace() || c.is_control() || "<>&\"'{}=".contains(c);
+    let fits = !name.is_empty()
+        && name.chars().count() <= NAME_CHARS
+        && !name.contains(odd)
+        && !name.starts_with(['/', '!', '?'])
+        && !name.ends_with('/');
+    let taken = is_result_tag(&format!("<{name}"));
+    match (fits, taken) {
+        (true, false) => None,
+        (false, _) => Some(
+            "it must have 1 to 128 characters, no whitespace, control characters, quotes or any of < > & { } =, and no slash at \
+             either end",
+        ),
+        (true, true) => Some("results begin with it"),
+    }
+}

@@ -1,0 +1,140 @@
+//! What protocols need to write the manual and results: texts in which nothing can be taken for a mark, the parts of a tool's line,
+//! and example calls.
+
+use std::cell::RefCell;
+
+use super::protocol::{Protocol, Settings};
+use crate::schema::{Descriptions, Shown, one_line, signature};
+use crate::tools::{Tool, Tools};
+
+/// Puts a visible backslash into whatever could be taken for a mark, in any of the protocols in which calls are read.
+pub trait Neutralise {
+    fn neutralise(&self, text: &str) -> String;
+}
+
+/// The tools, and how they are shown.
+#[derive(Clone, Copy)]
+pub struct Prompt<'a> {
+    pub tools: &'a Tools,
+    pub settings: &'a Settings,
+    pub marks: &'a dyn Neutralise,
+}
+
+impl Prompt<'_> {
+    pub fn neutralise(&self, text: &str) -> String {
+        self.marks.neutralise(text)
+    }
+
+    /// The parameters of a tool in its line of the manual, as fields or as one object; a space in front.
+    pub fn parameters(&self, tool: &Tool, json: bool) -> String {
+        let is_safe = |text: &str| {
+            let breaks = |c: char| c.is_control() || matches!(c, '<' | '\u{2028}' | '\u{2029}');
+            !text.contains(breaks) && !self.may_hold_mark(text)
+        };
+        let Settings { constraints, descriptions, delimiters, .. } = self.settings;
+        let constraints = constraints.then_some(&is_safe as &dyn Fn(&str) -> bool);
+        signature(&tool.schema, delimiters, Shown { descriptions: *descriptions, constraints }, json)
+    }
+
+    /// The same as one object; nothing where there are no parameters.
+    pub fn shape(&self, tool: &Tool) -> String {
+        let shape = self.parameters(tool, true);
+        // Braces alone say that there may be any parameters.
+        if shape == " {…}" && !tool.schema.is_open() { String::new() } else { shape }
+    }
+
+    /// The description of a tool in its line of the manual, after a dash.
+    pub fn description(&self, tool: &Tool) -> String {
+        let description = tool.description.as_deref().filter(|_| self.settings.descriptions != Descriptions::None);
+        match description.map(|text| one_line(text, &self.settings.delimiters)) {
+            Some(line) if !line.is_empty() => format!(" - {line}"),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether this text could open or close a call or a result in any format, read here or not. May say yes too often.
+    pub fn may_hold_mark(&self, text: &str) -> bool {
+        let tag = |rest: &str| {
+            let rest = rest.trim_start();
+            !rest.is_empty() && !rest.starts_with(|c: char| c.is_ascii_digit() || "=<>-".contains(c))
+        };
+        let lower = text.to_ascii_lowercase();
+        text.match_indices('<').any(|(at, _)| tag(&text[at + 1..]))
+            || ["&lt;", "&#", "```", "[call", "[/call", "[tool_", "[/tool_"].iter().any(|mark| lower.contains(mark))
+            || ["name", "tool", "function"].iter().any(|key| text.contains('{') && lower.contains(key))
+            || text.contains(&self.settings.delimiters.open)
+            || text.contains(&self.settings.delimiters.close)
+            || self.neutralise(text) != text
+    }
+}
+
+/// Maximum bytes of an example, since it is sent with every request. A longer one is shown only if there is no other.
+const SHORT: usize = 400;
+/// Maximum number of tools for which an example is made.
+const TRIED: usize = 64;
+/// The name in an example that is no tool's.
+const ANY_NAME: &str = "tool_name";
+
+/// Makes examples for a header, and remembers which it was given.
+pub struct Examples<'a> {
+    prompt: &'a Prompt<'a>,
+    /// The example call of the tool at this position; `None` if none can be made.
+    make: &'a dyn Fn(usize) -> Option<String>,
+    given: RefCell<Vec<String>>,
+}
+
+impl<'a> Examples<'a> {
+    pub fn new(prompt: &'a Prompt<'a>, make: &'a dyn Fn(usize) -> Option<String>) -> Self {
+        Examples { prompt, make, given: RefCell::default() }
+    }
+
+    /// The example of the first of these tools for which one can be made. Tools with parameters come first, because their
+    /// examples show more.
+    pub fn of(&self, which: impl Fn(&Tool) -> bool) -> Option<String> {
+        self.first(1, which).pop()
+    }
+
+    /// The same, of any tool; else a call that is no tool's.
+    pub fn any(&self, protocol: &dyn Protocol) -> String {
+        self.several(protocol, 1)
+    }
+
+    /// The examples of up to `count` tools, on lines of their own; else a call that is no tool's.
+    pub fn several(&self, protocol: &dyn Protocol, count: usize) -> String {
+        let mut calls = self.first(count, |_| true);
+        if calls.is_empty() {
+            let Prompt { tools, settings, .. } = self.prompt;
+            calls.push(protocol.example(&settings.context(protocol, tools, None, ANY_NAME)));
+            self.given.borrow_mut().extend_from_slice(&calls);
+        }
+        calls.join("\n")
+    }
+
+    /// Those that the header was given.
+    pub fn given(self) -> Vec<String> {
+        self.given.into_inner()
+    }
+
+    fn first(&self, count: usize, which: impl Fn(&Tool) -> bool) -> Vec<String> {
+        let mut out: Vec<String> = Vec::new();
+        for parameters in [true, false] {
+            let has = |tool: &Tool| tool.schema.declares_properties(tool.schema.root) == parameters;
+            let wanted = self.prompt.tools.iter().enumerate().filter(|(_, tool)| which(tool) && has(tool));
+            let (mut long, before) = (None, out.len());
+            for (at, _) in wanted.take(TRIED) {
+                if out.len() == count {
+                    break;
+                }
+                match (self.make)(at) {
+                    Some(call) if call.len() <= SHORT => out.push(call),
+                    call => long = long.or(call),
+                }
+            }
+            if out.len() == before && before < count {
+                out.extend(long);
+            }
+        }
+        self.given.borrow_mut().extend_from_slice(&out);
+        out
+    }
+}

@@ -1,0 +1,103 @@
+//! The protocols by name.
+
+use std::sync::Arc;
+
+use super::custom::{Custom, Own};
+use super::families::hermes::{GEMMA, HERMES};
+use super::families::qwen3coder::QWEN3CODER;
+use super::families::unmarked::Unmarked;
+use super::frames::flat::{Family, Flat};
+use super::protocol::Protocol;
+use super::wire::Wire;
+use super::xml::Xml;
+use super::yaml::Yaml;
+
+/// A protocol, the others in which calls are read, and when.
+pub type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
+
+/// In which protocols calls are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// In its own alone.
+    Own,
+    /// In that of the message's first call.
+    First,
+    /// In the others as repairs, until there was a call in its own.
+    Recovers,
+}
+
+/// A protocol with a folder of its own, or a family.
+enum Entry {
+    Own(&'static str, &'static [&'static str], fn() -> Arc<dyn Protocol>),
+    Family(&'static Family),
+}
+
+const PROTOCOLS: &[Entry] = &[
+    Entry::Own("wire", &[], || Arc::new(Wire)),
+    Entry::Family(&HERMES),
+    Entry::Family(&GEMMA),
+    Entry::Own("xml", &["morph-xml"], || Arc::new(Xml)),
+    Entry::Own("yaml", &["yaml-xml"], || Arc::new(Yaml)),
+    // Reads a tool's own tag as well, so it comes last.
+    Entry::Family(&QWEN3CODER),
+];
+
+impl Entry {
+    fn name(&self) -> &'static str {
+        match self {
+            Entry::Own(name, ..) => name,
+            Entry::Family(family) => family.name,
+        }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        let (Entry::Own(_, aliases, _) | Entry::Family(Family { aliases, .. })) = self;
+        self.name() == name || aliases.contains(&name)
+    }
+
+    fn make(&self) -> Arc<dyn Protocol> {
+        match self {
+            Entry::Own(.., make) => make(),
+            Entry::Family(family) => Arc::new(Flat(family)),
+        }
+    }
+}
+
+/// The names, without aliases.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PROTOCOLS.iter().map(Entry::name)
+}
+
+/// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
+pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
+    let known = match name {
+        // What is written is wire.
+        "auto" => PROTOCOLS.first(),
+        _ => PROTOCOLS.iter().find(|entry| entry.is(name)),
+    };
+    let own = known.ok_or_else(|| {
+        format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))
+    })?;
+    let reads = match name {
+        "auto" => Reads::First,
+        _ if recovers => Reads::Recovers,
+        _ => return Ok((own.make(), Vec::new(), Reads::Own)),
+    };
+    let mut others: Vec<_> = PROTOCOLS.iter().filter(|other| other.name() != own.name()).map(Entry::make).collect();
+    if reads == Reads::Recovers {
+        others.push(Arc::new(Unmarked));
+    }
+    Ok((own.make(), others, reads))
+}
+
+/// A host's own protocol, and the others in which calls are read.
+pub fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
+    let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
+    let own: Arc<dyn Protocol> = Arc::new(Own::new(parts, base)?);
+    if !recovers {
+        return Ok((own, Vec::new(), Reads::Own));
+    }
+    let (first, mut others, reads) = named(PROTOCOLS[0].name(), true)?;
+    others.insert(0, first);
+    Ok((own, others, reads))
+}

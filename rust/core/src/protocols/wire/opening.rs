@@ -1,0 +1,356 @@
+//! What begins a call: OPEN, the tool's name, and the first characters of the body; or one of the forms that models write instead.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::is_plain_name;
+use crate::arguments::is_declared;
+use crate::error::Repair;
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::protocols::bodies::envelope::format::json_start;
+use crate::protocols::body::{Markers, Opening, Wrapper};
+use crate::protocols::protocol::{Attempt, Settings, Style, bad, misspelled};
+use crate::schema::{Additional, Schema};
+use crate::syntax::marks::{OPEN, SPELLINGS};
+use crate::syntax::misspelled::{goes_on, meant};
+use crate::syntax::pairs::{Following, Lookahead};
+use crate::syntax::quoting::is_quote;
+use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
+use crate::syntax::tags::{OpenTag, QWEN3CODER, named_tag};
+use crate::tools::{Lookup, Tools};
+
+/// Namespaces of other formats that models write before a tool's name.
+const NAMESPACES: [&str; 4] = ["functions.", "function.", "tools.", "default_api."];
+
+/// Looks at a place where a call could begin.
+pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
+    let open = &settings.delimiters.open;
+    match starts(text, open, false) {
+        Scan::Match(()) => Head::new((tools, settings), text, open.len(), None).attempt(),
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch if open == OPEN => match respelled(tools, settings, text) {
+            Attempt::Text(_) => misspelled(tools, settings, &SPELLINGS, text, false),
+            attempt => attempt,
+        },
+        // A byte that only looked like a marker's first; never inside a character, so go behind it.
+        Scan::NoMatch => Attempt::text(text),
+    }
+}
+
+/// OPEN with other letters, with spaces in it, or with the tool's name as an attribute: `<CALL>`, `<call >`, `<call name="…">`.
+#[cold]
+fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
+    let step = Attempt::Text(1);
+    let begin = &OPEN[..OPEN.len() - 1];
+    match starts_as(text, begin, false) {
+        Scan::Match(()) => {}
+        Scan::Incomplete => return Attempt::Need,
+        Scan::NoMatch => return step,
+    }
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let after = ws_run(&text[..end], begin.len());
+    let word = &text[1..begin.len()];
+    // A call ends in the spelling in which it began.
+    let delimiters = (word != &begin[1..]).then(|| Delimiters::of(&format!("<{word}>"), &format!("</{word}>")));
+    let style = Style { repairs: vec![Repair::TagStyle], delimiters: delimiters.map(Arc::new) };
+    let opened = |open: usize| Head::new((tools, settings), text, open, Some(style));
+    match text.as_bytes()[..end].get(after) {
+        None if end == text.len() => return Attempt::Need,
+        Some(b'>') => return opened(after + 1).attempt_of_known(),
+        Some(_) if after > begin.len() => match starts_as(&text[after..end], "name", end < text.len()) {
+            Scan::Match(()) => {}
+            Scan::Incomplete => return Attempt::Need,
+            Scan::NoMatch => return step,
+        },
+        _ => return step,
+    }
+    let head = match named_tag(&text[..end], begin.len(), end < text.len()) {
+        Scan::Incomplete => return Attempt::Need,
+        Scan::NoMatch => return step,
+        Scan::Match(head) => head,
+    };
+    let Some(name) = head.name.clone() else { return step };
+    let lookup = tools.lookup(&text[name.clone()]);
+    if lookup.tool().is_none() {
+        return step;
+    }
+    match head.end.filter(|_| !head.more && !head.empty) {
+        Some(end) => opened(end).body(&Named { ends: name.end, written: name, lookup, end }),
+        None => {
+            let opening = Opening::Params(OpenTag::of_attributes(&QWEN3CODER, "call"));
+            Attempt::named(head.from, (name, lookup), head.from, opening)
+        }
+    }
+}
+
+/// Whether arguments with the members `name` and `arguments` alone never fit: an object with both can only be a call.
+pub fn may_repeat_name(schema: &Schema) -> bool {
+    let keys = ["name", "arguments"];
+    schema.node(schema.root).object.as_ref().is_some_and(|object| {
+        let undeclared = !object.explicitly_open() && keys.iter().all(|key| object.properties.get(key).is_none());
+        let misses = object.required.iter().any(|key| !keys.contains(&key.as_str()));
+        undeclared && (misses || object.additional == Additional::Closed)
+    })
+}
+
+/// A tool's name.
+struct Named {
+    written: Range<usize>,
+    lookup: Lookup,
+    /// Where its last character is, and where what decorates it ends.
+    ends: usize,
+    end: usize,
+}
+
+/// Where an object begins, in a wrapper or not.
+type Start = Scan<(usize, Option<Wrapper>)>;
+
+/// The text of an attempt, up to [`ATTEMPT_CHARS`] after what opens it.
+struct Head<'a> {
+    tools: &'a Tools,
+    settings: &'a Settings,
+    text: &'a str,
+    /// Where the opening ends.
+    open: usize,
+    /// The text was cut there.
+    last: bool,
+    /// How the opening differs from the usual one.
+    style: Option<Style>,
+}
+
+impl<'a> Head<'a> {
+    fn new((tools, settings): (&'a Tools, &'a Settings), text: &'a str, open: usize, style: Option<Style>) -> Self {
+        let end = open + first_chars(&text[open..], ATTEMPT_CHARS);
+        Head { tools, settings, text: &text[..end], open, last: end < text.len(), style }
+    }
+
+    fn delimiters(&self) -> &Delimiters {
+        let own = || self.style.as_ref()?.delimiters.as_deref();
+        own().unwrap_or(&self.settings.delimiters)
+    }
+
+    /// What ends a call that has failed.
+    fn closers(&self) -> Closers {
+        let respelled = self.style.as_ref().is_some_and(|style| style.delimiters.is_some());
+        if respelled { Closers::Spelled(&["</call>"]) } else { Closers::Own }
+    }
+
+    fn need(&self) -> Attempt {
+        if self.last { Attempt::Text(self.open) } else { Attempt::Need }
+    }
+
+    fn bad(&self, tool: usize) -> Attempt {
+        bad(self.tools, self.open, tool, self.closers(), false)
+    }
+
+    fn call(&self, named: Option<&Named>, body: usize, opening: Opening, repair: Option<Repair>) -> Attempt {
+        let mut style = self.style.clone();
+        if let Some(repair) = repair {
+            style.get_or_insert_default().repairs.push(repair);
+        }
+        let name = named.map(|named| (named.written.clone(), named.lookup));
+        Attempt::Call { lead: 0, open: self.open, name, body, opening, style: style.map(Box::new) }
+    }
+
+    /// The same, unless no declared tool is named: what looks like OPEN is then text.
+    fn attempt_of_known(&self) -> Attempt {
+        match self.attempt() {
+            Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_none() => Attempt::Text(1),
+            attempt => attempt,
+        }
+    }
+
+    fn attempt(&self) -> Attempt {
+        let (tools, text) = (self.tools, self.text);
+        let bytes = text.as_bytes();
+        let start = ws_run(text, self.open);
+        match self.envelope(start) {
+            Scan::Incomplete => return self.need(),
+            Scan::Match((at, wrapper)) => {
+                return self.call(None, at, Opening::Envelope(wrapper, Markers::Close), Some(Repair::CallStyle));
+            }
+            Scan::NoMatch => {}
+        }
+        let length = self.delimiters().name_run(&text[start..]);
+        let end = start + length;
+        let written = &text[start..end];
+        let long = first_chars(written, NAME_CHARS) < length;
+        let direct = length == 0 || matches!(bytes.get(end), Some(b'=' | b'"' | b'\''));
+        if length > 0 && end == bytes.len() && !long {
+            return self.need();
+        }
+        let lookup = tools.lookup(written);
+        if lookup.tool().is_none() || direct {
+            match self.decorated(start) {
+                Scan::Incomplete => return self.need(),
+                Scan::Match(named) => return self.body(&named),
+                Scan::NoMatch => {}
+            }
+            let tool = |name: &str| tools.find(name);
+            match meant(&text[self.open..], self.last, self.delimiters(), &tool) {
+                Scan::Incomplete => return self.need(),
+                Scan::Match(tool) => return self.bad(tool),
+                Scan::NoMatch if direct || long => return Attempt::Text(self.open),
+                Scan::NoMatch => {}
+            }
+        }
+        self.body(&Named { written: start..end, lookup, ends: end, end })
+    }
+
+    /// An object with the call's name and arguments, or a list of such objects, in a wrapper or not.
+    fn envelope(&self, at: usize) -> Start {
+        match self.text.as_bytes().get(at) {
+            None => Scan::Incomplete,
+            Some(b'[') => json_start(self.text, at, false, true, true),
+            // A tool may have the name of a fence.
+            Some(_) => match self.object(at) {
+                Scan::Match((_, Some(_))) if self.tools.find(self.name_at(at)).is_some() => Scan::NoMatch,
+                found => found,
+            },
+        }
+    }
+
+    fn name_at(&self, at: usize) -> &'a str {
+        &self.text[at..at + self.delimiters().name_run(&self.text[at..])]
+    }
+
+    /// An object, in a wrapper or not.
+    fn object(&self, at: usize) -> Start {
+        json_start(self.text, at, self.last, true, false)
+    }
+
+    /// The name of a declared tool in quotes, after a namespace, or followed by a colon, a comma or an opening parenthesis.
+    #[inline(never)]
+    fn decorated(&self, start: usize) -> Scan<Named> {
+        let (text, bytes) = (self.text, self.text.as_bytes());
+        let quote = bytes[start];
+        let quoted = is_quote(quote) || quote == b'`';
+        let from = start + usize::from(quoted);
+        let ends = |c: char| match quoted {
+            // A name has no whitespace: prose quotes tags, too.
+            true => c == char::from(quote) || c.is_ascii_whitespace() || self.delimiters().is_first(c),
+            false => c.is_ascii_whitespace() || "(,{\"'=`".contains(c) || self.delimiters().is_first(c),
+        };
+        let Some(length) = text[from..].find(ends) else {
+            return if self.last || bytes.len() - from > 2 * NAME_CHARS { Scan::NoMatch } else { Scan::Incomplete };
+        };
+        let mut end = from + length;
+        if quoted && bytes[end] != quote {
+            return Scan::NoMatch;
+        }
+        let mut word = &text[from..end];
+        let mut styled = quoted;
+        end += usize::from(quoted);
+        if !quoted && let Some(name) = word.strip_suffix(':') {
+            (word, styled) = (name, true);
+        } else if matches!(bytes.get(end), Some(b',' | b':')) {
+            (end, styled) = (end + 1, true);
+        }
+        let plain = NAMESPACES.iter().find_map(|space| word.strip_prefix(space));
+        let (lookup, styled) = match (self.tools.lookup(word), plain.map(|name| self.tools.lookup(name))) {
+            (Lookup::Unknown | Lookup::Open, Some(lookup)) => (lookup, true),
+            (lookup, _) => (lookup, styled),
+        };
+        let Some(tool) = lookup.tool() else { return Scan::NoMatch };
+        match bytes.get(end) {
+            None if !self.last => return Scan::Incomplete,
+            Some(byte) if is_ws(*byte) || b"({`".contains(byte) => {}
+            Some(_) if text[end..].starts_with(|c| self.delimiters().is_first(c)) => {}
+            _ => return Scan::NoMatch,
+        }
+        let lookup = if styled { Lookup::Folded(tool) } else { lookup };
+        Scan::Match(Named { written: start..end, lookup, ends: from + length, end })
+    }
+
+    /// Whether the object begins with the name of this tool again, and cannot be its arguments.
+    #[inline(never)]
+    fn repeats_name(&self, at: usize, tool: usize) -> Scan {
+        let tool = self.tools.at(tool);
+        if !may_repeat_name(&tool.schema) {
+            return Scan::NoMatch;
+        }
+        // One byte tells most objects apart.
+        let key = ws_run(self.text, at + 1);
+        if self.text.as_bytes().get(key + 1).is_some_and(|byte| *byte != b'n') {
+            return Scan::NoMatch;
+        }
+        let mut at = at;
+        for part in ["{", "\"name\"", ":", &format!("\"{}\"", tool.name), ","] {
+            match starts(&self.text[at..], part, self.last) {
+                Scan::Match(()) => at = ws_run(self.text, at + part.len()),
+                mark => return mark,
+            }
+        }
+        Scan::Match(())
+    }
+
+    /// What follows the name.
+    fn body(&self, named: &Named) -> Attempt {
+        let Head { tools, text, open, last, .. } = *self;
+        let bytes = text.as_bytes();
+        let delimiters = self.delimiters();
+        let tool = named.lookup.tool();
+        let token = ws_run(text, named.end);
+        let pairs = || self.call(Some(named), named.end, Opening::OWN, None);
+        let Some(&byte) = bytes.get(token) else { return self.need() };
+        if byte == b'(' && tool.is_some() {
+            let inside = ws_run(text, token + 1);
+            return match bytes.get(inside) {
+                None => self.need(),
+                Some(b'{') => self.call(Some(named), inside, Opening::Object(Some(Wrapper::Parentheses)), None),
+                Some(_) => self.call(Some(named), token, Opening::Keywords, Some(Repair::CallStyle)),
+            };
+        }
+        match self.object(token) {
+            Scan::Incomplete => return Attempt::Need,
+            Scan::Match((at, None)) => {
+                return match tool.map_or(Scan::NoMatch, |tool| self.repeats_name(at, tool)) {
+                    Scan::Match(()) => {
+                        self.call(None, at, Opening::Envelope(None, Markers::Close), Some(Repair::CallStyle))
+                    }
+                    Scan::Incomplete => self.need(),
+                    Scan::NoMatch => self.call(Some(named), at, Opening::Object(None), None),
+                };
+            }
+            Scan::Match((at, wrapper)) => return self.call(Some(named), at, Opening::Object(wrapper), None),
+            Scan::NoMatch => {}
+        }
+        if token > named.end && byte != b',' {
+            match Lookahead::default().look(&text[token..], last, delimiters) {
+                Following::Need => return self.need(),
+                Following::Pair { length, direct, .. } => {
+                    let schema = tool.map(|at| &tools.at(at).schema);
+                    if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
+                        return pairs();
+                    }
+                }
+                _ => {}
+            }
+        }
+        // What names a declared tool and goes on like a call is one, or an error.
+        if tool.is_some() {
+            match goes_on(text, named.ends, last, delimiters) {
+                Scan::Incomplete => return self.need(),
+                Scan::Match(()) => return pairs(),
+                Scan::NoMatch => {}
+            }
+        }
+        // Prose, unless it is closed like a call.
+        let mut at = named.end;
+        while let Some(offset) = text[at..].find(|c| delimiters.is_first(c)) {
+            at += offset;
+            let rest = &text[at..];
+            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).void()) {
+                (Scan::Match(()), _) => return Attempt::Text(open),
+                (_, Scan::Match(())) => {
+                    let known =
+                        tool.is_some() || (named.written.start == open && is_plain_name(&text[named.written.clone()]));
+                    return if known { pairs() } else { Attempt::Text(open) };
+                }
+                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return self.need(),
+                (Scan::NoMatch, Scan::NoMatch) => at += rest.chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        self.need()
+    }
+}

@@ -1,0 +1,87 @@
+//! A pair as the encoder writes it, in one step: ` key=value` with a declared key, and a value whose end and type are plain to
+//! see. Most pairs of most calls are such; whatever is not, or not all there yet, is for the states, which read these the same.
+
+use super::value::takes_strings_as_items;
+use crate::arguments::Io;
+use crate::limits::BARE_SEGMENT_CHARS;
+use crate::schema::Choice;
+use crate::syntax::json::is_plain;
+use crate::syntax::pairs::may_trail;
+use crate::syntax::scan::Delimiters;
+
+/// Reads pairs from `io.at`, which is between pairs. Returns whether the last value is bare and may take in tokens, or `None`
+/// if nothing was read.
+pub(super) fn pairs(io: &mut Io<'_>) -> Option<bool> {
+    let mut length = key(io.rest().strip_prefix(' ')?, io.cx.delimiters)?;
+    let mut open_ended = None;
+    while let Some((next, bare)) = pair(io, length) {
+        open_ended = Some(bare);
+        match next {
+            Next::Pair(next) => length = next,
+            Next::Close => break,
+        }
+    }
+    open_ended
+}
+
+/// What follows a value.
+enum Next {
+    Close,
+    /// A pair whose key has this many bytes.
+    Pair(usize),
+}
+
+/// Reads a pair whose key has this many bytes.
+fn pair(io: &mut Io<'_>, length: usize) -> Option<(Next, bool)> {
+    let Io { cx, window, .. } = *io;
+    let rest = &window[io.at + 1..];
+    let object = cx.schema.node(cx.schema.root).object.as_ref()?;
+    let (name, id) = object.properties.entry(&rest[..length])?;
+    let args = &mut io.found.args;
+    if !args.takes_live(name) {
+        return None;
+    }
+    let (value, node) = (&rest[length + 1..], cx.schema.node(*id));
+    let first = *value.as_bytes().first()?;
+    let (used, next, open_ended) = match first {
+        b'"' if node.is_unknown() || node.has(&Choice::String) => {
+            let end = 1 + value[1..].bytes().position(|byte| !is_plain(byte))?;
+            if value.as_bytes()[end] != b'"' {
+                return None;
+            }
+            let next = behind(&value[end + 1..], cx.delimiters)?;
+            let start = args.begin_member(name);
+            args.json.push_str(&value[..=end]);
+            args.end_member(name.clone(), start);
+            (end + 1, next, false)
+        }
+        b'"' | b'\'' | b'[' | b'{' | b'(' | b'`' | b'&' | b'\\' | 0xE2 => return None,
+        _ => {
+            let end = cx.delimiters.bare_run(value);
+            let trails = value.as_bytes()[..end].last().is_some_and(|byte| may_trail(*byte));
+            if end == 0 || trails || node.collects() {
+                return None;
+            }
+            let next = behind(&value[end..], cx.delimiters)?;
+            args.plain_member(cx.schema, name, *id, &value[..end])?;
+            let takes = node.takes_string() || takes_strings_as_items(&cx, *id);
+            (end, next, takes && cx.schema.declares_properties(cx.schema.root))
+        }
+    };
+    io.at += 1 + length + 1 + used;
+    Some((next, open_ended))
+}
+
+/// Bytes of the bare key that `text` starts with, `=` directly behind it.
+fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
+    let length = delimiters.key_run(text);
+    ((1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
+}
+
+/// What ends a value, if this text begins with it.
+fn behind(text: &str, delimiters: &Delimiters) -> Option<Next> {
+    match text.strip_prefix(' ') {
+        Some(rest) => key(rest, delimiters).map(Next::Pair),
+        None => text.starts_with(&delimiters.close).then_some(Next::Close),
+    }
+}

@@ -1,0 +1,260 @@
+//! A value in quotes, and bracketed text that is a string to the letter.
+
+use super::value::{Text, Value};
+use super::{Move, State, behind, fail, follows_colon, gap_ahead};
+use crate::arguments::keys::is_declared;
+use crate::arguments::{Context, Failure, Io, messages};
+use crate::error::{ErrorKind, Repair};
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::syntax::pairs::{Following, Lookahead, Quoted, QuotedPart, may_trail, separated};
+use crate::syntax::quoting::{Kept, is_apostrophe};
+use crate::syntax::recovery::Skip;
+use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, starts, ws_run};
+
+#[derive(Debug)]
+pub(super) struct InQuotes {
+    pub(super) value: Value,
+    pub(super) quoted: Quoted,
+    /// Three quotes ended what three opened.
+    pub(super) triple: bool,
+    /// After a kept quote: the second reading, in which that quote ended the value.
+    pub(super) kept: Option<Kept>,
+    pub(super) marks: Marks,
+    pub(super) ahead: Lookahead,
+}
+
+/// Whether the text contained OPEN or CLOSE, in any spelling. Both are in plain runs, which a window may cut.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    seen: bool,
+    /// The end of the run so far, from where a delimiter may have begun.
+    tail: String,
+}
+
+impl Marks {
+    pub(super) fn watch(&mut self, run: &str, delimiters: &Delimiters) {
+        let (open, close) = (delimiters.open.as_str(), delimiters.close_stem());
+        let first = memchr::memchr2(open.as_bytes()[0], close.as_bytes()[0], run.as_bytes());
+        if self.seen || (self.tail.is_empty() && first.is_none()) {
+            return;
+        }
+        self.tail.push_str(run);
+        self.seen = self.tail.contains(open) || self.tail.contains(close);
+        let longest = open.len().max(close.len());
+        let keep = (self.tail.len().saturating_sub(longest)..).find(|at| self.tail.is_char_boundary(*at));
+        self.tail.drain(..keep.unwrap_or(0));
+    }
+
+    /// Has no delimiter begun?
+    pub(super) fn is_idle(&self) -> bool {
+        self.tail.is_empty()
+    }
+
+    pub(super) fn cut(&mut self) {
+        self.tail.clear();
+    }
+}
+
+impl InQuotes {
+    /// After the opening quote.
+    pub(super) fn new(value: Value, quote: u8) -> Self {
+        let (quoted, ahead) = (Quoted::new(quote), Lookahead::after_value());
+        InQuotes { value, quoted, triple: false, kept: None, marks: Marks::default(), ahead }
+    }
+
+    pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
+        let InQuotes { value, quoted, triple, kept, marks, ahead } = self;
+        let Io { cx, window, last, .. } = *io;
+        let quote = quoted.quote;
+        loop {
+            let start = io.at;
+            match quoted.next(window, &mut io.at, last) {
+                QuotedPart::Plain(part) => {
+                    marks.watch(part, cx.delimiters);
+                    if let Some(otherwise) = kept {
+                        otherwise.run(part);
+                    }
+                    value.push_plain(io.found, part);
+                    continue;
+                }
+                QuotedPart::Char(c) => {
+                    marks.cut();
+                    match kept {
+                        Some(otherwise) if window.as_bytes()[start] == b'\\' => otherwise.escape(),
+                        Some(otherwise) => otherwise.run(&window[start..io.at]),
+                        None => {}
+                    }
+                    value.push_char(io.found, c);
+                    continue;
+                }
+                QuotedPart::Need => return Move::Stay,
+                QuotedPart::Quote => {}
+            }
+            let rest = &window[io.at + 1..];
+            if *triple {
+                match starts(&window[io.at..], if quote == b'"' { "\"\"\"" } else { "'''" }, false) {
+                    Scan::Match(()) => {
+                        io.at += 3;
+                        return value.done(io, true, behind(false));
+                    }
+                    Scan::Incomplete => return Move::Stay,
+                    Scan::NoMatch => {}
+                }
+                io.at += 1;
+                value.push_char(io.found, quote as char);
+                continue;
+            }
+            if !cx.strict && kept.is_none() && rest.as_bytes().first() == Some(&quote) && value.is_empty(io.found) {
+                io.found.repair(Repair::QuoteStyle);
+                *triple = true;
+                io.at += 2;
+                continue;
+            }
+            let next = match rest.as_bytes().first() {
+                _ if cx.strict => Following::Close,
+                Some(byte) if !may_follow(*byte, &cx) => Following::Other,
+                _ => ahead.look(rest, last, cx.delimiters),
+            };
+            let closes = match next {
+                Following::Need => return Move::Stay,
+                Following::Close | Following::End | Following::Open { line: true } => true,
+                Following::Pair { at, length, .. } => {
+                    separated(rest) && (kept.is_none() || is_declared(cx.schema, &rest[at..at + length]))
+                }
+                Following::Trailing { .. } => kept.is_none() && !marks.seen,
+                Following::Open { line: false } => false,
+                Following::Other if kept.is_some() => false,
+                Following::Other => match follows_colon(io, rest) {
+                    Scan::Incomplete => return Move::Stay,
+                    mark => mark == Scan::Match(()),
+                },
+            };
+            if closes {
+                io.at += 1;
+                if let Some(inside) = self.opens_another(io, next) {
+                    return Move::Fail(inside);
+                }
+                let InQuotes { value, kept, marks, .. } = self;
+                if kept.is_some() && marks.seen {
+                    let path = value.field.path();
+                    let message = format!(
+                        "{path}: quotes inside a value that also contains call tags must be escaped: {path}=\"say \\\"hi\\\"\""
+                    );
+                    return fail(ErrorKind::UnterminatedValue, message, Skip::After);
+                }
+                // In strict mode nothing was checked yet, and the error names what directly follows the quote.
+                let seen = !cx.strict
+                    && next != Following::Other
+                    && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
+                let after =
+                    State::After { quoted: true, empty: value.is_empty(io.found), ahead: Lookahead::after_value() };
+                return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
+            }
+            if kept.is_none() {
+                match closes_on_its_line(&cx, rest, last) {
+                    Scan::Incomplete => return Move::Stay,
+                    Scan::NoMatch => {}
+                    Scan::Match(length) => {
+                        let message = format!(
+                            "{}: {} follows a quoted value. Write quotes inside quotes as \\\".",
+                            value.field.path(),
+                            messages::shorten(rest[..length].trim())
+                        );
+                        io.at += 1 + length;
+                        return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
+                    }
+                }
+            }
+            // A second value may begin there, and the first one may have ended at the quote that was kept.
+            io.at += 1;
+            if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, io) {
+                return Move::Fail(ambiguous(value, Skip::opened_by(quote)));
+            }
+            *ahead = Lookahead::after_value();
+            io.found.repair(Repair::InnerQuotes);
+            let apostrophe = is_apostrophe(quote, value.so_far(io.found), rest);
+            kept.get_or_insert_with(|| Kept::new(quote)).keep(apostrophe);
+            marks.cut();
+            value.push_char(io.found, quote as char);
+        }
+    }
+
+    /// The quote before `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
+    /// goes on inside that quoted text.
+    fn opens_another(&self, io: &Io<'_>, next: Following) -> Option<Failure> {
+        let open = match self.kept {
+            Some(otherwise) => otherwise.opened()?,
+            // If the closing quote was left out, the next value's opening quote looks like it.
+            None if next == Following::Open { line: true } && ends_in_a_key(&self.value, io) => self.quoted.quote,
+            None => return None,
+        };
+        Some(ambiguous(&self.value, Skip::in_quotes(open)))
+    }
+}
+
+/// The call fails inside a quoted text.
+fn ambiguous(value: &Value, skip: Skip) -> Failure {
+    let message = format!(
+        "{}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\".",
+        value.field.path()
+    );
+    Failure { kind: ErrorKind::MalformedCall, message, skip }
+}
+
+/// Whether the value ends in a declared key and `=`.
+fn ends_in_a_key(value: &Value, io: &Io<'_>) -> bool {
+    let Some(text) = value.so_far(io.found).strip_suffix('=') else { return false };
+    let text = text.trim_end_matches(' ');
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
+    let start = text.trim_end_matches(is_key).len();
+    let (before, mut key) = text.split_at(start);
+    // What is written as JSON may have an escape there, of which the letters are none of the key.
+    let backslashes = before.bytes().rev().take_while(|byte| *byte == b'\\').count();
+    if matches!(value.text, Text::Live { .. }) && backslashes % 2 == 1 {
+        key = key.get(if key.starts_with('u') { 5 } else { 1 }..).unwrap_or("");
+    }
+    key.split('.').all(|segment| !segment.is_empty()) && is_declared(io.cx.schema, key)
+}
+
+/// Whether the text that makes a quote end its value can begin with this byte.
+pub(super) fn may_follow(byte: u8, cx: &Context<'_>) -> bool {
+    is_ws(byte) || may_trail(byte) || byte == cx.delimiters.close.as_bytes()[0]
+}
+
+/// Whether the call is closed in this line, the rest of which has no quotes or brackets, and the next line begins with a call. Then
+/// the quote before it was the value's last. Finds the number of bytes before CLOSE.
+fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Scan<usize> {
+    let end = first_chars(rest, ATTEMPT_CHARS);
+    let text = &rest[..end];
+    let line = text.find(['\n', '\r', '"', '\'', '(', ')', '[', ']', '{', '}']);
+    let Some(line) = line else { return Scan::at_end(last || end < rest.len()) };
+    let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Scan::NoMatch };
+    let Scan::Match(length) = cx.delimiters.closes(&text[close..], true) else { return Scan::NoMatch };
+    let closed = close + length;
+    let next = ws_run(text, closed);
+    if next < line || !has_line_break(&text[closed..next]) {
+        return Scan::NoMatch;
+    }
+    starts(&rest[next..], &cx.delimiters.open, last).and_then(|()| {
+        let name = &rest[next + cx.delimiters.open.len()..];
+        let window = &name[..first_chars(name, NAME_CHARS + 1)];
+        let ends = |c: char| c.is_whitespace() || cx.delimiters.is_first(c) || "{\"'=".contains(c);
+        let Some(length) = window.find(ends) else { return Scan::at_end(last || window.len() < name.len()) };
+        let declared = cx.tools.is_some_and(|tools| tools.find(&window[..length]).is_some());
+        if declared { Scan::Match(close) } else { Scan::NoMatch }
+    })
+}
+
+pub(super) fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> Move {
+    let start = io.at;
+    while let Some(&byte) = io.window.as_bytes().get(io.at) {
+        *skip = skip.step(byte);
+        io.at += 1;
+        if *skip == Skip::After {
+            value.push_str(io.found, &io.window[start..io.at]);
+            return value.done(io, true, behind(false));
+        }
+    }
+    value.push_str(io.found, &io.window[start..io.at]);
+    Move::Stay
+}

@@ -1,0 +1,207 @@
+//! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
+
+use super::value::Value;
+use super::{Move, comma, fail, follows_colon, gap_ahead, trailing};
+use crate::arguments::keys::is_declared;
+use crate::arguments::{Context, Io};
+use crate::error::{ErrorKind, Repair};
+use crate::syntax::pairs::{Following, Lookahead, may_trail};
+use crate::syntax::quoting::{Alternation, is_quote};
+use crate::syntax::recovery::Skip;
+use crate::syntax::scan::{Delimiters, Scan, is_ws, starts, ws_run};
+
+#[derive(Debug)]
+pub(super) struct InWord {
+    pub(super) value: Value,
+    pub(super) word: Bare,
+    pub(super) ahead: Lookahead,
+}
+
+/// What a bare value has shown so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bare {
+    /// It has a character.
+    pub(super) filled: bool,
+    /// It may take in tokens that are no pairs.
+    pub(super) open_ended: bool,
+    /// It took one in.
+    pub(super) joined: bool,
+    pub(super) has_open: bool,
+    /// The first character of a delimiter is in it.
+    pub(super) has_mark: bool,
+    pub(super) has_quote: bool,
+    /// The quotes in it, which are content: which of them open a text.
+    pub(super) quotes: Alternation,
+}
+
+impl InWord {
+    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
+        let InWord { value, word, ahead } = self;
+        let Io { cx, window, last, .. } = *io;
+        let bytes = window.as_bytes();
+        loop {
+            let start = io.at;
+            let end = start + plain_run(&window[start..], cx.delimiters);
+            if end > start {
+                word.filled = true;
+                word.quotes.run(&window[start..end]);
+                value.push_str(io.found, &window[start..end]);
+                io.at = end;
+            }
+            // A value that touches the end of the message may be incomplete, so the end decides nothing here.
+            let Some(&byte) = bytes.get(end) else { return Move::Stay };
+            let rest = &window[end..];
+            let c = rest.chars().next().unwrap_or(' ');
+            if cx.delimiters.is_first(c) {
+                match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).void()) {
+                    (_, Scan::Match(())) => return word.done(io, value, bare_mark),
+                    (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Move::Stay,
+                    (opens, Scan::NoMatch) => word.has_open |= opens == Scan::Match(()),
+                }
+                word.has_mark = true;
+            } else if is_ws(byte) {
+                if !word.open_ended || cx.strict || word.runs_into_call() {
+                    return word.done(io, value, bare_mark);
+                }
+                let next = ahead.look(rest, last, cx.delimiters);
+                if next == Following::Need {
+                    return Move::Stay;
+                }
+                *ahead = Lookahead::after_value();
+                let token = ws_run(rest, 0);
+                let ends = matches!(next, Following::Close | Following::End)
+                    || crate::syntax::scan::has_line_break(&rest[..token])
+                    || word.ends_at(&cx, rest, next);
+                if ends {
+                    return word.done_ahead(io, value, bare_mark, next);
+                }
+                // The blanks, and the token behind them, belong to the value.
+                io.found.repair(Repair::UnquotedSpaces);
+                word.joined = true;
+                word.quotes.run(&rest[..token]);
+                value.push_str(io.found, &rest[..token]);
+                io.at = end + token;
+                continue;
+            } else if is_quote(byte) {
+                word.has_quote = true;
+            } else if may_trail(byte) && word.filled && !word.runs_into_call() {
+                // A comma between two pairs belongs to neither; nor does punctuation before CLOSE.
+                let next = match separates(rest, last, &cx) {
+                    None => return Move::Stay,
+                    Some(false) => None,
+                    Some(true) => Some(ahead.look(rest, last, cx.delimiters)),
+                };
+                if next == Some(Following::Need) {
+                    return Move::Stay;
+                }
+                *ahead = Lookahead::after_value();
+                let ends = match next {
+                    None => Scan::NoMatch,
+                    Some(Following::Other) => follows_colon(io, rest),
+                    Some(Following::Trailing { .. }) if !word.has_mark && !word.has_quote => Scan::Match(()),
+                    Some(next) if word.ends_at(&cx, rest, next) => Scan::Match(()),
+                    Some(_) => Scan::NoMatch,
+                };
+                match ends {
+                    Scan::NoMatch => {}
+                    Scan::Incomplete => return Move::Stay,
+                    Scan::Match(()) => {
+                        let done = word.done(io, value, bare_mark);
+                        return match next {
+                            _ if matches!(done, Move::Fail(_)) => done,
+                            Some(Following::Trailing { length }) => trailing(io, length, done),
+                            _ => comma(io, done),
+                        };
+                    }
+                }
+            }
+            word.quotes.run(&rest[..c.len_utf8()]);
+            value.push_char(io.found, c);
+            word.filled = true;
+            io.at = end + c.len_utf8();
+        }
+    }
+}
+
+/// Bytes of the run that a bare value can take without a closer look: punctuation at the end may not belong to the value.
+fn plain_run(text: &str, delimiters: &Delimiters) -> usize {
+    let length = delimiters.bare_run(text);
+    match text.as_bytes()[..length] {
+        [.., b'/', b'>'] => length - 2,
+        [.., b'/' | b'>' | b';'] => length - 1,
+        _ => length,
+    }
+}
+
+/// Whether the value may end before this punctuation, which whitespace or CLOSE must follow. `None`: not known yet.
+fn separates(rest: &str, last: bool, cx: &Context<'_>) -> Option<bool> {
+    let bytes = rest.as_bytes();
+    let length = if bytes[0] == b'/' { 2 } else { 1 };
+    match bytes.get(length) {
+        _ if length == 2 && bytes.get(1).is_some_and(|byte| *byte != b'>') => Some(false),
+        None => last.then_some(false),
+        Some(byte) => Some(is_ws(*byte) || *byte == cx.delimiters.close.as_bytes()[0]),
+    }
+}
+
+impl Bare {
+    pub(super) fn new(open_ended: bool) -> Self {
+        Bare {
+            filled: false,
+            open_ended,
+            joined: false,
+            has_open: false,
+            has_mark: false,
+            has_quote: false,
+            quotes: Alternation::START,
+        }
+    }
+
+    /// How to skip the rest if the call fails here.
+    pub(super) fn skip(self) -> Skip {
+        self.quotes.open().map_or(Skip::Bare { opens: false }, Skip::in_quotes)
+    }
+
+    /// It took in a token, and OPEN is in it.
+    fn runs_into_call(self) -> bool {
+        self.joined && self.has_open
+    }
+
+    /// The value ends here.
+    fn done(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool) -> Move {
+        self.done_ahead(io, value, bare_mark, Following::Need)
+    }
+
+    /// The value ends here, and what follows was seen.
+    fn done_ahead(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool, next: Following) -> Move {
+        if !self.runs_into_call() && self.quotes.open().is_none() {
+            *bare_mark = self.has_mark;
+            return value.done(io, false, gap_ahead(self.open_ended, next));
+        }
+        let path = value.field.path();
+        let message = if self.runs_into_call() {
+            let close = &io.cx.delimiters.close;
+            format!(
+                "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
+            )
+        } else {
+            format!("{path}: a quote in the value is not closed. Put the whole value into quotes: {path}=\"…\"")
+        };
+        fail(ErrorKind::MalformedCall, message, self.skip())
+    }
+
+    /// Does what follows the value end it, being a pair?
+    fn ends_at(self, cx: &Context<'_>, rest: &str, next: Following) -> bool {
+        match next {
+            Following::Pair { at, length, direct } => {
+                (direct && !self.joined) || is_declared(cx.schema, &rest[at..at + length])
+            }
+            Following::Need
+            | Following::Close
+            | Following::End
+            | Following::Open { .. }
+            | Following::Trailing { .. }
+            | Following::Other => false,
+        }
+    }
+}

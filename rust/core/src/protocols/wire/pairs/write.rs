@@ -1,0 +1,105 @@
+//! Pairs written: the inverse of reading them, by the same table.
+
+use crate::arguments::coercion;
+use crate::limits::KEY_CHARS;
+use crate::schema::{Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, Schema, UNKNOWN};
+use crate::syntax::json::{Member, Value, json_string};
+use crate::syntax::pairs::{is_bare_safe, push_quoted, push_segment};
+use crate::syntax::scan::{Delimiters, first_chars};
+
+/// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
+const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
+
+/// Appends the members as pairs, each with a blank in front. `None`: a key is too long for a pair.
+pub fn write_pairs(schema: &Schema, delimiters: &Delimiters, members: &[Member<'_>], out: &mut String) -> Option<()> {
+    Writer { schema, delimiters }.members(schema.root, "", members, 1, out)
+}
+
+struct Writer<'s> {
+    schema: &'s Schema,
+    delimiters: &'s Delimiters,
+}
+
+impl Writer<'_> {
+    fn members(&self, id: NodeId, prefix: &str, members: &[Member<'_>], depth: usize, out: &mut String) -> Option<()> {
+        let object = self.schema.node(id).object.as_ref();
+        for (name, value) in members {
+            let start = out.len() + 1;
+            out.push(' ');
+            out.push_str(prefix);
+            if !prefix.is_empty() {
+                out.push('.');
+            }
+            let declared = object.and_then(|object| object.properties.get(name));
+            if object.is_some_and(|object| is_misread(object, name, declared.is_some())) {
+                push_quoted(out, name);
+            } else {
+                push_segment(out, name, self.delimiters);
+            }
+            if first_chars(&out[start..], WRITTEN_KEY_CHARS) < out.len() - start {
+                return None;
+            }
+            let child = declared.copied().or_else(|| self.schema.member(id, name)).unwrap_or(UNKNOWN);
+            match value {
+                Value::Object(inner) if !inner.is_empty() && depth < NESTED_SEGMENTS && self.schema.nests(child) => {
+                    let key = out.split_off(start);
+                    out.pop();
+                    self.members(child, &key, inner, depth + 1, out)?;
+                }
+                _ => {
+                    out.push('=');
+                    self.value(child, value, out);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn value(&self, id: NodeId, value: &Value<'_>, out: &mut String) {
+        match value {
+            Value::String(text) => {
+                if self.is_bare(id, text) {
+                    out.push_str(text)
+                } else {
+                    push_quoted(out, text)
+                }
+            }
+            // Where only a string fits, brackets would be read as one.
+            Value::Array(_) | Value::Object(_)
+                if !self.schema.node(id).takes_container() && self.schema.node(id).takes_string() =>
+            {
+                let mut json = String::new();
+                value.write(&mut json);
+                push_quoted(out, &json);
+            }
+            _ => value.write(out),
+        }
+    }
+
+    /// Does the text, bare, read as that text?
+    fn is_bare(&self, id: NodeId, text: &str) -> bool {
+        if !is_bare_safe(text, self.delimiters) {
+            return false;
+        }
+        let node = self.schema.node(id);
+        if text.starts_with('(') && takes_tuples(node) {
+            return false;
+        }
+        if node.is_string() || coercion::is_string_bare(node, text) {
+            return true;
+        }
+        let mut json = String::new();
+        let outcome = coercion::scalar(self.schema, id, text, false, &mut json);
+        !outcome.converted && json == json_string(text)
+    }
+}
+
+/// Whether parentheses are those of a list there.
+pub fn takes_tuples(node: &Node) -> bool {
+    node.has(&Choice::Array) && !node.takes_string()
+}
+
+/// Would a bare segment of this name be taken for another key, or part of one?
+fn is_misread(object: &ObjectType, name: &str, declared: bool) -> bool {
+    object.joins() || (!declared && !object.explicitly_open() && object.folded(name).is_some())
+}

@@ -1,0 +1,27 @@
+//! An element as the encoder writes it, in one step: `<key>text</key>` with a declared key, and text that is plain to see the
+//! whole value. Most elements of most calls are such; whatever is not, or not all there yet, is for the states, which read these
+//! the same.
+
+use crate::arguments::Io;
+use crate::syntax::scan::trim;
+use crate::syntax::xml::name_length;
+
+/// Reads an element from `io.at`, between elements. `None`: nothing was read.
+pub(super) fn element(io: &mut Io<'_>) -> Option<()> {
+    let Io { cx, window, .. } = *io;
+    let tag = window[io.at..].strip_prefix('<')?;
+    let object = cx.schema.node(cx.schema.root).object.as_ref()?;
+    let (name, id) = object.properties.entry(&tag[..name_length(tag)])?;
+    let text = tag[name.len()..].strip_prefix('>')?;
+    let (text, close) = text.split_at(memchr::memchr2(b'<', b'&', text.as_bytes())?);
+    let rest = close.strip_prefix("</")?.strip_prefix(&**name)?.strip_prefix('>')?;
+    let node = cx.schema.node(*id);
+    let plain = !text.starts_with('"') && trim(text) == text;
+    let scalar = node.is_string() || (plain && !node.is_unknown() && !node.takes_container());
+    if !scalar || !io.found.args.takes_live(name) {
+        return None;
+    }
+    io.found.args.plain_member(cx.schema, name, *id, text)?;
+    io.at = window.len() - rest.len();
+    Some(())
+}

@@ -1,0 +1,282 @@
+//! Calls in tags: `<name>`, an element for each argument, `</name>`.
+
+pub mod body;
+
+use crate::arguments::elements::{ElementWriter, is_nestable};
+use crate::arguments::{CallWriter, Context, is_field};
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
+use crate::protocols::bodies::shared;
+use crate::protocols::body::{Body, Form, Opening, recycle};
+use crate::protocols::named_tags::{self as tags, Opener, bad_name, closes, in_tag, opener};
+use crate::protocols::prompt::{Examples, Prompt};
+use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
+use crate::protocols::results::ResultForm;
+use crate::schema::{Choice, Schema};
+use crate::syntax::json::{Member, Value, parse, write_object};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, is_ws, neutralise_marks, starts, ws_run};
+use crate::syntax::xml::{For, escape, is_name, name_length};
+use crate::tools::{Lookup, Syntax, Tool, Tools};
+use body::Elements;
+
+#[derive(Debug)]
+pub struct Xml;
+
+/// What the text behind an opening tag is.
+enum Look {
+    Need,
+    Text,
+    Call,
+}
+
+/// Where a call could begin on a line of its own, with the tool's name alone: bytes in front of the name, and of it.
+fn line(tools: &Tools, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
+    let lead = usize::from(text.starts_with('\n'));
+    let name = &text[lead..];
+    // No tool's name is longer.
+    let longest = first_chars(name, NAME_CHARS + 1);
+    let Some(length) = name[..longest].bytes().position(|byte| is_ws(byte) || byte == b'<') else {
+        let begins = tools.begins_name(name);
+        return (begins && !last).then_some(Err(()));
+    };
+    let tool = tools.get(&name[..length])?;
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (name, last) = (&text[lead..end], last || end < text.len());
+    let need = |wanted: bool| (wanted && !last).then_some(Err(()));
+    let next = ws_run(name, length);
+    let rest = &name[next..];
+    let broken = crate::syntax::scan::has_line_break(&name[length..next]);
+    if !rest.starts_with('<') {
+        return need(rest.is_empty());
+    }
+    let field = name_length(&rest[1..]);
+    if 1 + field == rest.len() && !last {
+        return need(broken);
+    }
+    let is_call = broken && is_field(&tool.schema, &rest[1..1 + field]);
+    is_call.then_some(Ok((lead, length)))
+}
+
+impl Xml {
+    /// Looks at what stands behind the opening tag, which ends at byte `end`.
+    fn behind(&self, tools: &Tools, name: &str, at: usize, text: &str, end: usize, last: bool) -> Look {
+        let most = first_chars(text, ATTEMPT_CHARS + name.len());
+        let (text, last) = (&text[..most.max(end)], last || most < text.len());
+        let need = if last { Look::Text } else { Look::Need };
+        let schema = &tools.at(at).schema;
+        let next = ws_run(text, end);
+        match text.as_bytes().get(next) {
+            None => return need,
+            Some(b'{') => return Look::Call,
+            Some(_) => {}
+        }
+        // Text is a call's only if it is closed, or fields follow.
+        let mut from = next;
+        while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
+            let rest = &text[from + offset..];
+            let first = from + offset == next;
+            let child = &rest[1..1 + name_length(&rest[1..])];
+            // A name that may go on is none yet.
+            let cut = 1 + child.len() == rest.len();
+            if cut && !last {
+                return Look::Need;
+            }
+            if child.is_empty() {
+                let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
+                match closes(rest, name, last).0 {
+                    Scan::Match(()) => return Look::Call,
+                    Scan::NoMatch if first && special.contains(&Scan::Match(())) => return Look::Call,
+                    Scan::NoMatch if !special.contains(&Scan::Incomplete) => {}
+                    Scan::Incomplete | Scan::NoMatch => return Look::Need,
+                }
+            } else if !cut && is_field(schema, child) {
+                return Look::Call;
+            } else if tools.find(child).is_some() {
+                return Look::Text;
+            } else if first {
+                return Look::Call;
+            }
+            from += offset + 1;
+        }
+        need
+    }
+
+    fn call(&self, lead: usize, open: usize, name: std::ops::Range<usize>, lookup: Lookup, form: Form) -> Attempt {
+        let opening = Opening::Own { form, json: false };
+        Attempt::Call { lead, open, name: Some((name, lookup)), body: open, opening, style: None }
+    }
+}
+
+impl CallWriter for Xml {
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        out.push('<');
+        out.push_str(cx.tool);
+        if arguments.is_empty() {
+            return out.push_str("/>");
+        }
+        out.push('>');
+        // Where a field could be first, the tag of a tool begins its call, unless the field is declared.
+        let first = arguments.first().map_or("", |(name, _)| name);
+        let is_call = !is_field(cx.schema, first) && cx.tools.is_some_and(|tools| tools.find(first).is_some());
+        if cx.syntax == Some(Syntax::Json) || is_call || !is_nestable(cx.schema, cx.schema.root, arguments) {
+            write_object(arguments, out);
+        } else {
+            out.push('\n');
+            ElementWriter { cx, whom: For::Us, out }.members(cx.schema.root, arguments, 1);
+        }
+        out.push_str("</");
+        out.push_str(cx.tool);
+        out.push('>');
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        let name = field.rsplit('.').next().unwrap_or(field);
+        let name = name.split('[').next().unwrap_or(name);
+        if !is_name(name) {
+            return format!("{field}: {value}");
+        }
+        let mut text = String::new();
+        match parse(value, RECURSION) {
+            Ok(Value::String(string)) => escape(&string, For::Us, &mut text),
+            _ => escape(value, For::Us, &mut text),
+        }
+        format!("<{name}>{text}</{name}>")
+    }
+}
+
+impl Protocol for Xml {
+    fn facts(&self) -> Facts {
+        Facts::new("<call>", "</call>", "elements")
+            .fixed("xml writes calls in tags with the tools' names, so it has no delimiters")
+    }
+
+    fn candidates(&self, _: &Delimiters) -> Candidates {
+        Candidates::none().with_byte(b'<').with_byte(b'\n')
+    }
+
+    fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
+        bad_name(name)
+    }
+
+    fn complexity(&self, schema: &Schema) -> Option<&'static str> {
+        let root = schema.node(schema.root);
+        if root.union {
+            Some("its parameters are a union")
+        } else {
+            let object = root.is_unknown() || root.choices == [Choice::Object];
+            (!object).then_some("its parameters are not an object")
+        }
+    }
+
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+        let step = text.chars().next().map_or(1, char::len_utf8);
+        if tools.is_empty() {
+            return Attempt::Text(step);
+        }
+        if !text.starts_with('<') {
+            return match line(tools, text, last) {
+                None => Attempt::Text(step),
+                Some(Err(())) => Attempt::Need,
+                Some(Ok((lead, length))) => {
+                    let name = lead..lead + length;
+                    let lookup = tools.lookup(&text[name.clone()]);
+                    self.call(lead, name.end, name, lookup, Form::Line)
+                }
+            };
+        }
+        let (name, form, end) = match opener(text, last) {
+            Opener::Need => return Attempt::Need,
+            Opener::No => return in_tag(tools, text, last),
+            Opener::Tag { name, form, end } => (name, form, end),
+        };
+        let lookup = tools.lookup(&text[name.clone()]);
+        let Some(at) = lookup.tool() else { return in_tag(tools, text, last) };
+        let look = match form {
+            Form::Empty | Form::Line => Look::Call,
+            Form::Open => self.behind(tools, &text[name.clone()], at, text, end, last),
+            Form::Broken => {
+                let field = name_length(text.get(end + 1..).unwrap_or(""));
+                match text.as_bytes().get(end) {
+                    Some(b'{') => Look::Call,
+                    Some(b'<') if end + 1 + field == text.len() && !last => Look::Need,
+                    Some(b'<') if is_field(&tools.at(at).schema, &text[end + 1..end + 1 + field]) => Look::Call,
+                    _ => Look::Text,
+                }
+            }
+        };
+        match look {
+            Look::Need => Attempt::Need,
+            Look::Text => in_tag(tools, text, last),
+            Look::Call => self.call(0, end, name, lookup, form),
+        }
+    }
+
+    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        match opening {
+            Opening::Own { form, .. } => {
+                recycle(recycled, |body: &mut Elements| body.renew(name, form), || Elements::new(name, form))
+            }
+            _ => shared(cx, opening, name, recycled),
+        }
+    }
+
+    fn fits(&self, text: &str) -> Scan {
+        if !text.starts_with('<') {
+            return Scan::Match(());
+        }
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Scan::Match(()) };
+        match text.as_bytes().get(ws_run(text, end)) {
+            Some(b'<' | b'{') => Scan::Match(()),
+            None => Scan::Incomplete,
+            Some(_) => Scan::NoMatch,
+        }
+    }
+
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Elements.write(prompt, result)
+    }
+
+    fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
+        if !text.starts_with('<') {
+            return matches!(line(tools, text, true), Some(Ok(_)));
+        }
+        tags::is_mark(tools, text)
+    }
+
+    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
+        let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
+        // The first line may be the name of a call.
+        match line(tools, &neutral, true) {
+            Some(Ok((0, _))) => neutralise_first(&neutral),
+            _ => neutral,
+        }
+    }
+
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
+        let mut out = String::from(
+            "To call a tool, write a tag with its name, and in it one tag for each parameter that you give. Example:\n",
+        );
+        out.push_str(&examples.any(self));
+        out.push_str(
+            "\nParameters without ? are required; use the exact names and types. Write text as it is, but & as &amp; and < as &lt;. \
+             For a list, repeat the tag; for an object, put tags in its tag. Any value that is not a string can be JSON. ",
+        );
+        if prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json) {
+            out.push_str("In the tag of a tool marked \"as JSON\", write one JSON object instead. ");
+        }
+        out.push_str(
+            "You can write several calls in a row. End your message after them: results come as <tool_response>; never write \
+             one.\nTools (? optional, string by default):",
+        );
+        out
+    }
+
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        tags::signature(self, prompt, tool)
+    }
+}
+
+/// With a visible backslash behind the first character.
+fn neutralise_first(text: &str) -> String {
+    let at = text.chars().next().map_or(0, char::len_utf8);
+    format!("{}\\{}", &text[..at], &text[at..])
+}

@@ -1,0 +1,74 @@
+//! The tags around a mapping: what ends it.
+
+use crate::arguments::{Context, is_field};
+use crate::protocols::body::Form;
+use crate::protocols::named_tags::{Opener, closer, opener};
+use crate::schema::Schema;
+use crate::syntax::scan::{Scan, starts};
+use crate::syntax::yaml::Surroundings;
+
+/// The opening tag.
+#[derive(Debug)]
+pub(super) struct Tag {
+    pub name: String,
+    pub form: Form,
+}
+
+/// What ends the mapping.
+pub(super) struct Around<'a> {
+    name: &'a str,
+    declared: &'a str,
+    form: Form,
+    schema: &'a Schema,
+    /// Another call of the tool ends this one.
+    opens: bool,
+}
+
+impl Tag {
+    pub fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
+        Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
+    }
+}
+
+impl Around<'_> {
+    /// The closing tag at the beginning of `rest`, and its length.
+    pub fn closer(&self, rest: &str, line: bool, last: bool) -> (Scan, usize) {
+        if !rest.starts_with('<') {
+            let broken = self.form == Form::Broken && line;
+            return (if broken { starts(rest, "/>", last) } else { Scan::NoMatch }, 2);
+        }
+        // As it is most often.
+        if rest[1..]
+            .strip_prefix('/')
+            .and_then(|rest| rest.strip_prefix(self.name))
+            .is_some_and(|rest| rest.starts_with('>'))
+        {
+            return (Scan::Match(()), self.name.len() + 3);
+        }
+        match closer(rest, self.name, last) {
+            (Scan::NoMatch, _) if self.name != self.declared => closer(rest, self.declared, last),
+            found => found,
+        }
+    }
+}
+
+impl Surroundings for Around<'_> {
+    fn close(&self, rest: &str, line: bool, last: bool) -> Scan {
+        self.closer(rest, line, last).0
+    }
+
+    fn open(&self, rest: &str, last: bool) -> Scan {
+        if !self.opens || !rest.starts_with('<') {
+            return Scan::NoMatch;
+        }
+        match opener(rest, last) {
+            Opener::Need => Scan::Incomplete,
+            Opener::Tag { name, .. } if rest[name.clone()] == *self.name => Scan::Match(()),
+            Opener::Tag { .. } | Opener::No => Scan::NoMatch,
+        }
+    }
+
+    fn is_key(&self, word: &str) -> bool {
+        is_field(self.schema, word)
+    }
+}

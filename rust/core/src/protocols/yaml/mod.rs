@@ -1,0 +1,289 @@
+//! Calls in tags with YAML between them: `<name>`, a line for each argument, `</name>`.
+
+pub mod mapping;
+
+use std::borrow::Cow;
+
+use crate::arguments::{CallWriter, Context, is_field, is_misnamed};
+use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
+use crate::protocols::bodies::shared;
+use crate::protocols::body::{Body, Form, Opening, recycle};
+use crate::protocols::named_tags::{Opener, bad_name, closer, in_tag, is_mark, opener, signature};
+use crate::protocols::prompt::{Examples, Prompt};
+use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
+use crate::protocols::results::ResultForm;
+use crate::schema::{NodeId, Schema, UNKNOWN};
+use crate::syntax::json::{Member, Value, parse, write_object};
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, ws_run};
+use crate::syntax::yaml::{NoSurroundings, document_mark, plain_key, quoted_key, write_key, write_value};
+use crate::tools::{Syntax, Tool, Tools};
+use mapping::Mapping;
+
+#[derive(Debug)]
+pub struct Yaml;
+
+/// What the text behind an opening tag is.
+enum Look {
+    Need,
+    Text,
+    Lines,
+    /// A JSON object, at this byte.
+    Json(usize),
+}
+
+/// Looks for a key or a closing tag behind what opens a call, which ends at byte `end`. Else it was prose.
+fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+    let schema = &tools.at(at).schema;
+    let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
+    let full = most < text.len();
+    let (text, last) = (&text[..most], last || full);
+    let need = if last { Look::Text } else { Look::Need };
+    let bytes = text.as_bytes();
+    let mut at = end;
+    let mut line = false;
+    loop {
+        let next = ws_run(text, at);
+        line |= text[at..next].contains(['\n', '\r']);
+        at = next;
+        // Comments, and what may stand in front of a document.
+        let mark = if line { document_mark(&text[at..], last) } else { Scan::NoMatch };
+        match (bytes.get(at), mark) {
+            (None, _) | (_, Scan::Incomplete) => return need,
+            (Some(b'#'), _) if line => {}
+            (Some(b'-'), Scan::Match(())) => {}
+            _ => break,
+        }
+        let Some(offset) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) else { return need };
+        at += offset;
+    }
+    let rest = &text[at..];
+    let ahead = match bytes[at] {
+        b'{' => {
+            return match bytes.get(ws_run(text, at + 1)) {
+                None => need,
+                Some(b'"' | b'\'' | b'}') if !opens_quote(&text[end..at]) => Look::Json(at),
+                Some(_) => Look::Lines,
+            };
+        }
+        // A colon at the end of the message makes no key: what follows it would decide that.
+        b'"' | b'\'' => quoted_key(rest, full, &mut 0),
+        // The closing tag is looked for below.
+        b'<' => Scan::NoMatch,
+        _ if line => plain_key(rest, full, &NoSurroundings, &mut 0),
+        // In the tag's own line only a declared key counts, and a tag behind it is prose.
+        _ => match memchr::memchr(b'<', rest.as_bytes()) {
+            Some(tag) => plain_key(&rest[..=tag], true, &NoSurroundings, &mut 0),
+            None => plain_key(rest, full, &NoSurroundings, &mut 0),
+        },
+    };
+    match ahead {
+        Scan::Incomplete => return need,
+        Scan::Match((length, _)) if line || is_field(schema, rest[..length].trim_matches(['"', '\''])) => {
+            return Look::Lines;
+        }
+        Scan::Match(_) | Scan::NoMatch => {}
+    }
+    let mut from = at;
+    if form == Form::Broken {
+        match starts(rest, "/>", last) {
+            Scan::Match(()) => return Look::Lines,
+            Scan::Incomplete => return need,
+            Scan::NoMatch => {}
+        }
+    }
+    while let Some(offset) = memchr::memchr(b'<', &bytes[from..]) {
+        from += offset;
+        match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
+            (Scan::Match(()), _) => return Look::Lines,
+            (Scan::Incomplete, _) | (_, Opener::Need) => return need,
+            (_, Opener::Tag { name, .. }) if tools.find(&text[from..][name.clone()]).is_some() => {
+                return Look::Text;
+            }
+            _ => from += 1,
+        }
+    }
+    need
+}
+
+/// Whether a quoted text is open after these comments: what follows them then may be in it.
+fn opens_quote(comments: &str) -> bool {
+    let mut quotes = Alternation::START;
+    quotes.run(comments);
+    quotes.open().is_some()
+}
+
+/// Whether a list or object is where only a text can be. Written in lines, it would be read verbatim, with the text after it.
+fn is_lettered(schema: &Schema, id: NodeId, value: &Value<'_>) -> bool {
+    let node = schema.node(id);
+    let text = node.takes_string() && !node.takes_container();
+    match value {
+        Value::Array(items) => {
+            text || items.iter().enumerate().any(|(at, item)| is_lettered(schema, schema.item(id, at), item))
+        }
+        Value::Object(members) => {
+            text || members
+                .iter()
+                .any(|(key, value)| is_lettered(schema, schema.member(id, key).unwrap_or(UNKNOWN), value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+impl CallWriter for Yaml {
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        let name = cx.tool;
+        out.push('<');
+        out.push_str(name);
+        if arguments.is_empty() {
+            out.push_str("/>");
+            return;
+        }
+        out.push('>');
+        let start = out.len();
+        out.push('\n');
+        for (at, (key, value)) in arguments.iter().enumerate() {
+            let begin = out.len();
+            write_key(key, is_misnamed(cx.schema, cx.schema.root, key), out);
+            // The first one says that this is a call: within what is looked at.
+            let long = at == 0 && first_chars(&out[begin..], KEY_CHARS) < out.len() - begin;
+            let id = cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN);
+            if long || cx.syntax == Some(Syntax::Json) || is_lettered(cx.schema, id, value) {
+                out.truncate(start);
+                write_object(arguments, out);
+                break;
+            }
+            out.push(':');
+            write_value(value, 0, out);
+        }
+        out.push_str("</");
+        out.push_str(name);
+        out.push('>');
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        let mut out = format!("{field}:");
+        match parse(value, RECURSION) {
+            Ok(Value::String(text)) => write_value(&Value::String(text), 0, &mut out),
+            _ => out.push_str(&format!(" {value}")),
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+}
+
+impl Protocol for Yaml {
+    fn facts(&self) -> Facts {
+        Facts::new("<call>", "</call>", "lines")
+            .fixed("yaml writes calls in tags with the tools' names, so it has no delimiters")
+    }
+
+    fn candidates(&self, _: &Delimiters) -> Candidates {
+        Candidates::none().with_byte(b'<')
+    }
+
+    fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
+        bad_name(name)
+    }
+
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+        let step = Attempt::text(text);
+        if !text.starts_with('<') {
+            return step;
+        }
+        let (name, form, end) = match opener(text, last) {
+            Opener::Need => return Attempt::Need,
+            Opener::No => return in_tag(tools, text, last),
+            Opener::Tag { name, form, end } => (name, form, end),
+        };
+        let lookup = tools.lookup(&text[name.clone()]);
+        let Some(at) = lookup.tool() else { return in_tag(tools, text, last) };
+        // The indentation of the first line counts.
+        let open = if form == Form::Broken { name.end } else { end };
+        let look = match form {
+            Form::Empty => Look::Lines,
+            _ => behind(tools, at, &text[name.clone()], form, text, open, last),
+        };
+        let (body, json) = match look {
+            Look::Need => return Attempt::Need,
+            Look::Text => return in_tag(tools, text, last),
+            Look::Lines => (open, false),
+            Look::Json(at) => (at, true),
+        };
+        Attempt::named(open, (name, lookup), body, Opening::Own { form, json })
+    }
+
+    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        match opening {
+            Opening::Own { form, json } => {
+                recycle(recycled, |body: &mut Mapping| body.renew(name, form, json), || Mapping::new(name, form, json))
+            }
+            _ => shared(cx, opening, name, recycled),
+        }
+    }
+
+    fn fits(&self, text: &str) -> Scan {
+        if !text.starts_with('<') {
+            return Scan::Match(());
+        }
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Scan::Match(()) };
+        // A tag in front of anything else: xml.
+        match &text.as_bytes()[ws_run(text, end)..] {
+            [b'<'] => return Scan::Incomplete,
+            [b'<', second, ..] if *second != b'/' => return Scan::NoMatch,
+            _ => {}
+        }
+        // In the tag's own line: prose, unless its first word is a key.
+        let line = text[end..].trim_start_matches([' ', '\t']);
+        match line.find([' ', '\t', '\n', '\r', ':', '<', '{', '#', '"', '\'']) {
+            None => Scan::Incomplete,
+            Some(0) => Scan::Match(()),
+            Some(at) if line[at..].starts_with(':') => Scan::Match(()),
+            Some(_) => Scan::NoMatch,
+        }
+    }
+
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Elements.write(prompt, result)
+    }
+
+    fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
+        text.starts_with('<') && is_mark(tools, text)
+    }
+
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
+        let mut out = String::from(
+            "To call a tool, write a tag with its name on a line of its own, below it one line of YAML for each parameter that you \
+             give, and the closing tag. Example:\n",
+        );
+        out.push_str(&examples.any(self));
+        out.push_str(
+            "\nParameters without ? are required; use the exact names and types. Write text of several lines after `key: |-`, on \
+             lines indented by two spaces. Put text in double quotes, with \\\" and \\\\ as escapes, if it contains \": \" or \" #\", starts \
+             with a symbol, or looks like a number, true, false or null. Write lists as indented \"- item\" lines and objects as indented \
+             keys, or both as JSON. ",
+        );
+        if prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json) {
+            out.push_str("In the tag of a tool marked \"as JSON\", write one JSON object. ");
+        }
+        out.push_str(
+            "You can write several calls in a row. End your message after them: results come as <tool_response>; never write \
+             one.\nTools (? optional, string by default):",
+        );
+        out
+    }
+
+    /// The last text shows how several lines are written.
+    fn shown_arguments(&self, schema: &Schema, members: &[Member<'static>]) -> Option<Vec<Member<'static>>> {
+        let properties = &schema.node(schema.root).object.as_ref()?.properties;
+        let is_plain = |id: NodeId| schema.node(id).is_string() && schema.node(id).sample.is_none();
+        let (key, _) = properties.iter().filter(|(_, id)| is_plain(**id)).last()?;
+        let others = members.iter().filter(|(name, _)| name != key).cloned();
+        let text = Value::String(Cow::Borrowed("some text\nof two lines"));
+        Some(others.chain([(Cow::Owned(key.to_owned()), text)]).collect())
+    }
+
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        signature(self, prompt, tool)
+    }
+}

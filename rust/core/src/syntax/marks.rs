@@ -1,0 +1,52 @@
+//! What begins and ends calls and results of the wire format, in any spelling, and how a text is written that contains none of it.
+
+use std::sync::LazyLock;
+
+use crate::syntax::misspelled::{Spelling, Spellings};
+use crate::syntax::scan::{Candidates, Delimiters, RESULT_TAGS, neutralise_marks, starts_ignoring_case};
+
+/// What opens and closes a call in the format.
+pub const OPEN: &str = "<call>";
+pub const CLOSE: &str = "</call>";
+
+pub static SPELLINGS: Spellings = Spellings {
+    opens: &[
+        Spelling { open: OPEN, closers: &["</call>"], foreign: false },
+        Spelling { open: "[call]", closers: &["[/call]", "</call>"], foreign: false },
+        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"], foreign: false },
+        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"], foreign: true },
+    ],
+    tag: Some("<call"),
+};
+
+/// How calls begin, in any spelling, and results.
+pub fn candidates(delimiters: &Delimiters) -> Candidates {
+    let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
+    if delimiters.open == OPEN {
+        SPELLINGS.opens.iter().fold(own, |all, spelling| all.with_text(spelling.open))
+    } else {
+        own
+    }
+}
+
+fn marks(delimiters: &Delimiters) -> Candidates {
+    candidates(delimiters).with_text("</")
+}
+
+/// Whether a call could begin before this text, in any spelling, or a result begin or end.
+pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
+    text.starts_with(&delimiters.open)
+        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+        || (delimiters.open == OPEN && SPELLINGS.open(text))
+}
+
+/// Puts a visible backslash into everything that could be read as a mark; changes nothing else.
+pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
+    static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
+    let is_mark = |rest: &str| is_mark(rest, delimiters);
+    if delimiters.open == OPEN {
+        neutralise_marks(text, &OWN, is_mark)
+    } else {
+        neutralise_marks(text, &marks(delimiters), is_mark)
+    }
+}
