@@ -14,7 +14,7 @@ from wirecall._clients import sse
 from wirecall._clients.codec import Codec
 from wirecall._clients.driver import Driver, Handover, Head, passed
 from wirecall._rewriting.options import Options
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
 URL = "https://api.example.com/v1/chat/completions"
 CALL = "<call>go to=Graz</call>"
