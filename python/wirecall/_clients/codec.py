@@ -81,18 +81,18 @@ class Codec:
             TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
-        return run(self.opened(url, headers, body, method=method, is_async=False))
+        return run(self.aopen(url, headers, body, method=method, is_async=False))
 
     async def aopen(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        method: str = "POST",
+        is_async: bool = True,
     ) -> "ByteExchange | None":
-        """`open` for async clients, whose middlewares may wait."""
-        return await self.opened(url, headers, body, method=method, is_async=True)
-
-    async def opened(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str, is_async: bool
-    ) -> "ByteExchange | None":
-        """`open` or `aopen`."""
+        """`open` for async clients, whose middlewares may wait; with `is_async` false it never suspends."""
         route = self._route(url, method)
         lower = {name.lower(): value for name, value in headers.items()}
         given = None
