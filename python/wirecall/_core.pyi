@@ -1,8 +1,8 @@
-"""The compiled part of wirecall: the reader and the writer of tool calls in text.
+"""The compiled part of wirecall: parses and writes tool calls in text.
 
 Import everything from `wirecall`, not from here. The rules are those of docs/wire-format.md; its sections are
-named in brackets. All offsets count characters (code points) of the message, from 0, and ends are exclusive.
-The model's mistakes are events; only the caller's raise.
+named in brackets. Offsets count characters (code points) of the message from 0; ends are exclusive. The
+model's mistakes are events; only the caller's raise exceptions.
 
 The docstrings of the compiled module, which `help()` shows, are the same; a test compares them.
 """
@@ -40,10 +40,10 @@ PROTOCOLS: tuple[str, ...]
 
 @disjoint_base
 class Toolset:
-    """Compiled tools, immutable: one may be used by any number of threads at once.
+    """Compiled tools. Immutable: one toolset can be used by any number of threads at once.
 
-    `wirecall.Toolset` is the public class; it reads the many forms of definitions and documents the options.
-    Sections are those of docs/wire-format.md.
+    `wirecall.Toolset` is the public class; it accepts the many forms of definitions and documents the
+    options. Sections are those of docs/wire-format.md.
     """
 
     def __new__(
@@ -67,49 +67,50 @@ class Toolset:
         """Compile tools.
 
         Args:
-            tools: Name, description, schema as JSON text, and whether this tool's calls are checked against
-                the full schema whatever `validate` says.
-            protocol: The name of a protocol, of `PROTOCOLS` or an alias; "auto" writes wire, and
-                reads that of each message's first call. Any other object is a `wirecall.Protocol`.
-            recover: Read calls in other formats, too, until one in the protocol's own; not if `strict`.
+            tools: For each tool the name, the description, the schema as JSON text, and whether its calls are
+                always checked against the full schema, whatever `validate` is.
+            protocol: The name or alias of a protocol in `PROTOCOLS`, or "auto", which writes wire and parses
+                the protocol of each message's first call. Any other object is a `wirecall.Protocol`.
+            recover: Also parse calls in other formats, until the first call in the protocol's own; not if
+                `strict`.
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
-            strict: Refuse near misses (section 5).
+            strict: Reject near misses (section 5).
             validate: "report" or "error" (section 4).
-            code: "call" or "text": how calls in Markdown code are read (section 1).
+            code: "call" or "text": how calls in Markdown code are parsed (section 1).
             descriptions: "full", "tools" or "none" (section 9).
             constraints: Show bounds, patterns, formats and examples in signatures (section 9).
             delimiters: OPEN and CLOSE (section 1); None for those of the protocol.
-            reasoning: What opens and closes reasoning (section 1); None to turn it off.
+            reasoning: The opening and closing tag of reasoning (section 1); None to disable it.
             limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth`
                 is at most 512.
 
         Raises:
-            ToolError: A name that cannot be written, a schema that cannot work, an unknown protocol.
-            ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit
-                that cannot work.
-            TypeError: A limit that is not an int.
+            ToolError: A name cannot be written, a schema cannot work, or the protocol is unknown.
+            ValueError: An option is not one of its choices; or delimiters, a reasoning tag or a limit cannot
+                work.
+            TypeError: A limit is not an int.
         """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tools' names, in the order given."""
+        """The tools' names, in the given order."""
 
     @property
     def result_marks(self) -> tuple[str, ...]:
-        """What tool results begin with: use these as stop sequences, since models invent results."""
+        """The beginnings of tool results. Use them as stop sequences, because models invent results."""
 
     def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool = False) -> Message:
-        """Read a whole message: the same as feeding it to a parser.
+        """Parse a whole message, with the same result as a parser.
 
         Args:
-            text: The message. Lone surrogates are read as U+FFFD.
+            text: The message. Lone surrogates become U+FFFD.
             truncated: False only if the message is known to be complete; then a last call without CLOSE may
                 be repaired (`missing_close`, section 5).
-            in_reasoning: The message begins inside reasoning that a template has opened.
+            in_reasoning: Whether the message begins inside reasoning that a template has opened.
 
         Returns:
-            Texts, calls and errors. Mistakes of the model are among the errors; none is raised.
+            Texts, calls and errors. The model's mistakes are errors in the message, not exceptions.
         """
 
     def parse_many(
@@ -121,19 +122,19 @@ class Toolset:
         truncated: bool | None = None,
         in_reasoning: bool = False,
     ) -> list[Message]:
-        """Read many whole messages, in their order, without the GIL.
+        """Parse many whole messages without the GIL.
 
         Args:
             texts: The messages.
-            threads: How many threads read, None for one for each processor. 256 at most are started.
-            truncated: As in `parse`, for all of them.
-            in_reasoning: As in `parse`, for all of them.
+            threads: The number of threads, at most 256; None for one per processor.
+            truncated: As in `parse`, for all messages.
+            in_reasoning: As in `parse`, for all messages.
 
         Returns:
-            One message for each text.
+            One message for each text, in order.
 
         Raises:
-            TypeError: A text that is not a str, or one str instead of many.
+            TypeError: A text is not a str, or `texts` is a single str.
             ValueError: `threads` is less than 1, or out of range.
         """
 
@@ -141,73 +142,75 @@ class Toolset:
         """A parser for one stream.
 
         Args:
-            ids: Called once for each call that starts, for its id. Without it an id is `call_` and 24 random
+            ids: Called for the id of each call that starts. Without it, an id is `call_` and 24 random
                 letters and digits.
-            in_reasoning: The message begins inside reasoning that a template has opened.
+            in_reasoning: Whether the message begins inside reasoning that a template has opened.
 
         Raises:
             TypeError: `ids` is not callable.
         """
 
     def encode(self, name: str, arguments: Mapping[str, Any] | str, /) -> str:
-        """The canonical text of a call (section 8), which reads back, in both modes, as the same JSON.
+        """The canonical text of a call (section 8). In both modes, it parses as the same JSON.
 
         Args:
-            name: A tool's name. An undeclared tool is not an error: its call is written without types (the
-                command line refuses it).
-            arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
-                and int as what they are), or the JSON text of an object, whose digits are kept. They may
-                violate the schema; what does is read back as the schema has it (`1` for a string as `"1"`).
+            name: A tool's name. An undeclared tool is not an error: its call is written without types. (The
+                command line rejects it.)
+            arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
+                and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
+                violations are parsed as the schema requires (`1` as `"1"` for a string).
 
         Raises:
-            TypeError: Neither a mapping nor JSON text; a key that is not a str; a value that is not JSON.
-            ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over `depth` levels
-                of nesting (or a cycle); a name that no call can have.
+            TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
+                JSON.
+            ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
+                nested deeper than `depth` (or cyclic); or no call can have the name.
         """
 
     def encode_result(
         self, name: str | None, content: object, /, *, error: bool = False, number: int | None = None
     ) -> str:
-        """The text of a tool's result, in which nothing can be parsed as a tag (section 10).
+        """The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
 
         Args:
-            name: The tool's name; None, as in an error whose tool is not known, is "unknown".
-            content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-                U+FFFD. Of a `CallError`, its sentence, neutralised, and its example, verbatim.
-            error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
-            number: Which call of the same tool in one turn this answers, from 1, where there is more than
-                one.
+            name: The tool's name; None if it is unknown, which is written as "unknown".
+            content: A str as it is, or another JSON value as compact JSON. Lone surrogates in a str become
+                U+FFFD. For a `CallError`, its sentence, neutralised, and its example, verbatim.
+            error: Whether the content describes an error: in wire a `<tool-error>` instead of a
+                `<tool-result>`.
+            number: Which of several calls of the same tool in one turn this is the result of, from 1.
 
         Raises:
-            TypeError: A value that is not JSON.
-            ValueError: NaN, an infinity; a lone surrogate inside JSON; over `depth` levels of nesting; a
-                `number` that does not count from 1.
+            TypeError: The value is not JSON.
+            ValueError: NaN, an infinity; a lone surrogate inside JSON; more than `depth` levels of nesting; a
+                `number` less than 1.
         """
 
     def neutralise(self, text: str, /) -> str:
-        """User text in which nothing can be parsed as a tag of wirecall's (section 10).
+        """Text of a user, in which nothing can be parsed as a tag of wirecall (section 10).
 
-        Whatever could open or end a result, and OPEN, gets a visible backslash; nothing else is changed.
+        Everything that could open or end a result, and OPEN, gets a visible backslash; nothing else is
+        changed.
 
         Args:
             text: Any text. Lone surrogates become U+FFFD.
 
         Returns:
-            `text` itself if nothing has to be changed.
+            `text` itself if nothing needs to be changed.
         """
 
     def manual(self, *, header: str | None = None) -> str:
-        """What the model is told: a header, and one line for each tool (section 9).
+        """The manual for the model: a header, and one line for each tool (section 9).
 
         Args:
-            header: Instead of the built-in one; "" leaves the tools' lines alone.
+            header: Text that replaces the built-in header; "" for only the tools' lines.
         """
 
     def examples(self) -> list[str]:
-        """The example calls in the manual's built-in header: usually one, of a declared tool."""
+        """The example calls in the manual's built-in header: usually one call, of a declared tool."""
 
     def signature(self, name: str, /) -> str:
-        """One tool's line of the manual.
+        """One tool's line in the manual.
 
         Raises:
             ValueError: There is no such tool.
@@ -221,36 +224,36 @@ class Toolset:
         """
 
     def segments(self, text: str, /) -> list[str]:
-        """The exact substrings of a message that are calls: those that `parse` reports as `CallEnd`."""
+        """The exact substrings of a message that are calls: those that `parse` returns as `CallEnd`."""
 
 @final
 class Parser:
-    """Reads one message from a stream; made by `Toolset.parser`.
+    """Parses one message from a stream; made by `Toolset.parser`.
 
-    `feed` every chunk as it comes, then `finish` once; both return the events that have become certain. There
-    is no I/O. Mistakes of the model are events; only the caller's mistakes raise.
+    Call `feed` with every chunk, then `finish` once. Both return the events that have become certain. A
+    parser does no I/O. The model's mistakes are events; only the caller's mistakes raise exceptions.
 
-    May be handed from thread to thread. Used by two at once, or by its own `ids` callable, it raises
-    RuntimeError in the second and goes on in the first. Sections are those of docs/wire-format.md.
+    A parser can be passed between threads. If two threads use it at once, or its own `ids` callable uses it,
+    the second use raises RuntimeError and the first continues. Sections are those of docs/wire-format.md.
     """
 
     def feed(self, text: str, /) -> list[_Event]:
-        """Read on, and return the events that are certain now (section 7).
+        """Process the next chunk, and return the events that are certain now (section 7).
 
-        Cutting a message differently changes neither the joined texts and deltas nor the ends and errors.
-        Halves of a surrogate pair in adjacent chunks are joined; lone ones become U+FFFD.
+        How a message is cut affects neither the joined texts and deltas nor the ends and errors. Surrogate
+        halves in adjacent chunks are joined; lone ones become U+FFFD.
 
         Args:
-            text: The next chunk, of any length; "" is one too.
+            text: The next chunk, of any length, including "".
 
         Returns:
             `Text`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the message;
-            often none. What is not certain yet is held back: one call and one chunk at most.
+            often none. Text that is not certain yet is held back: at most one call and one chunk.
 
         Raises:
             RuntimeError: The parser is finished, or in use.
-            TypeError: `ids` returned no str.
-            ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids` the parser
+            TypeError: `ids` did not return a str.
+            ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids`, the parser
                 is finished.
         """
 
@@ -258,18 +261,18 @@ class Parser:
         """End the message, and return its last events.
 
         Args:
-            truncated: False only if the message is known to be complete: then a last call without CLOSE may
-                be repaired. True or None: it is an `incomplete_call`.
+            truncated: False only if the message is known to be complete; then a last call without CLOSE may
+                be repaired. Otherwise it is an `incomplete_call`.
 
         Returns:
-            What was held back, and the end or error of a call that is open.
+            The text that was held back, and the end or error of an open call.
 
         Raises:
-            RuntimeError: The parser is finished already, or in use.
+            RuntimeError: The parser is already finished, or in use.
         """
 
     def reset(self) -> None:
-        """Forget everything, and be ready for the next message. `ids` and `in_reasoning` stay.
+        """Discard all state, for the next message. `ids` and `in_reasoning` are kept.
 
         Raises:
             RuntimeError: The parser is in use.
@@ -279,16 +282,16 @@ class Parser:
 class Message:
     """A whole message, in order; made by `Toolset.parse`.
 
-    A text becomes a str when it is first asked for; the message's own str lives as long as it.
+    Texts become str objects on first access; the message keeps the parsed str alive.
     """
 
     @property
     def items(self) -> tuple[Text | CallEnd | CallError, ...]:
-        """Texts, calls and errors, in the order of the message. No two texts follow each other."""
+        """Texts, calls and errors, in the order of the message. Texts are never adjacent."""
 
     @property
     def text(self) -> str:
-        """The texts, joined."""
+        """The joined texts."""
 
     @property
     def calls(self) -> tuple[CallEnd, ...]:
@@ -296,7 +299,7 @@ class Message:
 
     @property
     def errors(self) -> tuple[CallError, ...]:
-        """The calls that cannot be handed over, and forged results."""
+        """The calls that were rejected, and forged results."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -311,7 +314,7 @@ class Text:
     def __new__(cls, text: str) -> Self: ...
     @property
     def text(self) -> str:
-        """Not empty. Where a chunk is nothing but text, this is the very str that was fed."""
+        """The text; not empty. If a chunk contains only text, this is the same str object."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -319,22 +322,22 @@ class Text:
 
 @final
 class CallStart:
-    """A call has begun, and its tool is known. Exactly one end or error with this id follows."""
+    """A call has begun, and its tool is known. Exactly one `CallEnd` or `CallError` with this id follows."""
 
     __match_args__ = ("index", "id", "name")
     type: ClassVar[Literal["call_start"]]
     def __new__(cls, index: int, id: str, name: str) -> Self: ...
     @property
     def index(self) -> int:
-        """Which of the started calls of the message, from 0."""
+        """The number of this call among the started calls of the message, from 0."""
 
     @property
     def id(self) -> str:
-        """`call_` and 24 random letters and digits, or what `ids` returned."""
+        """`call_` and 24 random letters and digits, or the return value of `ids`."""
 
     @property
     def name(self) -> str:
-        """The tool, as declared."""
+        """The tool's name, as declared."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -342,14 +345,14 @@ class CallStart:
 
 @final
 class ArgumentsDelta:
-    """The next part of a call's arguments. Joined, the deltas of a call are the `arguments` of its end."""
+    """The next part of a call's arguments. The joined deltas of a call are the `arguments` of its end."""
 
     __match_args__ = ("index", "delta")
     type: ClassVar[Literal["arguments_delta"]]
     def __new__(cls, index: int, delta: str) -> Self: ...
     @property
     def index(self) -> int:
-        """Of the call's start."""
+        """The index of the call's start."""
 
     @property
     def delta(self) -> str:
@@ -361,7 +364,7 @@ class ArgumentsDelta:
 
 @final
 class CallEnd:
-    """A complete call. Arguments that do not fit the tool's schema are handed over too; see `problems`.
+    """A complete call. It is delivered even if its arguments do not match the tool's schema; see `problems`.
 
     Sections are those of docs/wire-format.md.
     """
@@ -381,25 +384,25 @@ class CallEnd:
     ) -> Self: ...
     @property
     def index(self) -> int:
-        """Which of the started calls of the message, from 0."""
+        """The number of this call among the started calls of the message, from 0."""
 
     @property
     def id(self) -> str:
-        """That of the call's start."""
+        """The id of the call's start."""
 
     @property
     def name(self) -> str:
-        """The tool, as declared."""
+        """The tool's name, as declared."""
 
     @property
     def arguments(self) -> str:
-        """Compact JSON text of one object; numbers keep their digits. The deltas of the call, joined."""
+        """Compact JSON text of an object, equal to the joined deltas; numbers keep their digits."""
 
     @property
     def args(self) -> dict[str, Any]:
-        """The decoded arguments: a new dict at each access.
+        """The decoded arguments, a new dict on each access.
 
-        Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+        Integers that `int()` cannot parse (more than 4,300 digits by default) become `decimal.Decimal`.
 
         Raises:
             ValueError: A number is outside the range of a float (the error names its field), or the arguments
@@ -416,14 +419,15 @@ class CallEnd:
 
     @property
     def repairs(self) -> tuple[RepairKind, ...]:
-        """The repairs that were made: names of section 5, or of docs/protocols.md where a protocol adds some.
+        """The repairs that were made: names in section 5, or in docs/protocols.md for repairs of other
+        protocols.
 
-        Each once, in the order of first use.
+        Each name occurs once, in the order of first use.
         """
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What does not fit the tool's schema (section 4)."""
+        """The violations of the tool's schema (section 4)."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -431,9 +435,9 @@ class CallEnd:
 
 @final
 class CallError:
-    """A call that cannot be handed over, or a forged result (section 6 of docs/wire-format.md).
+    """A call that was rejected, or a forged result (section 6 of docs/wire-format.md).
 
-    `Toolset.encode_result` writes it as an answer for the model.
+    `Toolset.encode_result` writes it as an answer to the model.
     """
 
     __match_args__ = (
@@ -466,35 +470,35 @@ class CallError:
     ) -> Self: ...
     @property
     def index(self) -> int | None:
-        """Of the call's start, None where none was reported."""
+        """The index of the call's start; None if none was reported."""
 
     @property
     def id(self) -> str | None:
-        """Of the call's start, None where none was reported."""
+        """The id of the call's start; None if none was reported."""
 
     @property
     def name(self) -> str | None:
-        """The tool's name, None where it is not known."""
+        """The tool's name; None if it is unknown."""
 
     @property
     def kind(self) -> ErrorKind:
-        """A kind of section 6; in strict mode also the name of a repair."""
+        """A kind in section 6; in strict mode also the name of a repair."""
 
     @property
     def message(self) -> str:
-        """Written for the model: the sentence, followed by the example."""
+        """The text for the model: the sentence, followed by the example."""
 
     @property
     def raw(self) -> str:
-        """The source from `start` to `end`, cut only where it exceeds the limit of a call."""
+        """The source from `start` to `end`, shortened only if it exceeds the limit of a call."""
 
     @property
     def start(self) -> int:
-        """Offset of OPEN or of the forged tag, in characters of the message from 0."""
+        """Offset of OPEN or of the forged tag, in characters of the message."""
 
     @property
     def end(self) -> int:
-        """Offset after the text that the error covers, in characters of the message."""
+        """Offset after the text of the error, in characters of the message."""
 
     @property
     def sentence(self) -> str:
@@ -502,14 +506,14 @@ class CallError:
 
     @property
     def example(self) -> str | None:
-        """A correct call, as `encode` writes it: of this tool, or of the nearest one if it is unknown.
+        """A correct call as `encode` writes it: of this tool, or of the most similar one if it is unknown.
 
-        None if no example would help, or none can be made.
+        None if no example would help, or if none can be made.
         """
 
     @property
     def arguments(self) -> str | None:
-        """The arguments as compact JSON text, if the call was read completely, up to its own closing tag.
+        """The arguments as compact JSON text, if the call was parsed completely, up to its closing tag.
 
         Only for `invalid_arguments`, and for `coerced` and `key_style` in strict mode.
         """
@@ -520,7 +524,7 @@ class CallError:
 
 @final
 class Problem:
-    """One thing in a call's arguments that does not fit the schema (section 4 of docs/wire-format.md)."""
+    """One violation of the schema in a call's arguments (section 4 of docs/wire-format.md)."""
 
     __match_args__ = ("kind", "field", "message")
     def __new__(cls, kind: ProblemKind, field: str, message: str) -> Self: ...
@@ -530,7 +534,7 @@ class Problem:
 
     @property
     def field(self) -> str:
-        """As a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole."""
+        """The field, written as a key: `profile.address.city`, `items[0].sku`; empty for the whole object."""
 
     @property
     def message(self) -> str:
@@ -547,11 +551,11 @@ class Plan:
     __match_args__ = ("name", "encoding", "fields", "reason")
     @property
     def name(self) -> str:
-        """The tool."""
+        """The tool's name."""
 
     @property
     def encoding(self) -> str:
-        """Either "pairs" or "json"."""
+        """ "pairs" or "json"."""
 
     @property
     def fields(self) -> list[Field]:
@@ -559,7 +563,7 @@ class Plan:
 
     @property
     def reason(self) -> str | None:
-        """Why it is written as JSON, where that was not asked for."""
+        """Why calls are written as JSON although that was not requested."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -572,15 +576,15 @@ class Field:
     __match_args__ = ("key", "type", "required")
     @property
     def key(self) -> str:
-        """With its dots and quotes."""
+        """The key, with its dots and quotes."""
 
     @property
     def type(self) -> str:
-        """The type, as the manual says it."""
+        """The type as in the manual."""
 
     @property
     def required(self) -> bool:
-        """Whether every call must have it."""
+        """Whether every call must contain the key."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -594,77 +598,77 @@ def loads(
     warnings: list[JsonWarning] | None = None,
     partial: bool = False,
 ) -> Any:
-    """Read a JSON text: the value is decoded, as `json.loads` would.
+    """Parse JSON text into Python values, as `json.loads` does.
 
-    docs/json.md says what relaxed JSON is, what a tolerant reading does, and what is certain of a cut text.
+    docs/json.md describes relaxed JSON, tolerant parsing, and what is certain in a truncated text.
 
     Args:
-        text: The text. Lone surrogates, escaped ones too, are read as U+FFFD.
-        relaxed: Also take single quotes, bare keys and words, trailing commas, line breaks in strings,
-            `True` `False` `None`, `//` and `/* */`. Otherwise JSON is what RFC 8259 says: no NaN.
-        duplicates: What a key does that its object has already: "error" raises, "first" keeps the first
-            value, "last" the last.
-        warnings: A list makes reading tolerant: what is malformed is added to it, in the order of the text,
-            as a `JsonWarning` (1000 at most, and a last one that there are more), and the value is the best
-            that can be made of the text; None if there is none in it.
-        partial: The text may stop anywhere: the value is what is certain of it so far. A key without a value
-            and a word, number or escape that could go on are left out, what is open is closed; None if
-            nothing is certain yet.
+        text: The text. Lone surrogates, including escaped ones, become U+FFFD.
+        relaxed: Also accept single quotes, bare keys and words, trailing commas, line breaks in strings,
+            `True`, `False`, `None`, `//` and `/* */`. Otherwise only JSON as in RFC 8259, without NaN.
+        duplicates: How to treat a key that an object already has: "error" raises an exception, "first" keeps
+            the first value, "last" the last.
+        warnings: A list enables tolerant parsing. It receives a `JsonWarning` for each defect, in the order
+            of the text (at most 1000, and a last one if there are more). The result is the best possible
+            value, or None if there is no value in the text.
+        partial: The text may be truncated anywhere. The result is the value that is certain so far: keys
+            without values and incomplete words, numbers and escapes are left out, and everything open is
+            closed. None if nothing is certain yet.
 
     Returns:
         A dict, list, str, int, float, bool or None. Integers are exact.
 
     Raises:
-        JsonError: The text is malformed, and `warnings` is None; a number is beyond the range of a float, or
-            has more digits than `sys.get_int_max_str_digits()` allows (in a tolerant reading it is its text).
-            In any case if the value is nested more than 512 levels deep.
+        JsonError: The text is malformed, and `warnings` is None; a number is outside the range of a float, or
+            has more digits than `sys.get_int_max_str_digits()` allows (in tolerant parsing it becomes its
+            text). Always if the value is nested more than 512 levels deep.
         ValueError: `duplicates` is not one of its choices.
         TypeError: The text is not a str, or `warnings` is not a list.
     """
 
 @disjoint_base
 class XmlParser:
-    """Reads one XML document in parts.
+    """Parses one XML document in parts.
 
-    `wirecall.XmlParser` is the public class; it reads schemas and documents the options.
+    `wirecall.XmlParser` is the public class; it accepts schemas and documents the options.
     """
 
     def __new__(cls, schema: str | None, /, *, repair: bool, max_bytes: int, max_depth: int) -> Self: ...
     def feed(self, text: str, /) -> None:
-        """Read the next part of the text, however it is cut.
+        """Process the next part of the text, cut anywhere.
 
         Raises:
-            XmlError: Text that cannot be read, at the latest when what is wrong is complete.
-            RuntimeError: The parser is finished, or used by another thread right now.
+            XmlError: The text cannot be parsed; raised at the latest when the defect is complete.
+            RuntimeError: The parser is finished, or in use by another thread.
         """
 
     def finish(self) -> Any:
-        """End the text.
+        """End the document.
 
         Returns:
             The value, as `wirecall.parse_xml` returns it.
 
         Raises:
-            XmlError: Text that cannot be read.
-            RuntimeError: The parser is finished, or used by another thread right now.
+            XmlError: The text cannot be parsed.
+            RuntimeError: The parser is finished, or in use by another thread.
         """
 
     def partial(self) -> Any:
-        """The value as far as it is known: as if all that is open were closed here.
+        """The value so far, as if everything open were closed here.
 
-        What was read so far is looked at as a whole, so this costs as much as what was read.
+        Each call processes the whole text so far.
 
         Returns:
             None before the first element.
 
         Raises:
-            XmlError: Text that cannot be read.
-            RuntimeError: The parser is finished, or used by another thread right now.
+            XmlError: The text cannot be parsed.
+            RuntimeError: The parser is finished, or in use by another thread.
         """
 
     @property
     def warnings(self) -> list[XmlWarning]:
-        """What was wrong and was repaired, or does not fit the schema: the first 100, in their order."""
+        """The first 100 repairs and schema violations, in order."""
 
 def format_xml(value: object, schema: str | None, root: str | None, /) -> str:
-    """Write a value as elements; `wirecall.format_xml` is the public function."""
+    """Format a value as XML elements; `wirecall.format_xml` is the public function."""

@@ -26,7 +26,7 @@ from oracle_text import (
 )
 from oracle_types import Schema, is_open, is_undeclared, json_string, properties
 
-__all__ = ["Call", "Elsewhere", "Error", "Item", "Text", "parse"]
+__all__ = ["Call", "ElsewhereError", "Error", "Item", "Text", "parse"]
 
 THINK, THOUGHT = "<think>", "</think>"
 FORGED = ("<tool-result", "<tool-error")
@@ -47,7 +47,7 @@ _NAME = re.compile(r"[^ \t\r\n<{\"'=]*")
 _PROSE_NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
 
 
-class Elsewhere(Exception):
+class ElsewhereError(Exception):
     """A call whose body is another format's: one JSON object with the name, or attributes."""
 
 
@@ -129,7 +129,7 @@ def parse(
     return items
 
 
-class Undecided(Exception):
+class UndecidedError(Exception):
     """The message ended too soon."""
 
 
@@ -155,7 +155,7 @@ class Window:
     def end(self) -> None:
         """The window is at its end."""
         if not self.full:
-            raise Undecided
+            raise UndecidedError
 
     def starts(self, at: int, *marks: str) -> bool:
         if any(self.s.startswith(mark, at) for mark in marks):
@@ -251,7 +251,7 @@ class Misspelled(Window):
                 if opened is not None:
                     return opened
             elif tag and tag[1] and re.match(r"name[ \t\r\n]*=", self.s[tag.end() :], re.IGNORECASE):
-                raise Elsewhere
+                raise ElsewhereError
             elif (
                 tag
                 and tag[1]
@@ -272,7 +272,7 @@ class Misspelled(Window):
                 tool = Window(self.text, match.end(), self.tools).meant(0)
                 return Bad(tool, match.end(), _CLOSERS[match[0].lower()]) if tool else None
             return self.tag()
-        except Undecided:
+        except UndecidedError:
             return UNDECIDED
 
     def respelled(self, word: str, length: int) -> object:
@@ -332,7 +332,7 @@ class Behind(Window):
     def look(self) -> object:
         try:
             return self.attempt()
-        except Undecided:
+        except UndecidedError:
             return UNDECIDED
 
     def attempt(self) -> object:
@@ -350,7 +350,7 @@ class Behind(Window):
         assert fence is not None
         wrapped = WRAPPER.match(s, start) and not (fence[0] and declared_tool(self.tools, fence[0]))
         if s[start] == "{" or (s[start] == "[" and s[inner] == "{") or wrapped:
-            raise Elsewhere
+            raise ElsewhereError
         if _CUT_WRAPPER.fullmatch(s, start):
             self.end()
         match = _NAME.match(s, start)
@@ -420,7 +420,7 @@ class Behind(Window):
                 return None
             return result
         if s[at] == "{" and resolved is not None and self.repeats_name(at, resolved):
-            raise Elsewhere
+            raise ElsewhereError
         if s[at] == "{" or WRAPPER.match(s, at):
             return result
         if _CUT_WRAPPER.fullmatch(s, at):

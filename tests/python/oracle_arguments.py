@@ -3,7 +3,7 @@
 import re
 
 from oracle_parts import Items, Members, Node, Place, Tool, dump, put
-from oracle_text import Fault, Segment, joins
+from oracle_text import FaultError, Segment, joins
 from oracle_types import Path, Type, allows, collects, is_undeclared, key_style, only_array, properties
 from oracle_values import Notes, compact, read_scalar
 
@@ -23,7 +23,7 @@ class Arguments:
     def repair(self, name: str, at: int, state: str, depth: int = 0, quote: str = "") -> None:
         """A near miss: in strict mode an error of that name."""
         if self.strict:
-            raise Fault(name, at, state, depth, quote)
+            raise FaultError(name, at, state, depth, quote)
         if name not in self.repairs:
             self.repairs.append(name)
 
@@ -74,7 +74,7 @@ class Arguments:
                 child = node.by_key.get(str(slot))
             else:
                 if int(slot) > len(node.items):
-                    raise Fault("malformed_call", at, "value start")
+                    raise FaultError("malformed_call", at, "value start")
                 child = node.items[int(slot)] if int(slot) < len(node.items) else None
             if step == len(path):
                 return Place(node, slot, child, of, path)
@@ -83,7 +83,7 @@ class Arguments:
                 child = Items() if is_index else Members()
                 put(node, slot, child)
             if isinstance(child, str) or isinstance(child, Items) != is_index:
-                raise Fault("duplicate_argument", at, "value start")
+                raise FaultError("duplicate_argument", at, "value start")
             node = child
         raise AssertionError("a key has a segment")
 
@@ -115,7 +115,7 @@ class Arguments:
     ) -> None:
         pieces = isinstance(value, list) and collects(place.type)
         if isinstance(place.taken, Items) and not pieces:
-            raise Fault("duplicate_argument", end, state)
+            raise FaultError("duplicate_argument", end, state)
         for repair in notes.repairs:
             self.repair(repair, end, state)
         if pieces and isinstance(place.taken, Items):
@@ -123,7 +123,7 @@ class Arguments:
         elif place.taken is None:
             put(place.container, place.slot, Items(list(value)) if pieces else compact(value))
         elif dump(place.taken) != compact(value):
-            raise Fault("duplicate_argument", end, state)
+            raise FaultError("duplicate_argument", end, state)
         else:
             return  # the same again
         self.problems += notes.problems

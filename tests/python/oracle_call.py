@@ -10,8 +10,8 @@ from oracle_text import (
     CLOSE,
     CUT_KEY,
     OPEN,
-    Cut,
-    Fault,
+    CutError,
+    FaultError,
     close_at,
     has_line_break,
     read_on,
@@ -86,10 +86,10 @@ class CallReader(PairReader):
             problems = dict.fromkeys((kind, field_path(path)) for kind, path in self.problems)
             arguments = dump(self.arguments)
             return Call(self.tool.name, arguments, self.start, end, tuple(self.repairs), tuple(problems))
-        except Fault as fault:
+        except FaultError as fault:
             end = read_on(self.text, fault.at, fault.state, fault.depth, fault.quote, self.closers)
             return Error(fault.kind, self.name, self.start, end)
-        except Cut as cut:
+        except CutError as cut:
             kind = cut.kind if self.complete else "incomplete_call"
             return Error(kind, self.name, self.start, len(self.text))
 
@@ -111,7 +111,7 @@ class CallReader(PairReader):
         near = meant or tool_style(self.tools, written)
         tool = tool_named(self.tools, near) if near else None
         if tool is None:
-            raise Fault("unknown_tool", at, "token start")
+            raise FaultError("unknown_tool", at, "token start")
         self.name = tool.name
         self.repair("tool_style", at, "token start")
         return tool
@@ -166,7 +166,7 @@ class CallReader(PairReader):
             closed_here = not {"unquoted_spaces", "inner_quotes"} & set(self.repairs)
             if at == len(self.text):
                 if not (self.complete and closed_here) or self.bare_mark:
-                    raise Cut
+                    raise CutError
                 self.repair("missing_close", at, "token start")
                 return at
             if self.opens_line(ws, at) and closed_here:
@@ -174,13 +174,13 @@ class CallReader(PairReader):
                 return at
             if self.is_cut(at, CLOSE, OPEN):
                 if pairs:
-                    raise Cut
+                    raise CutError
                 self.undecided()
             key = self.pair_at(at) if pairs else None
             if key is CUT_KEY:
-                raise Cut
+                raise CutError
             if pairs and self.text[at] == "(" and self.equals_at(at) is not None:
-                raise Fault("malformed_call", at, "token start")
+                raise FaultError("malformed_call", at, "token start")
             colon = self.colon_pair(at) if pairs and self.equals_at(at) is None else None
             if colon is not None:
                 self.repair("colon_separator", at, "token start")
@@ -189,8 +189,8 @@ class CallReader(PairReader):
                 continue
             if key is None:
                 if self.strict and self.open_ended and not line:
-                    raise Fault("unquoted_spaces", at, "token start")
-                raise Fault("malformed_call", at if pairs else ws, "token start" if pairs else "after")
+                    raise FaultError("unquoted_spaces", at, "token start")
+                raise FaultError("malformed_call", at if pairs else ws, "token start" if pairs else "after")
             equals = skip_ws(self.text, key.end)
             if equals > key.end:
                 self.repair("spaced_equals", at, "token start")

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
-from oracle_text import QUOTES, Cut, Fault, end_of_quotes, skip_ws, unescape
+from oracle_text import QUOTES, CutError, FaultError, end_of_quotes, skip_ws, unescape
 from oracle_types import (
     UNKNOWN,
     Number,
@@ -55,7 +55,7 @@ class JsonReader:
         """Behind ws, and the character there."""
         at = skip_ws(self.text, at)
         if at == len(self.text):
-            raise Cut("unterminated_value")
+            raise CutError("unterminated_value")
         return at, self.text[at]
 
     def value(self, of: Type, at: int, path: Path, depth: int = 0) -> tuple[str, int]:
@@ -79,13 +79,13 @@ class JsonReader:
 
     def word(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
         if self.text[at] in "“‘":
-            raise Fault("invalid_json", at, "bracketed", depth)
+            raise FaultError("invalid_json", at, "bracketed", depth)
         match = (_WORD_IN_PARENTHESES if self.parentheses else _WORD).match(self.text, at)
         if match is None:
-            raise Fault("invalid_json", at, "bracketed", depth)
+            raise FaultError("invalid_json", at, "bracketed", depth)
         word, end = match[0], match.end()
         if end == len(self.text):
-            raise Cut("unterminated_value")
+            raise CutError("unterminated_value")
         literal = {"True": "true", "False": "false", "None": "null"}.get(word, word)
         is_json = literal in ("true", "false", "null") or decimal(literal) is not None
         if word != literal or not is_json:
@@ -106,7 +106,7 @@ class JsonReader:
         if bad < inside and not (end is None and _CUT_ESCAPE.match(self.text, bad)):
             self.relax(bad, depth, quote)
         if end is None:
-            raise Cut("unterminated_value")
+            raise CutError("unterminated_value")
         return unescape(self.text[at + 1 : inside], _ESCAPES), end
 
     # Objects and arrays
@@ -155,7 +155,7 @@ class JsonReader:
             if self.closes(char, close, depth):
                 return at + 1
             if char != ",":
-                raise Fault("invalid_json", at, "bracketed", depth)
+                raise FaultError("invalid_json", at, "bracketed", depth)
             at, is_first = at + 1, False
 
     def object(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
@@ -165,7 +165,7 @@ class JsonReader:
             key, at = self.key(of, at, path, depth)
             value, at = self.value(self.schemas.member(of, key), at, (*path, key), depth)
             if members.setdefault(key, value) != value:
-                raise Fault("duplicate_argument", at, "bracketed", depth)
+                raise FaultError("duplicate_argument", at, "bracketed", depth)
             return at
 
         at = self.entries(at, "}", depth, member)
@@ -178,13 +178,13 @@ class JsonReader:
         if self.text[at] in QUOTES:
             key, at = self.string(at, depth)
         elif self.text[at] in "“‘":
-            raise Fault("invalid_json", at, "bracketed", depth)
+            raise FaultError("invalid_json", at, "bracketed", depth)
         else:
             match = (_BARE_KEYWORD if self.parentheses else _BARE_KEY).match(self.text, at)
             if match is None:
-                raise Fault("invalid_json", at, "bracketed", depth)
+                raise FaultError("invalid_json", at, "bracketed", depth)
             if match.end() == len(self.text):
-                raise Cut("unterminated_value")
+                raise CutError("unterminated_value")
             key, at = match[0], match.end()
             self.relax(at, depth)
         near = key_style(of, key, in_json=True)
@@ -195,7 +195,7 @@ class JsonReader:
             self.notes.problems.append(("unknown_field", (*path, key)))
         at, char = self.next(at)
         if char != ":" and not (char == "=" and self.keywords and depth == 1):
-            raise Fault("invalid_json", at, "bracketed", depth)
+            raise FaultError("invalid_json", at, "bracketed", depth)
         return key, at + 1
 
     def array(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:

@@ -12,8 +12,8 @@ from oracle_text import (
     QUOTES,
     VALUE_ESCAPES,
     WS,
-    Cut,
-    Fault,
+    CutError,
+    FaultError,
     Key,
     close_at,
     colon_after,
@@ -59,7 +59,7 @@ class PairReader(Arguments):
     def undecided(self) -> None:
         """The end of the message came too soon: it decides, if it is known to be the end."""
         if not self.complete:
-            raise Cut
+            raise CutError
 
     def is_cut(self, at: int, *tags: str) -> bool:
         """Whether the message ends in the middle of one of these."""
@@ -127,7 +127,7 @@ class PairReader(Arguments):
         reader.parentheses, reader.keywords = True, keywords
         try:
             text, end = reader.value(of, at, path)
-        except Fault as fault:
+        except FaultError as fault:
             if keywords and fault.kind == "invalid_json":
                 fault.kind = "malformed_call"
             if fault.state == "bracketed":
@@ -142,20 +142,20 @@ class PairReader(Arguments):
         place = self.place(key.segments, at)
         appends = isinstance(place.taken, Items) and collects(place.type)
         if not (place.taken is None or isinstance(place.taken, str) or appends):
-            raise Fault("duplicate_argument", at, "value start")
+            raise FaultError("duplicate_argument", at, "value start")
         value = self.behind_equals(key, at, colon)
         if value is None:
             self.give(place, "", True, at)
             return at
         char = self.text[value]
         if self.text.startswith(_LIKE_QUOTES, value):
-            raise Fault("malformed_call", at, "value start")
+            raise FaultError("malformed_call", at, "value start")
         if self.is_cut(value, *_LIKE_QUOTES):
             self.undecided()
         if char == "(" and takes_tuples(place.type):
             self.repair("relaxed_json", at, "value start")
             if appends:
-                raise Fault("duplicate_argument", value, "value start")
+                raise FaultError("duplicate_argument", value, "value start")
             text, end = self.in_parentheses(place.type, value, place.path, self.repair)
             self.store(place, text, Notes(), end)
             return self.behind_value(end, "malformed_call")
@@ -167,14 +167,14 @@ class PairReader(Arguments):
         if char in "{[":
             if takes_container(place.type) or not takes_text(place.type):
                 if appends:
-                    raise Fault("duplicate_argument", value, "value start")
+                    raise FaultError("duplicate_argument", value, "value start")
                 text, end = self.read_json(place.type, value, place.path)
                 self.store(place, text, Notes(), end)
                 return self.behind_value(end, "malformed_call")
             if self.text[value : value + 2] in ('{"', '["', "[{"):
                 end_or_none = end_of_brackets(self.text, value)
                 if end_or_none is None:
-                    raise Cut("unterminated_value")
+                    raise CutError("unterminated_value")
                 self.give(place, self.text[value:end_or_none], True, end_or_none)
                 return self.behind_value(end_or_none, "malformed_call")
         return self.bare(place, value, colon)
@@ -183,11 +183,11 @@ class PairReader(Arguments):
         close, first = _TYPOGRAPHIC[self.text[start]], CLOSE[0]
         ends = re.compile(rf"{close}(?=[ \t\r\n,;>/{first}])").search(self.text, start)
         if ends is None:
-            raise Cut("unterminated_value")
+            raise CutError("unterminated_value")
         value = self.text[start + 1 : ends.start()]
         open_with = quotes_open(value, opens=True)
         if open_with:
-            raise Fault("malformed_call", ends.start(), "quoted", quote=open_with)
+            raise FaultError("malformed_call", ends.start(), "quoted", quote=open_with)
         self.give(place, value, True, ends.end())
         return self.behind_value(ends.end(), "malformed_call")
 
@@ -196,7 +196,7 @@ class PairReader(Arguments):
         first = skip_ws(self.text, at)
         if first == len(self.text):
             if first == at:
-                raise Cut
+                raise CutError
             self.undecided()
         elif not self.closes(first) and not self.opens_line(at, first):
             if first == at:
@@ -207,7 +207,7 @@ class PairReader(Arguments):
                 if colon:
                     return first
                 if not self.declared(key):
-                    raise Fault("malformed_call", at, "token start")
+                    raise FaultError("malformed_call", at, "token start")
                 self.repair("spaced_equals", first, "token start")
                 return first
         self.repair("empty_value", at, "token start")
@@ -219,7 +219,7 @@ class PairReader(Arguments):
             return self.triple(place, start)
         while True:
             if at >= len(self.text):
-                raise Cut("unterminated_value")
+                raise CutError("unterminated_value")
             if self.text[at] == "\\":
                 at += 2
             elif self.text[at] != quote:
@@ -232,7 +232,7 @@ class PairReader(Arguments):
                 elif self.otherwise_open(start, at) == quote and self.ends_in_a_key(
                     self.text[start + 1 : at]
                 ):
-                    raise Fault("malformed_call", at + 1, "opened", quote=quote)
+                    raise FaultError("malformed_call", at + 1, "opened", quote=quote)
                 kept = kept or at
                 at += 1
         raw, end = self.text[start + 1 : at], at + 1
@@ -240,12 +240,12 @@ class PairReader(Arguments):
             self.repair("inner_quotes", end, "after")
             open_with = self.otherwise_open(start, at)
             if open_with:
-                raise Fault("malformed_call", end, "quoted", quote=open_with)
+                raise FaultError("malformed_call", end, "quoted", quote=open_with)
             if OPEN in raw or CLOSE[:-1] in raw:
-                raise Fault("unterminated_value", end, "after")
+                raise FaultError("unterminated_value", end, "after")
         behind = skip_ws(self.text, end)
         if not self.strict and not kept and self.opens_line(end, behind) and self.ends_in_a_key(raw):
-            raise Fault("malformed_call", end, "quoted", quote=quote)
+            raise FaultError("malformed_call", end, "quoted", quote=quote)
         self.give(place, unescape(raw, VALUE_ESCAPES), True, end)
         junk = "inner_quotes" if self.strict else "malformed_call"
         if self.strict and not raw and self.text[end : end + 1] in ('"', "'"):
@@ -256,7 +256,7 @@ class PairReader(Arguments):
         """A text in three quotes, as in Python."""
         end = re.compile(rf"(?:\\.|[^\\])*?{3 * self.text[start]}", re.DOTALL).match(self.text, start + 3)
         if end is None:
-            raise Cut("unterminated_value")
+            raise CutError("unterminated_value")
         self.repair("quote_style", start, "value start")
         self.give(place, unescape(end[0][:-3], VALUE_ESCAPES), True, end.end())
         return self.behind_value(end.end(), "malformed_call")
@@ -293,7 +293,7 @@ class PairReader(Arguments):
             return
         name = re.match(r"[^\s<{\"'=]{0,129}(?=[\s<{\"'=])", rest[len(OPEN) : len(OPEN) + 130])
         if name and (name[0] in self.tools or tool_style(self.tools, name[0])):
-            raise Fault("malformed_call", at + close, "token start")
+            raise FaultError("malformed_call", at + close, "token start")
 
     def trailing(self, at: int) -> int:
         """The length of the punctuation here, if then the call is closed; else 0."""
@@ -353,7 +353,7 @@ class PairReader(Arguments):
                 self.repair("comma_separator", at, "after")
                 return at + 1
             state = "after"
-        raise Fault(junk, at, state)
+        raise FaultError(junk, at, state)
 
     def fits_string(self, of: Type) -> bool:
         """Whether a string can stand here, or first in an array here."""
@@ -365,15 +365,15 @@ class PairReader(Arguments):
         at = start
         while not self.closes(at):
             if at == len(self.text):
-                raise Cut  # It may be half a value.
+                raise CutError  # It may be half a value.
             char, value = self.text[at], self.text[start:at]
             runs_into_call = taken and OPEN in value
             if self.is_cut(at, OPEN, CLOSE):
-                raise Cut
+                raise CutError
             if char in ",;>/" and value and not runs_into_call:
                 length = 2 if char == "/" else 1
                 if self.text[at:] in (",", ";", ">", "/", "/>"):
-                    raise Cut
+                    raise CutError
                 follows = self.text[at + length : at + length + 1]
                 if (char != "/" or self.text[at + 1] == ">") and follows in (*WS, "<"):
                     behind = skip_ws(self.text, at + length)
@@ -411,7 +411,7 @@ class PairReader(Arguments):
         value = self.text[start:end]
         open_with = quotes_open(value, opens=True)
         if taken and OPEN in value:
-            raise Fault("malformed_call", end, "quoted" if open_with else "bare word", quote=open_with)
+            raise FaultError("malformed_call", end, "quoted" if open_with else "bare word", quote=open_with)
         if open_with:
-            raise Fault("malformed_call", end, "quoted", quote=open_with)
+            raise FaultError("malformed_call", end, "quoted", quote=open_with)
         self.give(place, value, False, end)

@@ -13,7 +13,7 @@ _CUT_INDEX = re.compile(r"\[[0-9]{0,9}\Z")
 _UNICODE_ESCAPE = re.compile(r"u([0-9A-Fa-f]{4})")
 
 
-class Fault(Exception):
+class FaultError(Exception):
     """An error in a call: what, where it is found, and in which state the call is read on."""
 
     def __init__(self, kind: str, at: int, state: str, depth: int = 0, quote: str = "") -> None:
@@ -21,7 +21,7 @@ class Fault(Exception):
         self.kind, self.at, self.state, self.depth, self.quote = kind, at, state, depth, quote
 
 
-class Cut(Exception):
+class CutError(Exception):
     """The message ended inside the call. `kind` is the error if the message is known to be complete."""
 
     def __init__(self, kind: str = "incomplete_call") -> None:

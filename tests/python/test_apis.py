@@ -222,7 +222,7 @@ def test_its_refusals_and_errors_have_its_shape() -> None:
     codec = Codec(Options())
     with pytest.raises(UnsupportedRequestError) as raised:
         opened(kept=True)
-    assert json.loads(codec.refuse(URL, raised.value).body) == {"no": "The server keeps the lines."}
+    assert json.loads(codec.reply(URL, raised.value).body) == {"no": "The server keeps the lines."}
     assert events(opened(stream=True).fail("Gone.")) == [{"failed": "Gone."}]
     assert codec.serves("/v4/tell/count")
     assert not codec.serves("/v4/tell/more")

@@ -209,6 +209,26 @@ def test_who_leaves_early_closes_the_answer() -> None:
     assert answer.closed == 2
 
 
+def test_a_second_iterator_gives_what_is_left() -> None:
+    rest = driver(Player(Answer(event(text="Hi"), event(text=" there")))).rest()
+    first = passed(rest)
+    assert next(first) == event(said="Hi")
+    assert list(passed(rest)) == [event(said=" there"), event(stop=None)]
+    assert list(first) == []
+
+
+def test_a_sync_stream_outlives_an_event_loop() -> None:
+    answer = Answer(event(text="Hi"), event(text=" there"))
+    stream = passed(driver(Player(answer)).rest())
+
+    async def begin() -> bytes:
+        return bytes(next(stream))
+
+    assert asyncio.run(begin()) == event(said="Hi")
+    assert answer.closed == 0
+    assert list(stream) == [event(said=" there"), event(stop=None)]
+
+
 @both
 def test_an_error_of_ours_is_raised_or_handed_over(is_async: bool) -> None:
     answers = [Answer(event(text="Hi ") + event(text=BAD)), Answer(event(text=BAD), streams=False)]

@@ -287,7 +287,7 @@ def test_a_message_that_is_known_to_be_complete(message: str, expected: list[str
 
 def test_a_body_of_another_format_is_read_elsewhere() -> None:
     for message in ('<call>{"name":"closed"}</call>', '<call name="closed" userName="a"/>'):
-        with pytest.raises(oracle.Elsewhere):
+        with pytest.raises(oracle.ElsewhereError):
             oracle.parse(message, TOOLS)
 
 
@@ -379,7 +379,7 @@ def test_the_parser_agrees_with_the_oracle(strict: bool, code: str, truncated: b
     def differs(number: int, message: str) -> bool:
         try:
             wanted = expected(message, pooled(number), strict, truncated, code)
-        except oracle.Elsewhere:
+        except oracle.ElsewhereError:
             elsewhere.append(message)
             return False
         return parsed(toolset(number), message, truncated) != wanted

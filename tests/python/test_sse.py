@@ -108,7 +108,7 @@ def test_an_event_beyond_the_limit_is_an_error_whole_or_in_pieces(size: int) -> 
         if limit == 208:
             assert len(feed_all(parser, chunks)) == 2
         else:
-            with pytest.raises(sse.TooLarge, match="longer than 207 bytes"):
+            with pytest.raises(sse.TooLargeError, match="longer than 207 bytes"):
                 feed_all(parser, chunks)
 
 
@@ -116,7 +116,7 @@ def test_an_event_that_never_ends_takes_no_more_memory_than_the_limit() -> None:
     parser = sse.Parser(1 << 16)
     tracemalloc.start()
     try:
-        with pytest.raises(sse.TooLarge):
+        with pytest.raises(sse.TooLargeError):
             feed_all(parser, (b"x" * 1024 for _ in range(1 << 12)))
         assert tracemalloc.get_traced_memory()[1] < 1 << 19
     finally:

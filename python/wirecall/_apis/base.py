@@ -62,9 +62,15 @@ class Rewrite(NamedTuple):
     options: Options
 
 
+def error_type(error: Exception) -> str:
+    """What all APIs call an error of ours. Exceptions for requests, tools and options are ValueErrors or
+    TypeErrors."""
+    return "invalid_request_error" if isinstance(error, (ValueError, TypeError)) else "api_error"
+
+
 def openai_refusal(error: Exception) -> Json:
     """The body of an error as OpenAI's APIs have it."""
-    about: Json = {"type": "invalid_request_error", "message": str(error)}
+    about: Json = {"type": error_type(error), "message": str(error)}
     return {"error": {**about, "param": None, "code": "wirecall_refused"}}
 
 

@@ -165,7 +165,10 @@ def compact(
             reason = textwrap.shorten(printable(with_cause(error)), 500, placeholder=" …")
             where = f"{model} at {base_url}" if base_url else model
             raise Failure(f"{where}: {reason}") from error
-    if output is not None and _is_same_file(file, output) and read_text(file, "") != given.text:
+    replaces = (
+        output is not None and file != "-" and os.path.exists(output) and os.path.samefile(file, output)
+    )
+    if replaces and read_text(file, "") != given.text:
         raise Failure(f"{output}: the file was changed in the meantime, so nothing was written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
@@ -184,8 +187,7 @@ class _Conversation:
         self.text, self.title = text, title
         # For JSON lines: the line of each message, by the message's id().
         self.lines: dict[int, str] = {}
-        self.body: dict[str, Any] | None = None
-        self.key = ""
+        self.body: dict[str, Any] = {}
         try:
             loaded = load_json(text, title, _EXPECTED)
         except Failure as failure:
@@ -221,7 +223,7 @@ class _Conversation:
             return "".join(f"{line}\n" for line in kept)
         indented = re.match(r"\s*[\[{][ \r]*\n([ \t]*)", self.text)
         separators = (",", ": ") if indented else (", ", ": ") if '": ' in self.text else (",", ":")
-        whole = messages if self.body is None else {**self.body, self.key: messages}
+        whole = {**self.body, self.key: messages} if self.body else messages
         end = "\n" if self.text.endswith("\n") else ""
         return _json(whole, separators, indented[1] if indented else None) + end
 
@@ -254,13 +256,6 @@ def _json(value: object, separators: tuple[str, str], indent: str | None = None)
     except UnicodeEncodeError:  # a lone surrogate
         return json.dumps(value, separators=separators, indent=indent)
     return text
-
-
-def _is_same_file(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:  # the output does not exist yet
-        return False
 
 
 def _write(path: str | None, text: str) -> None:

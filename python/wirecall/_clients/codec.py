@@ -130,11 +130,8 @@ class Codec:
     def reply(self, url: str, error: Exception) -> Reply:
         """An error in the form of the API, for a host that replies where others raise."""
         route = self._route(url, "POST")
-        status = _status(error)
         body = (openai_refusal if route is None else route.api.refusal)(error)
-        if status >= 500:
-            body["error"]["type"] = "api_error"
-        return Reply(status, sse.dump(body))
+        return Reply(_status(error), sse.dump(body))
 
     def _route(self, url: str, method: str) -> Route | None:
         return find_route(url, self._apis) if method.upper() == "POST" else None
@@ -237,7 +234,7 @@ class ByteExchange(Driven):
             self._events = sse.Parser()
         try:
             events = self._events.feed(chunk)
-        except sse.TooLarge as error:
+        except sse.TooLargeError as error:
             return self._failed(str(error))
         out = self._take(events)
         if not out and not self._is_over() and self._reader().holds:
@@ -292,7 +289,7 @@ class ByteExchange(Driven):
             return
         try:
             events = read()
-        except sse.TooLarge:
+        except sse.TooLargeError:
             # The stream is not ours to end; what it used stays unknown.
             self._listens = False
             return
@@ -305,7 +302,7 @@ class ByteExchange(Driven):
                 self._hear(given)
 
     def _is_over(self) -> bool:
-        # For mypy, an attribute that was false once stays so, whatever was called since: a method may change.
+        # mypy believes that an attribute keeps its value while methods are called; not so that of a method.
         return self.ended
 
     def _reader(self) -> AnswerStream:
@@ -360,14 +357,14 @@ class ByteExchange(Driven):
 
 
 def _is_complete(event: sse.Event) -> bool:
-    """Whether the last event of a stream only lost its blank line, and is not cut off in its data."""
+    """Whether the last event of a stream lacks only its blank line, and its data is not cut off."""
     return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
 
 
 def _status(error: Exception) -> int:
     if isinstance(error, ToolCallError):
-        return 502  # The model is to blame, and it is behind us.
-    # The exceptions for requests, tools and options are ValueErrors and TypeErrors.
+        return 502  # The fault is the model's.
+    # Exceptions for requests, tools and options are ValueErrors and TypeErrors.
     return 400 if isinstance(error, (ValueError, TypeError)) else 500
 
 

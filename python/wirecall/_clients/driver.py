@@ -10,6 +10,7 @@ waits, so they never suspend. What a source raises reaches the application as it
 given to `Source.fail`, which puts it into the form of the host.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from enum import Enum
@@ -276,11 +277,21 @@ class Driver:
 
 
 def passed(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
-    """What a generator of a sync host yields; closed with this one."""
-    following = pieces.__anext__
+    """What a generator of a sync host yields; closed with this one.
+
+    A second one over the same pieces, which are not closed yet, gives what is left.
+    """
+    # An event loop in this thread must not take the generator for one of its own, and close it when it ends.
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        following = pieces.__anext__()
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
     try:
         while True:
-            yield run(following())
+            yield run(following)
+            following = pieces.__anext__()
     except StopAsyncIteration:
         return
     finally:

@@ -1,8 +1,8 @@
-"""Tool calling over text for any host, as three hooks over plain chat dicts: no HTTP, no SDK.
+"""Tool calling over text for any host, as three hooks over plain dicts of chat completions: no HTTP, no SDK.
 
-A host that has hooks calls `transform_params`, then `wrap_generate` or `wrap_stream` with what it returned;
-any other gives its request to one of the two at once. A hook is given the function that sends a request, so
-hooks stack: what is sent may be another one's hook.
+A host with hooks of its own calls `transform_params`, then `wrap_generate` or `wrap_stream` with the result;
+others call one of the two with their request. A hook is given the function that sends a request, so hooks
+stack: that function may call another hook.
 """
 
 import functools
@@ -48,7 +48,7 @@ class Rewritten:
 
 
 class CompactTools:
-    """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
+    """The three hooks; made by `compact_tools`. It has no state, so one serves any number of requests at
     once.
 
     Every hook takes options as keywords, which apply to this request only, and `session`, which tells the
@@ -64,7 +64,7 @@ class CompactTools:
     def transform_params(
         self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
     ) -> Rewritten:
-        """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
+        """Rewrites a request: tools as a manual, calls and results as text."""
         return run(self._transformed(params, session, overrides, is_async=False))
 
     async def atransform_params(

@@ -1,7 +1,7 @@
 """LangChain: chat models whose SDK clients are wrapped.
 
-It must be there and not in an agent's middleware, which sees finished messages only: streams would show the
-text of calls, and the tools of structured output would still go out natively.
+An agent's middleware is not the place for it, because it sees only finished messages: streams would show the
+text of calls, and the tools of structured output would still be sent natively.
 """
 
 from collections.abc import Callable
@@ -12,20 +12,20 @@ from wirecall._clients.versions import require
 Model = TypeVar("Model")
 
 OLDEST = {"langchain-openai": "1.7", "langchain-anthropic": "1.4"}
-# The classes by the package they come from, so that nothing is imported to find out.
+# Classes are recognised by their package, so that nothing has to be imported.
 _PACKAGES = {"langchain_openai": "langchain-openai", "langchain_anthropic": "langchain-anthropic"}
 
 
 def is_ours(model: object) -> bool:
-    """Whether this module wraps it, or can say why not."""
+    """Whether this module can wrap the model, or say why not."""
     return bool(_origins(model) & {*_PACKAGES, "langchain_core", "langchain"})
 
 
 def wrap(model: Model, wrap_client: Callable[[Any], Any]) -> Model:
-    """A copy of a chat model, whose SDK clients are those that `wrap_client` gives.
+    """A copy of a chat model whose SDK clients are wrapped by `wrap_client`.
 
     Raises:
-        TypeError: It is no chat model of langchain-openai or langchain-anthropic.
+        TypeError: It is not a chat model of langchain-openai or langchain-anthropic.
         ImportError: Its package is too old.
     """
     origins = _origins(model)
@@ -47,8 +47,8 @@ def wrap(model: Model, wrap_client: Callable[[Any], Any]) -> Model:
 def _wrap_openai(model: Any, wrap_client: Callable[[Any], Any]) -> None:
     if not hasattr(model, "root_client"):
         raise TypeError(f"{type(model).__name__} cannot be wrapped: it has no client of the openai SDK")
-    # Fields of the model, so that a model made from it (configurable_fields) has them, too. None: it has no
-    # key for this side. The choice of `stream_usage` was made already, and stays.
+    # Fields of the model, so that models made from it (configurable_fields) have them, too. A client is None
+    # if there is no key for it. `stream_usage` was chosen before, and stays.
     if model.root_client is not None:
         model.root_client = wrap_client(model.root_client)
         model.client = model.root_client.chat.completions
@@ -64,7 +64,7 @@ def _wrap_anthropic(model: Any, wrap_client: Callable[[Any], Any]) -> None:
             raise TypeError(
                 f"{type(model).__name__} cannot be wrapped: it has no client of the anthropic SDK"
             )
-        # Cached properties, which pydantic would not let be set.
+        # Cached properties, which pydantic does not allow to be set.
         vars(model)[name] = wrap_client(client)
 
 

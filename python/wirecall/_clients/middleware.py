@@ -22,17 +22,17 @@ class Middleware(Protocol):
     def on_request(
         self, request: Mapping[str, Any], /, *, api: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
-        """The request to send instead of one of a sync client: the very object where nothing is to be
-        changed. The given one is never mutated. What it raises reaches the caller, and nothing is sent."""
+        """Returns the request that a sync client sends instead: the same object if nothing is to be changed.
+        It must not change the given one. What it raises reaches the caller, and nothing is sent."""
 
     async def aon_request(
         self, request: Mapping[str, Any], /, *, api: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
-        """The same for async clients."""
+        """`on_request` for async clients."""
 
     def on_usage(self, body: Mapping[str, Any], /, *, api: ApiName, session: str | None = None) -> object:
-        """Gets the provider's whole answer, or each event of a streamed one, that says what was used. The
-        next event waits for it, so it must be quick. What it raises is logged."""
+        """Gets the provider's whole answer, or the events of a streamed one, if it reports usage. The next
+        event waits for it, so it must be quick. What it raises is logged."""
 
 
 class MiddlewareStack:

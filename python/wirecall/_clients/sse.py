@@ -1,7 +1,7 @@
 """Server-sent events: bytes in, events with their exact bytes out. There is no I/O.
 
-The events' `raw` bytes, joined, are what came in, whatever was in it: who passes an event on passes it byte
-for byte. How the bytes were cut has no influence on what comes out.
+The `raw` bytes of the events, joined, are exactly what came in, so an event can be passed on byte for byte.
+How the input was cut into chunks makes no difference.
 """
 
 import json
@@ -9,36 +9,37 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-# A server that never ends an event must not fill the memory. Whole pictures come in one event, so it is
+# A server that never ends an event must not exhaust memory. Whole images come in one event, so it is
 # generous.
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 
-# What is sent while a call is held back: no event, so that no reader sees it, but bytes, so that no idle
-# timeout strikes.
+# Sent while a call is held back. A comment is not an event, so readers ignore it, but it resets idle
+# timeouts.
 KEEP_ALIVE = b": wirecall\n\n"
 
-# A blank line: two line ends in a row. A "\r" at the end may be half of a "\r\n", so it needs to be followed
-# by something else: in a stream of bare "\r" an event comes with the first byte of the next one.
+# A blank line: two line ends in a row. A "\r" at the end of the input may be half of a "\r\n", so it needs to
+# be followed by something else: in a stream of bare "\r" an event is complete with the first byte of the next
+# one.
 _LINE_END = rb"(?:\r\n|\n|\r(?=[^\n]))"
 _BLANK_LINE = re.compile(_LINE_END * 2)
-# What nearly every event of chat is; a pattern decides it at once.
+# Nearly every event of chat completions looks like this.
 _ONE_LINE = re.compile(rb"data: ([^\r\n]*)\n\n")
-# The longest beginning of a blank line is "\r\n\r".
+# The longest incomplete blank line is "\r\n\r".
 _LOOK_BACK = 3
 BOM = b"\xef\xbb\xbf"
 
 
-class TooLarge(ValueError):
+class TooLargeError(ValueError):
     """An event is longer than the limit."""
 
 
 class Event(NamedTuple):
-    """What stands up to a blank line.
+    """Everything up to and including a blank line.
 
     Attributes:
-        raw: The exact bytes, blank line included.
-        name: Its `event:` field, None where there is none.
-        data: Its `data:` lines, joined; None where there are none, as in a comment.
+        raw: The exact bytes.
+        name: The `event:` field, or None.
+        data: The `data:` lines, joined; None if there are none, as in a comment.
     """
 
     raw: bytes
@@ -63,7 +64,7 @@ class Parser:
         """The events that are complete now.
 
         Raises:
-            TooLarge: One is longer than the limit. The parser is not to be used any more.
+            TooLargeError: One is longer than the limit. The parser must not be used again.
         """
         if not (self._buffer or self._first) and (line := _ONE_LINE.fullmatch(chunk)) is not None:
             # Servers mostly send one event at a time.
@@ -90,9 +91,9 @@ class Parser:
         return events
 
     def finish(self) -> list[Event]:
-        """The stream is over: what stands behind the last blank line, if anything, as one event.
+        """The stream is over: what follows the last blank line, if anything, as one event.
 
-        Readers of the standard ignore it, for it may be half an event.
+        Clients that follow the standard ignore it, because it may be half an event.
         """
         rest = bytes(self._buffer)
         self._buffer.clear()
@@ -100,7 +101,7 @@ class Parser:
 
     def _check(self, size: int) -> None:
         if size > self._limit:
-            raise TooLarge(f"an event of the answer is longer than {self._limit} bytes")
+            raise TooLargeError(f"an event of the answer is longer than {self._limit} bytes")
 
     def _event(self, raw: bytes) -> Event:
         if not self._first and (line := _ONE_LINE.fullmatch(raw)) is not None:
@@ -125,7 +126,7 @@ def dump(value: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        # Half a surrogate pair, which only an escape can carry.
+        # Half a surrogate pair can only be written as an escape.
         return json.dumps(value, separators=(",", ":")).encode()
 
 
@@ -133,7 +134,7 @@ _DECODER = json.JSONDecoder()
 
 
 def load(text: bytes) -> dict[str, Any] | None:
-    """A JSON object; None for whatever else it is."""
+    """A JSON object; None for anything else."""
     try:
         written = text.decode()
         value = _read(written) if written[:1] == "{" else json.loads(written)
@@ -143,7 +144,7 @@ def load(text: bytes) -> dict[str, Any] | None:
 
 
 def _read(written: str) -> object:
-    """What stands in an event, without the search for blanks around it that `json.loads` makes."""
+    """As `json.loads`, which also searches for whitespace around the value: events rarely have any."""
     value, end = _DECODER.raw_decode(written)
     return value if end == len(written) else json.loads(written)
 

@@ -1,22 +1,22 @@
-"""Whether a framework or an SDK is there, and new enough."""
+"""Checks that a framework or an SDK is installed and new enough."""
 
 import re
 
 
 def require(package: str, oldest: str, extra: str, found: str | None = None) -> None:
-    """Raises where `package` cannot be used.
+    """Raises if `package` cannot be used.
 
     Args:
         oldest: The first version that works.
-        extra: Ours, that installs it.
-        found: The version that is there, where the package says it itself.
+        extra: Our extra that installs it.
+        found: The installed version, if the package itself says it.
 
     Raises:
         ImportError: It is not installed, or too old.
     """
     remedy = f"install it with: pip install 'wirecall[{extra}]'"
     if found is None:
-        # Slow to import, and not needed where `wirecall` is imported.
+        # Slow to import, and not needed to import `wirecall`.
         from importlib import metadata
 
         try:
@@ -30,6 +30,6 @@ def require(package: str, oldest: str, extra: str, found: str | None = None) -> 
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The release's numbers, which come first; what follows (a pre-release) is not looked at."""
+    """The numbers of a release; what follows them (a pre-release) is ignored."""
     release = re.match(r"\d+(\.\d+)*", version)
     return tuple(map(int, release.group().split("."))) if release else ()

@@ -1,8 +1,9 @@
-"""`wrap`: a client that an application has already, with the codec in its HTTP layer.
+"""`wrap`: puts the codec into the HTTP layer of a client that an application already has.
 
-An SDK keeps its own retries, types, streams and helpers above the HTTP client that it is given, and its pool,
-proxies and certificates below. So it gets a client that rewrites what passes through `send`, and hands the
-rest to the one it had. Neither SDKs nor HTTP libraries are imported here: who has such a client has done so.
+An SDK keeps its own retries, types, streams and helpers above its HTTP client, and the pool, proxies and
+certificates below. So it is given an HTTP client that rewrites what passes through `send`, and leaves
+everything else to the original one. Neither SDKs nor HTTP libraries are imported here: an application with
+such a client has already imported them.
 """
 
 import functools
@@ -30,7 +31,7 @@ _HTTP = ("httpx", "httpx2")
 
 class _Sdk(NamedTuple):
     clients: tuple[str, ...]
-    # Whose exceptions reach the caller as they are; older ones retry ours and wrap them.
+    # Older versions retry our exceptions, and wrap them.
     oldest: str
     error: str
     guard: Callable[[Any], None] | None = None
@@ -107,23 +108,23 @@ def _attach(inner: Any, rewriter: HttpRewriter) -> Any:
     kind: Any = type(inner)
     transport = _transport_type(kind, isinstance(inner, rewriter.http.AsyncClient))
     attached = transport.__new__(transport)
-    # One state for both: timeouts, cookies, transports, and whether it is closed.
+    # Both share one state: timeouts, cookies, transports, and whether they are closed.
     attached.__dict__ = inner.__dict__
     attached._wirecall_inner = inner
     attached._wirecall_rewriter = rewriter
     return attached
 
 
-# A host has few classes of clients.
+# Applications use few classes of clients.
 @functools.cache
 def _transport_type(kind: Any, is_async: bool) -> Any:
     mixin = AsyncTransport if is_async else SyncTransport
-    # A subclass of what the host really uses, so that its own methods and isinstance stay.
+    # A subclass of the host's own class, so that its methods and isinstance keep working.
     return type(kind.__name__, (mixin, kind), {"__slots__": (), "__module__": __name__})
 
 
 def _guard_openai(client: Any) -> None:
-    """WebSockets go past the HTTP layer: refused before they connect, also on copies."""
+    """WebSockets bypass the HTTP layer, so they are refused before they connect, also on copies."""
     client.websocket_base_url = _NoWebsockets()
     client._prepare_options = functools.partial(_refuse_websocket, client._prepare_options)
     client.copy = client.with_options = functools.partial(_guarded_copy, client)
@@ -142,14 +143,14 @@ _WEBSOCKET = (
 
 
 class _NoWebsockets(str):
-    """In the place of the address: hosts that open connections of their own (openai-agents) read it."""
+    """Replaces the address, which hosts that open their own connections (openai-agents) read."""
 
     __slots__ = ()
 
     def __bool__(self) -> bool:
-        return True  # else a copy of the client falls back to another address
+        return True  # otherwise a copy of the client falls back to another address
 
-    # Who makes a URL of it measures it, or goes through it.
+    # Making a URL of it needs its length, or its characters.
     def __len__(self) -> int:
         raise UnsupportedRequestError(_WEBSOCKET)
 

@@ -1,8 +1,7 @@
 """litellm: a provider in front of its other providers.
 
-`register()` once, then the model `wirecall/<inner model>` has tools over text: the provider rewrites the
-request, has litellm itself call the inner model, and reads the answer. Whatever inner model it is, litellm
-speaks chat completions on both sides of it.
+After `register()`, the model `wirecall/<inner model>` has tools over text: the provider rewrites the request,
+lets litellm call the inner model, and reads the answer. litellm speaks chat completions with all models.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -35,7 +34,7 @@ __all__ = ["register"]
 
 Json = dict[str, Any]
 
-# What litellm tells its providers and sets by itself, or what goes to the inner call by a name of its own.
+# What litellm tells its providers and sets by itself, or what the inner call is given by another name.
 _ITS_OWN = frozenset(
     {
         "acompletion",
@@ -67,16 +66,16 @@ def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> litell
     """Makes `name/<inner model>` a model of litellm; a provider of that name is replaced.
 
     Args:
-        name: What the models begin with.
-        **options: Those of `wirecall.WrapOptions`. One request's own are its parameter `wirecall`, a dict.
+        name: The prefix of the models.
+        **options: Those of `wirecall.WrapOptions`. For one request: its parameter `wirecall`, a dict.
 
     Raises:
-        TypeError, ValueError: There is no such option, or no such choice.
+        TypeError, ValueError: An option does not exist, or does not allow the value.
     """
     provider = _Provider(name, Options().with_overrides(options))
     others = [item for item in litellm.custom_provider_map if item["provider"] != name]
     litellm.custom_provider_map = [*others, {"provider": name, "custom_handler": provider}]
-    # litellm does the same at each call, but counts tokens and finds capabilities without it.
+    # litellm does this at each call, but not when it counts tokens or looks for capabilities.
     litellm.utils.custom_llm_setup()
     return provider
 
@@ -143,10 +142,10 @@ class _Source(FunctionSource):
 
 
 def close_stream(inner: Any) -> None:
-    """Closes a synchronous stream of litellm's, which litellm leaves to the garbage collector.
+    """Closes a sync stream, which litellm leaves to the garbage collector.
 
-    That may run while httpx holds the lock of its connections, which closing one needs, too: the thread would
-    wait for itself, for ever. An open stream is therefore never dropped.
+    That may run while httpx holds the lock of its connections, which closing one needs as well: a deadlock.
+    So an open stream is never dropped.
     """
     for attribute in ("", "completion_stream", "streaming_response"):
         inner = getattr(inner, attribute, None) if attribute else inner
@@ -184,14 +183,14 @@ class _Talk(DictExchange):
                 request,
                 options.with_overrides(overrides),
                 served=(str(self.settings.get("api_base")), self._model),
-                # A stop sequence of ours is a favour, not worth an error of models that have none.
+                # Our stop sequence only saves tokens: models without stop sequences do without it.
                 takes_stop=self._supports("stop"),
             )
         except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
         super().__init__(exchange)
         self._last: list[ModelResponseStream] = []
-        # Of several choices litellm streams one finish, and anywhere: what follows it is read, too.
+        # Of several choices litellm streams one finish reason, at any place: what follows it is read, too.
         self._several = (params.get("n") or 1) > 1
         self._finish: list[Json] = []
 

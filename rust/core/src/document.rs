@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::arguments::elements::{ElementWriter, is_nestable};
-use crate::arguments::elements::{Outcome, Reader, UNCLOSED, is_member};
-use crate::arguments::{Context, Found, Lists, write_tree};
+use crate::arguments::elements::{ElementReader, ElementWriter, Halt, UNCLOSED, is_member, is_nestable};
+use crate::arguments::tree::ValuePath;
+use crate::arguments::{Context, Found, Lists, TreeWriter};
 use crate::error::SyntaxError;
 use crate::limits::{Limits, RECURSION};
 use crate::protocols::Xml;
@@ -54,7 +54,7 @@ const FAULTS: usize = 100;
 pub struct Document {
     schema: Arc<Schema>,
     limits: Limits,
-    reader: Reader,
+    reader: ElementReader,
     buffer: String,
     /// Bytes that were read, and the place behind the part of them that is consumed.
     bytes: usize,
@@ -96,7 +96,7 @@ impl Document {
         Document {
             schema: schema.0.clone(),
             limits: Limits { depth: limits.depth.min(RECURSION), ..limits },
-            reader: Reader::document(&schema.0),
+            reader: ElementReader::document(&schema.0),
             buffer: String::new(),
             bytes: 0,
             place: Position::START,
@@ -167,7 +167,7 @@ impl Document {
             notes.fault(fault.what(), *place)
         });
         *place = place.after(&window[counted..at]);
-        if outcome == Outcome::TooDeep {
+        if outcome == Err(Halt::TooDeep) {
             notes.fail(&format!("elements are nested more than {} levels deep", limits.depth), *place);
         }
         at
@@ -185,7 +185,8 @@ impl Document {
             }
             tree => (0, tree),
         };
-        if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", above, tree, Lists::Elements) {
+        let mut writer = TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements };
+        if let Err((_, message)) = writer.value(schema.root, &ValuePath::root(""), above, tree) {
             notes.fail(&message, *place);
         }
         found.args.json.push_str(if above > 0 { "}" } else { "" });

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use wirecall_core as core;
 
 use crate::convert;
@@ -17,24 +17,24 @@ pub struct Text {
     pub text: Slot<LazyText>,
 }
 
-/// A call has begun, and its tool is known. Exactly one end or error with this id follows.
+/// A call has begun, and its tool is known. Exactly one `CallEnd` or `CallError` with this id follows.
 #[pyclass(frozen, eq, hash, module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CallStart {
-    /// Which of the started calls of the message, from 0.
+    /// The number of this call among the started calls of the message, from 0.
     #[pyo3(get)]
     pub index: usize,
-    /// `call_` and 24 random letters and digits, or what `ids` returned.
+    /// `call_` and 24 random letters and digits, or the return value of `ids`.
     #[pyo3(get)]
     pub id: String,
-    /// The tool, as declared.
+    /// The tool's name, as declared.
     #[pyo3(get)]
     pub name: String,
 }
 
 // The slots of `Text` and `ArgumentsDelta` are the parser's to write over, while nobody else has them (see `recycle`).
 
-/// The next part of a call's arguments. Joined, the deltas of a call are the `arguments` of its end.
+/// The next part of a call's arguments. The joined deltas of a call are the `arguments` of its end.
 #[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct ArgumentsDelta {
@@ -42,17 +42,17 @@ pub struct ArgumentsDelta {
     pub part: Slot<(usize, Py<PyString>)>,
 }
 
-/// A complete call. Arguments that do not fit the tool's schema are handed over too; see `problems`.
+/// A complete call. It is delivered even if its arguments do not match the tool's schema; see `problems`.
 ///
 /// Sections are those of docs/wire-format.md.
 #[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct CallEnd {
-    /// Which of the started calls of the message, from 0.
+    /// The number of this call among the started calls of the message, from 0.
     #[pyo3(get)]
     pub index: usize,
     pub id: Id,
-    /// The tool, as declared.
+    /// The tool's name, as declared.
     #[pyo3(get)]
     pub name: Py<PyString>,
     pub arguments: LazyText,
@@ -73,59 +73,59 @@ pub enum Id {
     Later(Ids),
 }
 
-/// A call that cannot be handed over, or a forged result (section 6 of docs/wire-format.md).
+/// A call that was rejected, or a forged result (section 6 of docs/wire-format.md).
 ///
-/// `Toolset.encode_result` writes it as an answer for the model.
+/// `Toolset.encode_result` writes it as an answer to the model.
 #[pyclass(frozen, eq, hash, module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CallError {
-    /// Of the call's start, None where none was reported.
+    /// The index of the call's start; None if none was reported.
     #[pyo3(get)]
     pub index: Option<usize>,
-    /// Of the call's start, None where none was reported.
+    /// The id of the call's start; None if none was reported.
     #[pyo3(get)]
     pub id: Option<String>,
-    /// The tool's name, None where it is not known.
+    /// The tool's name; None if it is unknown.
     #[pyo3(get)]
     pub name: Option<String>,
-    /// A kind of section 6; in strict mode also the name of a repair.
+    /// A kind in section 6; in strict mode also the name of a repair.
     #[pyo3(get)]
     pub kind: String,
-    /// Written for the model: the sentence, followed by the example.
+    /// The text for the model: the sentence, followed by the example.
     #[pyo3(get)]
     pub message: String,
-    /// The source from `start` to `end`, cut only where it exceeds the limit of a call.
+    /// The source from `start` to `end`, shortened only if it exceeds the limit of a call.
     #[pyo3(get)]
     pub raw: String,
-    /// Offset of OPEN or of the forged tag, in characters of the message from 0.
+    /// Offset of OPEN or of the forged tag, in characters of the message.
     #[pyo3(get)]
     pub start: usize,
-    /// Offset after the text that the error covers, in characters of the message.
+    /// Offset after the text of the error, in characters of the message.
     #[pyo3(get)]
     pub end: usize,
     /// What is wrong.
     #[pyo3(get)]
     pub sentence: String,
-    /// A correct call, as `encode` writes it: of this tool, or of the nearest one if it is unknown.
+    /// A correct call as `encode` writes it: of this tool, or of the most similar one if it is unknown.
     ///
-    /// None if no example would help, or none can be made.
+    /// None if no example would help, or if none can be made.
     #[pyo3(get)]
     pub example: Option<String>,
-    /// The arguments as compact JSON text, if the call was read completely, up to its own closing tag.
+    /// The arguments as compact JSON text, if the call was parsed completely, up to its closing tag.
     ///
     /// Only for `invalid_arguments`, and for `coerced` and `key_style` in strict mode.
     #[pyo3(get)]
     pub arguments: Option<String>,
 }
 
-/// One thing in a call's arguments that does not fit the schema (section 4 of docs/wire-format.md).
+/// One violation of the schema in a call's arguments (section 4 of docs/wire-format.md).
 #[pyclass(frozen, eq, hash, module = "wirecall", from_py_object)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// `wrong_type`, `not_in_enum`, `missing_required`, `unknown_field` or `schema`.
     #[pyo3(get)]
     pub kind: String,
-    /// As a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole.
+    /// The field, written as a key: `profile.address.city`, `items[0].sku`; empty for the whole object.
     #[pyo3(get)]
     pub field: String,
     /// A sentence for the model.
@@ -161,30 +161,65 @@ impl PartialEq for CallEnd {
     }
 }
 
-/// `Name(a=…, b=…)`, with the attributes in the order of `__match_args__`.
-pub fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
-    let class = event.get_type();
-    let mut parts = Vec::new();
-    for name in class.getattr("__match_args__")?.try_iter()? {
-        let name: String = name?.extract()?;
-        parts.push(format!("{name}={}", event.getattr(name.as_str())?.repr()?));
-    }
-    Ok(format!("{}({})", class.name()?, parts.join(", ")))
+/// What `__match_args__` names, with its values.
+fn attributes<'py>(event: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>> {
+    let names = event.get_type().getattr("__match_args__")?.cast_into::<PyTuple>()?;
+    let named = |name: Bound<'py, PyAny>| {
+        let name = name.cast_into::<PyString>()?;
+        let value = event.getattr(&name)?;
+        Ok((name, value))
+    };
+    names.iter().map(named).collect()
 }
 
-#[pymethods]
-impl Text {
-    #[classattr]
-    const __match_args__: (&'static str,) = ("text",);
-    #[classattr]
-    const r#type: &'static str = "text";
+/// `Name(a=…, b=…)`, with the attributes in the order of `__match_args__`.
+pub fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
+    let part = |(name, value): (Bound<'_, PyString>, Bound<'_, PyAny>)| Ok(format!("{name}={}", value.repr()?));
+    let parts = attributes(event)?.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
+    Ok(format!("{}({})", event.get_type().name()?, parts.join(", ")))
+}
+
+/// For pickle and copy: the class, and the attributes of `__match_args__`.
+fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+    let values = attributes(event)?.into_iter().map(|(_, value)| value);
+    Ok((event.get_type(), PyTuple::new(event.py(), values.collect::<Vec<_>>())?))
+}
+
+/// The methods of an event: those that all have, and its own. `matched` are its `__match_args__`, `named` is its `type`.
+macro_rules! event {
+    (@str $name:literal) => { &'static str };
+    ($class:ident: matched($($name:literal),+), named($($kind:literal)?); $($method:tt)*) => {
+        #[pymethods]
+        impl $class {
+            #[classattr]
+            const __match_args__: ($(event!(@str $name),)+) = ($($name,)+);
+            $(
+                #[classattr]
+                const r#type: &'static str = $kind;
+            )?
+
+            fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+                repr(slf)
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+                reduce(slf)
+            }
+
+            $($method)*
+        }
+    };
+}
+
+event! {
+    Text: matched("text"), named("text");
 
     #[new]
     fn new(text: Py<PyString>) -> Self {
         Text { text: Slot::new(LazyText::Made(text)) }
     }
 
-    /// Not empty. Where a chunk is nothing but text, this is the very str that was fed.
+    /// The text; not empty. If a chunk contains only text, this is the same str object.
     #[getter]
     fn text(&self, py: Python<'_>) -> &Py<PyString> {
         self.text.get().get(py)
@@ -193,64 +228,26 @@ impl Text {
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         ("text", self.text.get().get(py)).into_pyobject(py)?.hash()
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-type Eight<T = &'static str> = (T, T, T, T, T, T, T, T);
-type Eleven<T = &'static str> = (T, T, T, T, T, T, T, T, T, T, T);
-
-/// For pickle and copy: the class, and the attributes of `__match_args__`.
-fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let class = event.get_type();
-    let mut values = Vec::new();
-    for name in class.getattr("__match_args__")?.try_iter()? {
-        values.push(event.getattr(name?.cast::<PyString>()?)?);
-    }
-    let values = PyTuple::new(event.py(), values)?;
-    Ok(PyTuple::new(event.py(), [class.into_any(), values.into_any()])?.into_any())
-}
-
-#[pymethods]
-impl CallStart {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str, &'static str) = ("index", "id", "name");
-    #[classattr]
-    const r#type: &'static str = "call_start";
+event! {
+    CallStart: matched("index", "id", "name"), named("call_start");
 
     #[new]
     fn new(index: usize, id: String, name: String) -> Self {
         CallStart { index, id, name }
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-#[pymethods]
-impl ArgumentsDelta {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str) = ("index", "delta");
-    #[classattr]
-    const r#type: &'static str = "arguments_delta";
+event! {
+    ArgumentsDelta: matched("index", "delta"), named("arguments_delta");
 
     #[new]
     fn new(index: usize, delta: Py<PyString>) -> Self {
         ArgumentsDelta { part: Slot::new((index, delta)) }
     }
 
-    /// Of the call's start.
+    /// The index of the call's start.
     #[getter]
     fn index(&self) -> usize {
         self.part.get().0
@@ -266,22 +263,10 @@ impl ArgumentsDelta {
         let (index, delta) = self.part.get();
         (index, delta).into_pyobject(py)?.hash()
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-#[pymethods]
-impl CallEnd {
-    #[classattr]
-    const __match_args__: Eight = ("index", "id", "name", "arguments", "start", "end", "repairs", "problems");
-    #[classattr]
-    const r#type: &'static str = "call_end";
+event! {
+    CallEnd: matched("index", "id", "name", "arguments", "start", "end", "repairs", "problems"), named("call_end");
 
     #[new]
     #[pyo3(signature = (index, id, name, arguments, start, end, repairs=Vec::new(), problems=Vec::new()))]
@@ -301,7 +286,7 @@ impl CallEnd {
         CallEnd { index, id: Id::Known(id), name, arguments, start, end, repairs, problems }
     }
 
-    /// That of the call's start.
+    /// The id of the call's start.
     #[getter]
     fn id(&self) -> String {
         match &self.id {
@@ -310,29 +295,30 @@ impl CallEnd {
         }
     }
 
-    /// Compact JSON text of one object; numbers keep their digits. The deltas of the call, joined.
+    /// Compact JSON text of an object, equal to the joined deltas; numbers keep their digits.
     #[getter]
     fn arguments(&self, py: Python<'_>) -> &Py<PyString> {
         self.arguments.get(py)
     }
 
-    /// The repairs that were made: names of section 5, or of docs/protocols.md where a protocol adds some.
+    /// The repairs that were made: names in section 5, or in docs/protocols.md for repairs of other
+    /// protocols.
     ///
-    /// Each once, in the order of first use.
+    /// Each name occurs once, in the order of first use.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.repairs.iter().map(|repair| PyString::intern(py, repair)))
     }
 
-    /// What does not fit the tool's schema (section 4).
+    /// The violations of the tool's schema (section 4).
     #[getter]
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.problems.iter().cloned())
     }
 
-    /// The decoded arguments: a new dict at each access.
+    /// The decoded arguments, a new dict on each access.
     ///
-    /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+    /// Integers that `int()` cannot parse (more than 4,300 digits by default) become `decimal.Decimal`.
     ///
     /// Raises:
     ///     ValueError: A number is outside the range of a float (the error names its field), or the arguments
@@ -342,26 +328,13 @@ impl CallEnd {
         convert::decoded(self.name.bind(py), self.arguments.get(py).bind(py))
     }
 
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
-
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         (self.index, self.id(), &self.name, self.arguments.get(py), self.start, self.end).into_pyobject(py)?.hash()
     }
 }
 
-#[pymethods]
-impl CallError {
-    #[classattr]
-    const __match_args__: Eleven =
-        ("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments");
-    #[classattr]
-    const r#type: &'static str = "call_error";
+event! {
+    CallError: matched("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments"), named("call_error");
 
     #[new]
     #[pyo3(signature = (index, id, name, kind, message, raw, start, end, sentence=None, example=None, arguments=None))]
@@ -382,32 +355,14 @@ impl CallError {
         let sentence = sentence.unwrap_or_else(|| message.clone());
         CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments }
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-#[pymethods]
-impl Problem {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str, &'static str) = ("kind", "field", "message");
+event! {
+    Problem: matched("kind", "field", "message"), named();
 
     #[new]
     fn new(kind: String, field: String, message: String) -> Self {
         Problem { kind, field, message }
-    }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
     }
 }
 

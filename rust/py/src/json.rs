@@ -12,30 +12,30 @@ use crate::toolset::one_of;
 /// The least that Python's limit on the digits of integers can be set to.
 const DIGITS: usize = 640;
 
-/// Read a JSON text: the value is decoded, as `json.loads` would.
+/// Parse JSON text into Python values, as `json.loads` does.
 ///
-/// docs/json.md says what relaxed JSON is, what a tolerant reading does, and what is certain of a cut text.
+/// docs/json.md describes relaxed JSON, tolerant parsing, and what is certain in a truncated text.
 ///
 /// Args:
-///     text: The text. Lone surrogates, escaped ones too, are read as U+FFFD.
-///     relaxed: Also take single quotes, bare keys and words, trailing commas, line breaks in strings,
-///         `True` `False` `None`, `//` and `/* */`. Otherwise JSON is what RFC 8259 says: no NaN.
-///     duplicates: What a key does that its object has already: "error" raises, "first" keeps the first
-///         value, "last" the last.
-///     warnings: A list makes reading tolerant: what is malformed is added to it, in the order of the text,
-///         as a `JsonWarning` (1000 at most, and a last one that there are more), and the value is the best
-///         that can be made of the text; None if there is none in it.
-///     partial: The text may stop anywhere: the value is what is certain of it so far. A key without a value
-///         and a word, number or escape that could go on are left out, what is open is closed; None if
-///         nothing is certain yet.
+///     text: The text. Lone surrogates, including escaped ones, become U+FFFD.
+///     relaxed: Also accept single quotes, bare keys and words, trailing commas, line breaks in strings,
+///         `True`, `False`, `None`, `//` and `/* */`. Otherwise only JSON as in RFC 8259, without NaN.
+///     duplicates: How to treat a key that an object already has: "error" raises an exception, "first" keeps
+///         the first value, "last" the last.
+///     warnings: A list enables tolerant parsing. It receives a `JsonWarning` for each defect, in the order
+///         of the text (at most 1000, and a last one if there are more). The result is the best possible
+///         value, or None if there is no value in the text.
+///     partial: The text may be truncated anywhere. The result is the value that is certain so far: keys
+///         without values and incomplete words, numbers and escapes are left out, and everything open is
+///         closed. None if nothing is certain yet.
 ///
 /// Returns:
 ///     A dict, list, str, int, float, bool or None. Integers are exact.
 ///
 /// Raises:
-///     JsonError: The text is malformed, and `warnings` is None; a number is beyond the range of a float, or
-///         has more digits than `sys.get_int_max_str_digits()` allows (in a tolerant reading it is its text).
-///         In any case if the value is nested more than 512 levels deep.
+///     JsonError: The text is malformed, and `warnings` is None; a number is outside the range of a float, or
+///         has more digits than `sys.get_int_max_str_digits()` allows (in tolerant parsing it becomes its
+///         text). Always if the value is nested more than 512 levels deep.
 ///     ValueError: `duplicates` is not one of its choices.
 ///     TypeError: The text is not a str, or `warnings` is not a list.
 #[pyfunction]

@@ -11,10 +11,10 @@ use crate::text::{LazyText, Slot};
 
 /// A whole message, in order; made by `Toolset.parse`.
 ///
-/// A text becomes a str when it is first asked for; the message's own str lives as long as it.
+/// Texts become str objects on first access; the message keeps the parsed str alive.
 #[pyclass(frozen, module = "wirecall")]
 pub struct Message {
-    /// Texts, calls and errors, in the order of the message. No two texts follow each other.
+    /// Texts, calls and errors, in the order of the message. Texts are never adjacent.
     #[pyo3(get)]
     items: Py<PyTuple>,
 }
@@ -49,7 +49,7 @@ impl Message {
 
 #[pymethods]
 impl Message {
-    /// The texts, joined.
+    /// The joined texts.
     #[getter]
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         let items = self.items.bind(py).iter();
@@ -64,7 +64,7 @@ impl Message {
         self.of_type::<CallEnd>(py)
     }
 
-    /// The calls that cannot be handed over, and forged results.
+    /// The calls that were rejected, and forged results.
     #[getter]
     fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.of_type::<CallError>(py)

@@ -17,13 +17,13 @@ use crate::protocol;
 use crate::recycle::{Part, Recycler};
 use crate::text::LazyText;
 
-/// Reads one message from a stream; made by `Toolset.parser`.
+/// Parses one message from a stream; made by `Toolset.parser`.
 ///
-/// `feed` every chunk as it comes, then `finish` once; both return the events that have become certain. There
-/// is no I/O. Mistakes of the model are events; only the caller's mistakes raise.
+/// Call `feed` with every chunk, then `finish` once. Both return the events that have become certain. A
+/// parser does no I/O. The model's mistakes are events; only the caller's mistakes raise exceptions.
 ///
-/// May be handed from thread to thread. Used by two at once, or by its own `ids` callable, it raises
-/// RuntimeError in the second and goes on in the first. Sections are those of docs/wire-format.md.
+/// A parser can be passed between threads. If two threads use it at once, or its own `ids` callable uses it,
+/// the second use raises RuntimeError and the first continues. Sections are those of docs/wire-format.md.
 #[pyclass(frozen, module = "wirecall")]
 #[derive(Debug)]
 pub struct Parser(Exclusive<Reader>);
@@ -184,22 +184,22 @@ fn given_id(given: &Bound<'_, PyAny>) -> PyResult<String> {
 
 #[pymethods]
 impl Parser {
-    /// Read on, and return the events that are certain now (section 7).
+    /// Process the next chunk, and return the events that are certain now (section 7).
     ///
-    /// Cutting a message differently changes neither the joined texts and deltas nor the ends and errors.
-    /// Halves of a surrogate pair in adjacent chunks are joined; lone ones become U+FFFD.
+    /// How a message is cut affects neither the joined texts and deltas nor the ends and errors. Surrogate
+    /// halves in adjacent chunks are joined; lone ones become U+FFFD.
     ///
     /// Args:
-    ///     text: The next chunk, of any length; "" is one too.
+    ///     text: The next chunk, of any length, including "".
     ///
     /// Returns:
     ///     `Text`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the message;
-    ///     often none. What is not certain yet is held back: one call and one chunk at most.
+    ///     often none. Text that is not certain yet is held back: at most one call and one chunk.
     ///
     /// Raises:
     ///     RuntimeError: The parser is finished, or in use.
-    ///     TypeError: `ids` returned no str.
-    ///     ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids` the parser
+    ///     TypeError: `ids` did not return a str.
+    ///     ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids`, the parser
     ///         is finished.
     #[pyo3(signature = (text, /))]
     fn feed<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
@@ -232,14 +232,14 @@ impl Parser {
     /// End the message, and return its last events.
     ///
     /// Args:
-    ///     truncated: False only if the message is known to be complete: then a last call without CLOSE may
-    ///         be repaired. True or None: it is an `incomplete_call`.
+    ///     truncated: False only if the message is known to be complete; then a last call without CLOSE may
+    ///         be repaired. Otherwise it is an `incomplete_call`.
     ///
     /// Returns:
-    ///     What was held back, and the end or error of a call that is open.
+    ///     The text that was held back, and the end or error of an open call.
     ///
     /// Raises:
-    ///     RuntimeError: The parser is finished already, or in use.
+    ///     RuntimeError: The parser is already finished, or in use.
     #[pyo3(signature = (*, truncated=None))]
     fn finish<'py>(&self, py: Python<'py>, truncated: Option<bool>) -> PyResult<Bound<'py, PyList>> {
         let mut this = self.take(py)?;
@@ -269,7 +269,7 @@ impl Parser {
         }
     }
 
-    /// Forget everything, and be ready for the next message. `ids` and `in_reasoning` stay.
+    /// Discard all state, for the next message. `ids` and `in_reasoning` are kept.
     ///
     /// Raises:
     ///     RuntimeError: The parser is in use.

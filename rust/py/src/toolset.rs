@@ -19,10 +19,10 @@ use crate::message::Message;
 use crate::parser::Parser;
 use crate::{convert, errors, protocol};
 
-/// Compiled tools, immutable: one may be used by any number of threads at once.
+/// Compiled tools. Immutable: one toolset can be used by any number of threads at once.
 ///
-/// `wirecall.Toolset` is the public class; it reads the many forms of definitions and documents the options.
-/// Sections are those of docs/wire-format.md.
+/// `wirecall.Toolset` is the public class; it accepts the many forms of definitions and documents the
+/// options. Sections are those of docs/wire-format.md.
 #[pyclass(frozen, subclass, module = "wirecall._core")]
 #[derive(Debug)]
 pub struct Toolset {
@@ -37,13 +37,13 @@ pub struct Toolset {
 #[pyclass(frozen, eq, get_all, module = "wirecall")]
 #[derive(Debug, PartialEq)]
 pub struct Plan {
-    /// The tool.
+    /// The tool's name.
     name: String,
-    /// Either "pairs" or "json".
+    /// "pairs" or "json".
     encoding: String,
     /// The keys of its calls.
     fields: Vec<Field>,
-    /// Why it is written as JSON, where that was not asked for.
+    /// Why calls are written as JSON although that was not requested.
     reason: Option<String>,
 }
 
@@ -51,11 +51,11 @@ pub struct Plan {
 #[pyclass(frozen, eq, get_all, module = "wirecall", from_py_object)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// With its dots and quotes.
+    /// The key, with its dots and quotes.
     key: String,
-    /// The type, as the manual says it.
+    /// The type as in the manual.
     r#type: String,
-    /// Whether every call must have it.
+    /// Whether every call must contain the key.
     required: bool,
 }
 
@@ -199,28 +199,28 @@ impl Toolset {
         Ok(Toolset { tools: Arc::new(tools), text: Exclusive::default(), is_custom })
     }
 
-    /// The tools' names, in the order given.
+    /// The tools' names, in the given order.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
     }
 
-    /// What tool results begin with: use these as stop sequences, since models invent results.
+    /// The beginnings of tool results. Use them as stop sequences, because models invent results.
     #[getter]
     fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.result_marks().iter().map(|mark| &**mark).collect::<Vec<&str>>())
     }
 
-    /// Read a whole message: the same as feeding it to a parser.
+    /// Parse a whole message, with the same result as a parser.
     ///
     /// Args:
-    ///     text: The message. Lone surrogates are read as U+FFFD.
+    ///     text: The message. Lone surrogates become U+FFFD.
     ///     truncated: False only if the message is known to be complete; then a last call without CLOSE may
     ///         be repaired (`missing_close`, section 5).
-    ///     in_reasoning: The message begins inside reasoning that a template has opened.
+    ///     in_reasoning: Whether the message begins inside reasoning that a template has opened.
     ///
     /// Returns:
-    ///     Texts, calls and errors. Mistakes of the model are among the errors; none is raised.
+    ///     Texts, calls and errors. The model's mistakes are errors in the message, not exceptions.
     #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=false))]
     fn parse(
         &self,
@@ -235,19 +235,19 @@ impl Toolset {
         Message::new(text.as_py_str().bind(py), &items, Ids::new())
     }
 
-    /// Read many whole messages, in their order, without the GIL.
+    /// Parse many whole messages without the GIL.
     ///
     /// Args:
     ///     texts: The messages.
-    ///     threads: How many threads read, None for one for each processor. 256 at most are started.
-    ///     truncated: As in `parse`, for all of them.
-    ///     in_reasoning: As in `parse`, for all of them.
+    ///     threads: The number of threads, at most 256; None for one per processor.
+    ///     truncated: As in `parse`, for all messages.
+    ///     in_reasoning: As in `parse`, for all messages.
     ///
     /// Returns:
-    ///     One message for each text.
+    ///     One message for each text, in order.
     ///
     /// Raises:
-    ///     TypeError: A text that is not a str, or one str instead of many.
+    ///     TypeError: A text is not a str, or `texts` is a single str.
     ///     ValueError: `threads` is less than 1, or out of range.
     #[pyo3(signature = (texts, /, *, threads=None, truncated=None, in_reasoning=false))]
     fn parse_many(
@@ -279,9 +279,9 @@ impl Toolset {
     /// A parser for one stream.
     ///
     /// Args:
-    ///     ids: Called once for each call that starts, for its id. Without it an id is `call_` and 24 random
+    ///     ids: Called for the id of each call that starts. Without it, an id is `call_` and 24 random
     ///         letters and digits.
-    ///     in_reasoning: The message begins inside reasoning that a template has opened.
+    ///     in_reasoning: Whether the message begins inside reasoning that a template has opened.
     ///
     /// Raises:
     ///     TypeError: `ids` is not callable.
@@ -293,39 +293,40 @@ impl Toolset {
         Ok(Parser::new(self.tools.clone(), ids, in_reasoning))
     }
 
-    /// The canonical text of a call (section 8), which reads back, in both modes, as the same JSON.
+    /// The canonical text of a call (section 8). In both modes, it parses as the same JSON.
     ///
     /// Args:
-    ///     name: A tool's name. An undeclared tool is not an error: its call is written without types (the
-    ///         command line refuses it).
-    ///     arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
-    ///         and int as what they are), or the JSON text of an object, whose digits are kept. They may
-    ///         violate the schema; what does is read back as the schema has it (`1` for a string as `"1"`).
+    ///     name: A tool's name. An undeclared tool is not an error: its call is written without types. (The
+    ///         command line rejects it.)
+    ///     arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
+    ///         and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
+    ///         violations are parsed as the schema requires (`1` as `"1"` for a string).
     ///
     /// Raises:
-    ///     TypeError: Neither a mapping nor JSON text; a key that is not a str; a value that is not JSON.
-    ///     ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over `depth` levels
-    ///         of nesting (or a cycle); a name that no call can have.
+    ///     TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
+    ///         JSON.
+    ///     ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
+    ///         nested deeper than `depth` (or cyclic); or no call can have the name.
     #[pyo3(signature = (name, arguments, /))]
     fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         let text = convert::encode(&self.tools, name, arguments, &self.text);
         protocol::raised().and(text)
     }
 
-    /// The text of a tool's result, in which nothing can be parsed as a tag (section 10).
+    /// The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
     ///
     /// Args:
-    ///     name: The tool's name; None, as in an error whose tool is not known, is "unknown".
-    ///     content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-    ///         U+FFFD. Of a `CallError`, its sentence, neutralised, and its example, verbatim.
-    ///     error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
-    ///     number: Which call of the same tool in one turn this answers, from 1, where there is more than
-    ///         one.
+    ///     name: The tool's name; None if it is unknown, which is written as "unknown".
+    ///     content: A str as it is, or another JSON value as compact JSON. Lone surrogates in a str become
+    ///         U+FFFD. For a `CallError`, its sentence, neutralised, and its example, verbatim.
+    ///     error: Whether the content describes an error: in wire a `<tool-error>` instead of a
+    ///         `<tool-result>`.
+    ///     number: Which of several calls of the same tool in one turn this is the result of, from 1.
     ///
     /// Raises:
-    ///     TypeError: A value that is not JSON.
-    ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; over `depth` levels of nesting; a
-    ///         `number` that does not count from 1.
+    ///     TypeError: The value is not JSON.
+    ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; more than `depth` levels of nesting; a
+    ///         `number` less than 1.
     #[pyo3(signature = (name, content, /, *, error=false, number=None))]
     fn encode_result(
         &self,
@@ -347,15 +348,16 @@ impl Toolset {
         protocol::raised().map(|()| text)
     }
 
-    /// User text in which nothing can be parsed as a tag of wirecall's (section 10).
+    /// Text of a user, in which nothing can be parsed as a tag of wirecall (section 10).
     ///
-    /// Whatever could open or end a result, and OPEN, gets a visible backslash; nothing else is changed.
+    /// Everything that could open or end a result, and OPEN, gets a visible backslash; nothing else is
+    /// changed.
     ///
     /// Args:
     ///     text: Any text. Lone surrogates become U+FFFD.
     ///
     /// Returns:
-    ///     `text` itself if nothing has to be changed.
+    ///     `text` itself if nothing needs to be changed.
     #[pyo3(signature = (text, /))]
     fn neutralise<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let clean = convert::clean(text)?;
@@ -366,23 +368,23 @@ impl Toolset {
         Ok(PyString::new(text.py(), &neutral))
     }
 
-    /// What the model is told: a header, and one line for each tool (section 9).
+    /// The manual for the model: a header, and one line for each tool (section 9).
     ///
     /// Args:
-    ///     header: Instead of the built-in one; "" leaves the tools' lines alone.
+    ///     header: Text that replaces the built-in header; "" for only the tools' lines.
     #[pyo3(signature = (*, header=None))]
     fn manual(&self, header: Option<&str>) -> PyResult<String> {
         let text = self.tools.manual(header);
         protocol::raised().map(|()| text)
     }
 
-    /// The example calls in the manual's built-in header: usually one, of a declared tool.
+    /// The example calls in the manual's built-in header: usually one call, of a declared tool.
     fn examples(&self) -> PyResult<Vec<String>> {
         let examples = self.tools.examples();
         protocol::raised().map(|()| examples)
     }
 
-    /// One tool's line of the manual.
+    /// One tool's line in the manual.
     ///
     /// Raises:
     ///     ValueError: There is no such tool.
@@ -407,7 +409,7 @@ impl Toolset {
         })
     }
 
-    /// The exact substrings of a message that are calls: those that `parse` reports as `CallEnd`.
+    /// The exact substrings of a message that are calls: those that `parse` returns as `CallEnd`.
     #[pyo3(signature = (text, /))]
     fn segments(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
         let segments = self.tools.segments(&convert::clean(text)?).into_iter().map(str::to_owned).collect();

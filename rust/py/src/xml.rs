@@ -9,9 +9,9 @@ use crate::convert::{self, Surrogates};
 use crate::errors;
 use crate::exclusive::{Exclusive, Taken};
 
-/// Reads one XML document in parts.
+/// Parses one XML document in parts.
 ///
-/// `wirecall.XmlParser` is the public class; it reads schemas and documents the options.
+/// `wirecall.XmlParser` is the public class; it accepts schemas and documents the options.
 #[pyclass(frozen, subclass, module = "wirecall._core")]
 #[derive(Debug)]
 pub struct XmlParser(Exclusive<State>);
@@ -56,11 +56,11 @@ impl XmlParser {
         Ok(XmlParser(Exclusive::new(State { document, surrogates: Surrogates::default(), finished: false })))
     }
 
-    /// Read the next part of the text, however it is cut.
+    /// Process the next part of the text, cut anywhere.
     ///
     /// Raises:
-    ///     XmlError: Text that cannot be read, at the latest when what is wrong is complete.
-    ///     RuntimeError: The parser is finished, or used by another thread right now.
+    ///     XmlError: The text cannot be parsed; raised at the latest when the defect is complete.
+    ///     RuntimeError: The parser is finished, or in use by another thread.
     #[pyo3(signature = (text, /))]
     fn feed(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<()> {
         let mut state = self.take(py)?;
@@ -75,14 +75,14 @@ impl XmlParser {
         read.map_err(|error| errors::xml_error(py, &error))
     }
 
-    /// End the text.
+    /// End the document.
     ///
     /// Returns:
     ///     The value, as `wirecall.parse_xml` returns it.
     ///
     /// Raises:
-    ///     XmlError: Text that cannot be read.
-    ///     RuntimeError: The parser is finished, or used by another thread right now.
+    ///     XmlError: The text cannot be parsed.
+    ///     RuntimeError: The parser is finished, or in use by another thread.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.take(py)?;
         let State { document, surrogates, finished } = &mut *state;
@@ -93,16 +93,16 @@ impl XmlParser {
         convert::loads(&PyString::new(py, &json.map_err(|error| errors::xml_error(py, &error))?))
     }
 
-    /// The value as far as it is known: as if all that is open were closed here.
+    /// The value so far, as if everything open were closed here.
     ///
-    /// What was read so far is looked at as a whole, so this costs as much as what was read.
+    /// Each call processes the whole text so far.
     ///
     /// Returns:
     ///     None before the first element.
     ///
     /// Raises:
-    ///     XmlError: Text that cannot be read.
-    ///     RuntimeError: The parser is finished, or used by another thread right now.
+    ///     XmlError: The text cannot be parsed.
+    ///     RuntimeError: The parser is finished, or in use by another thread.
     fn partial<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let state = self.take(py)?;
         if state.finished {
@@ -115,7 +115,7 @@ impl XmlParser {
         }
     }
 
-    /// What was wrong and was repaired, or does not fit the schema: the first 100, in their order.
+    /// The first 100 repairs and schema violations, in order.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let state = self.take(py)?;
@@ -131,7 +131,7 @@ impl XmlParser {
     }
 }
 
-/// Write a value as elements; `wirecall.format_xml` is the public function.
+/// Format a value as XML elements; `wirecall.format_xml` is the public function.
 #[pyfunction]
 #[pyo3(signature = (value, schema, root, /))]
 pub fn format_xml(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wirecall._apis import roles
-from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
+from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, error_type
 from wirecall._apis.messages.answer import is_text
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import Json, are_same, as_json, kind_of, listed, mapping, result_text
@@ -28,7 +28,7 @@ class UnsupportedThreadError(UnsupportedRequestError):
 
 
 def refusal(error: Exception) -> Json:
-    about: Json = {"type": "invalid_request_error", "message": str(error)}
+    about: Json = {"type": error_type(error), "message": str(error)}
     if isinstance(error, UnsupportedThreadError):
         about["details"] = {"error_code": "thread_unsupported_request"}
     return {"type": "error", "error": about}

@@ -66,7 +66,7 @@ NO_TOOL = Tool("", {})
 NO_FIELD = Field(("",), "", {})
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A value or a key that the strict reader does not take; args: kind, message."""
 
 
@@ -108,7 +108,7 @@ class Arguments:
         self._name = name
         self._tool = self._tools.get(name, NO_TOOL)
         if self._tool is NO_TOOL:
-            raise Refused("unknown_tool", f"there is no tool {name}")
+            raise RefusedError("unknown_tool", f"there is no tool {name}")
         self._index = self._count
         self._count += 1
         self._id = f"call_{getrandbits(96):024x}"
@@ -153,7 +153,7 @@ class Arguments:
             bare, double, single = match.groups()
             path.append(bare if bare is not None else escapes(unescape, double if single is None else single))
         if at != len(key) or not path:
-            raise Refused("malformed_call", f"{key} is not a key")
+            raise RefusedError("malformed_call", f"{key} is not a key")
         schema: Schema = self._tool.schema
         for segment in path:
             schema = schema.get("properties", {}).get(segment, {})
@@ -173,7 +173,7 @@ class Arguments:
             value = known
         elif quoted:
             if kind != "any":
-                raise Refused("coerced", f"{field.path[-1]} takes no quoted text")
+                raise RefusedError("coerced", f"{field.path[-1]} takes no quoted text")
             value = json_string(text)
         elif kind == "boolean":
             value = text if text == "true" or text == "false" else self._wrong(field, text)
@@ -185,7 +185,7 @@ class Arguments:
         elif kind == "any":
             value = text if text in WORDS or is_number(text) else json_string(text)
         else:
-            raise Refused("coerced", f"{field.path[-1]} takes no single value")
+            raise RefusedError("coerced", f"{field.path[-1]} takes no single value")
         self._add(field.path, value, fresh)
 
     def _wrong(self, field: Field, text: str) -> str:
@@ -197,19 +197,19 @@ class Arguments:
         if tree is None:
             if len(path) == 1:
                 if path[0] in self._seen:
-                    raise Refused("duplicate_argument", f"{path[0]} is given twice")
+                    raise RefusedError("duplicate_argument", f"{path[0]} is given twice")
                 fresh.append(f"{',' if self._seen else '{'}{json_string(path[0])}:{value}")
                 self._seen.add(path[0])
                 return
             tree = self._tree = {}
         if path[0] in self._seen:
-            raise Refused("duplicate_argument", f"{path[0]} is given twice")
+            raise RefusedError("duplicate_argument", f"{path[0]} is given twice")
         for key in path[:-1]:
             tree = tree.setdefault(key, {})
             if not isinstance(tree, dict):
-                raise Refused("duplicate_argument", f"{'.'.join(path)} is given twice")
+                raise RefusedError("duplicate_argument", f"{'.'.join(path)} is given twice")
         if path[-1] in tree:
-            raise Refused("duplicate_argument", f"{'.'.join(path)} is given twice")
+            raise RefusedError("duplicate_argument", f"{'.'.join(path)} is given twice")
         tree[path[-1]] = value
 
     def _put_json(self, text: str, fresh: list[str]) -> None:
@@ -217,14 +217,14 @@ class Arguments:
         try:
             value = loads(text)
         except ValueError as error:
-            raise Refused("invalid_json", str(error)) from None
+            raise RefusedError("invalid_json", str(error)) from None
         self._add(field.path, dumps(_typed(value, field.schema)), fresh)
 
     def _put_object(self, text: str, fresh: list[str]) -> None:
         try:
             members = loads(text)
         except ValueError as error:
-            raise Refused("invalid_json", str(error)) from None
+            raise RefusedError("invalid_json", str(error)) from None
         properties = self._tool.schema.get("properties", {})
         for key, value in members.items():
             self._add((key,), dumps(_typed(value, properties.get(key, {}))), fresh)

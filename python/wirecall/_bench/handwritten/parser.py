@@ -24,7 +24,7 @@ from wirecall._bench.handwritten.arguments import (
     NO_FIELD,
     NO_TOOL,
     Arguments,
-    Refused,
+    RefusedError,
     complete_escapes,
     escapes,
     unescape,
@@ -277,7 +277,7 @@ class HandWritten(Arguments):
                             if field is not None and field.streams and self._tree is None:
                                 seen = self._seen
                                 if key in seen:
-                                    raise Refused("duplicate_argument", f"{key} is given twice")
+                                    raise RefusedError("duplicate_argument", f"{key} is given twice")
                                 value = json_string(bare if quoted is None else quoted)
                                 fresh.append((field.next_json if seen else field.first_json) + value)
                                 seen.add(field.name)
@@ -306,9 +306,9 @@ class HandWritten(Arguments):
                         elif size - pos < 7 and CLOSE.startswith(buf[pos:]):
                             break
                         else:
-                            raise Refused("malformed_call", "expected key=value")
+                            raise RefusedError("malformed_call", "expected key=value")
                     else:
-                        raise Refused("malformed_call", "expected a space after a value")
+                        raise RefusedError("malformed_call", "expected a space after a value")
 
                 elif state == _TEXT:
                     at = buf.find(OPEN, pos)
@@ -357,7 +357,7 @@ class HandWritten(Arguments):
                             scan = pos
                             break
                     if buf[at] != "=":
-                        raise Refused("malformed_call", "expected key=value")
+                        raise RefusedError("malformed_call", "expected key=value")
                     key = buf[pos:at]
                     self._field = self._tool.fields.get(key) or self._undeclared(key)
                     pos = at + 1
@@ -369,17 +369,17 @@ class HandWritten(Arguments):
                     char = buf[pos]
                     if char == "<":
                         if buf.startswith(CLOSE, pos):
-                            raise Refused("empty_value", "a value is missing")
+                            raise RefusedError("empty_value", "a value is missing")
                         if size - pos < 7 and CLOSE.startswith(buf[pos:]):
                             break
                     elif char in WS:
-                        raise Refused("empty_value", "a value is missing")
+                        raise RefusedError("empty_value", "a value is missing")
                     field = self._field
                     if field.streams and self._tree is None:
                         self._streams = True
                         seen = self._seen
                         if field.name in seen:
-                            raise Refused("duplicate_argument", f"{field.name} is given twice")
+                            raise RefusedError("duplicate_argument", f"{field.name} is given twice")
                         fresh.append((field.next_json if seen else field.first_json) + '"')
                         seen.add(field.name)
                     else:
@@ -509,7 +509,7 @@ class HandWritten(Arguments):
                         body = buf[pos + 6 : close].lstrip(WS)[len(name) :].strip(WS)
                         pos = close
                         if body:
-                            raise Refused("malformed_call", "expected key=value")
+                            raise RefusedError("malformed_call", "expected key=value")
                         state = _AFTER
                     else:
                         state = self._not_a_call(out)
@@ -534,7 +534,7 @@ class HandWritten(Arguments):
                     if pos == size or (size - pos < 7 and CLOSE.startswith(buf[pos:])):
                         break
                     if not buf.startswith(CLOSE, pos):
-                        raise Refused("malformed_call", "nothing may follow the object")
+                        raise RefusedError("malformed_call", "nothing may follow the object")
                     pos += 7
                     self._end_call(self._base + pos, out, fresh)
                     state = _TEXT
@@ -547,7 +547,7 @@ class HandWritten(Arguments):
                     pos = at
                     out.append(self._call_error(self._base + pos))
                     state = _TEXT
-        except Refused as refused:
+        except RefusedError as refused:
             kind, message = refused.args
             self._error = (kind, message)
             self._quote = ""

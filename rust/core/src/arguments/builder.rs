@@ -15,7 +15,7 @@ use crate::syntax::shown::join;
 
 /// A step from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PathSegment {
     /// The type of what the step is made in.
     pub from: NodeId,
     pub to: To,
@@ -31,11 +31,11 @@ pub enum To {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The next member of the root object, sent as it is written.
-    Live,
+    Streamed,
     /// A new piece.
-    Piece(usize),
+    Deferred(usize),
     /// There is a value already: the new one must be the same.
-    Again(usize),
+    Duplicate(usize),
 }
 
 /// What is at a place already.
@@ -78,7 +78,7 @@ pub type Visit<'v> = &'v mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool);
 const FIRST_BYTES: usize = 120;
 
 #[derive(Debug)]
-pub struct Args {
+pub struct ArgumentsBuilder {
     pub json: String,
     /// Bytes that went out.
     sent: usize,
@@ -92,9 +92,9 @@ pub struct Args {
     pieces: Vec<Piece>,
 }
 
-impl Default for Args {
+impl Default for ArgumentsBuilder {
     fn default() -> Self {
-        Args {
+        ArgumentsBuilder {
             json: String::new(),
             sent: 0,
             hold: None,
@@ -105,7 +105,23 @@ impl Default for Args {
     }
 }
 
-impl Args {
+/// Appends the comma that separates what comes next from what is before it in the same brackets.
+#[inline]
+pub fn push_comma(json: &mut String) {
+    if !matches!(json.as_bytes().last(), Some(b'{' | b'[')) {
+        json.push(',');
+    }
+}
+
+/// Appends the key of an object's next member.
+#[inline]
+pub fn push_key(json: &mut String, key: &str) {
+    push_comma(json);
+    push_string(json, key);
+    json.push(':');
+}
+
+impl ArgumentsBuilder {
     /// As new, with its memory; `json` is taken.
     pub fn reset(&mut self) {
         self.pieces.truncate(1);
@@ -124,7 +140,7 @@ impl Args {
         &self.json[start..self.sent]
     }
 
-    /// Nothing written from here on goes out until [`Args::release`]. False if that was so already.
+    /// Nothing written from here on goes out until [`ArgumentsBuilder::release`]. False if that was so already.
     pub fn hold(&mut self) -> bool {
         let first = self.hold.is_none();
         if first {
@@ -154,7 +170,7 @@ impl Args {
     }
 
     /// What stands at the end of `steps`.
-    pub fn probe(&self, steps: &[Step]) -> Probe {
+    pub fn probe(&self, steps: &[PathSegment]) -> Probe {
         let mut at = 0;
         for (position, step) in steps.iter().enumerate() {
             let next = match (&self.pieces[at], &step.to) {
@@ -182,9 +198,9 @@ impl Args {
     }
 
     /// Makes or finds the place that `steps` lead to.
-    pub fn place(&mut self, steps: &[Step], pieces: bool) -> Result<Target, Collision> {
+    pub fn place(&mut self, steps: &[PathSegment], pieces: bool) -> Result<Target, Collision> {
         let mut at = 0;
-        for Step { from, to } in steps {
+        for PathSegment { from, to } in steps {
             // The container that this step needs, made where there is none.
             if matches!(self.pieces[at], Piece::Empty) {
                 self.pieces[at] = match to {
@@ -217,13 +233,13 @@ impl Args {
             }
         }
         match self.pieces[at] {
-            Piece::Whole(_) => Ok(Target::Again(at)),
+            Piece::Whole(_) => Ok(Target::Duplicate(at)),
             Piece::Object(..) | Piece::Array(_) => Err(Collision::Taken),
             Piece::Empty if pieces || self.held.is_some() => {
                 self.hold_pieces();
-                Ok(Target::Piece(at))
+                Ok(Target::Deferred(at))
             }
-            Piece::Empty => Ok(Target::Live),
+            Piece::Empty => Ok(Target::Streamed),
         }
     }
 
@@ -257,11 +273,8 @@ impl Args {
         if self.json.is_empty() {
             self.make_room();
             self.json.push('{');
-        } else {
-            self.json.push(',');
         }
-        push_string(&mut self.json, key);
-        self.json.push(':');
+        push_key(&mut self.json, key);
         self.json.len()
     }
 
@@ -294,13 +307,13 @@ impl Args {
     /// Starts writing a value; for a live one this writes its key. Returns where the value starts.
     pub fn begin(&mut self, target: Target, key: &str) -> usize {
         match target {
-            Target::Live => return self.begin_member(key),
-            Target::Again(_) => {
+            Target::Streamed => return self.begin_member(key),
+            Target::Duplicate(_) => {
                 if self.held.is_none() {
                     self.hold();
                 }
             }
-            Target::Piece(_) => {}
+            Target::Deferred(_) => {}
         }
         self.json.len()
     }
@@ -309,16 +322,16 @@ impl Args {
     pub fn end(&mut self, target: Target, start: usize) -> bool {
         let range = start..self.json.len();
         match target {
-            Target::Live => {
+            Target::Streamed => {
                 let last = self.pieces.len() - 1;
                 self.pieces[last] = Piece::Whole(range);
                 true
             }
-            Target::Piece(at) => {
+            Target::Deferred(at) => {
                 self.pieces[at] = Piece::Whole(range);
                 true
             }
-            Target::Again(at) => {
+            Target::Duplicate(at) => {
                 let Piece::Whole(first) = &self.pieces[at] else { return false };
                 let same = self.json[first.clone()] == self.json[range];
                 if same {
@@ -333,10 +346,10 @@ impl Args {
     }
 
     /// Stores items behind the `length` that the array at `steps` has.
-    pub fn append(&mut self, steps: &[Step], length: usize, items: &[String]) -> Result<(), Collision> {
+    pub fn append(&mut self, steps: &[PathSegment], length: usize, items: &[String]) -> Result<(), Collision> {
         let mut steps = steps.to_vec();
         for (offset, item) in items.iter().enumerate() {
-            steps.push(Step { from: crate::schema::UNKNOWN, to: To::Index(length + offset) });
+            steps.push(PathSegment { from: crate::schema::UNKNOWN, to: To::Index(length + offset) });
             let target = self.place(&steps, true)?;
             let start = self.begin(target, "");
             self.json.push_str(item);
@@ -349,12 +362,10 @@ impl Args {
     /// Writes the pieces in their places.
     pub fn write_pieces(&mut self, visit: Visit<'_>) {
         let (Some(held), Some(root)) = (self.held, self.root()) else { return };
-        let mut out = String::new();
+        let mut out = String::from(if held == 0 { "{" } else { "" });
         for at in self.live..root.len() {
             let (key, piece) = root.at(at);
-            out.push(if held == 0 && out.is_empty() { '{' } else { ',' });
-            push_string(&mut out, key);
-            out.push(':');
+            push_key(&mut out, key);
             self.write_piece(*piece, &join("", key), &mut out, visit);
         }
         self.json.truncate(held);
@@ -370,12 +381,8 @@ impl Args {
             Piece::Whole(range) => out.push_str(&self.json[range.clone()]),
             Piece::Object(id, keys) => {
                 out.push('{');
-                for (position, (key, piece)) in keys.iter().enumerate() {
-                    if position > 0 {
-                        out.push(',');
-                    }
-                    push_string(out, key);
-                    out.push(':');
+                for (key, piece) in keys.iter() {
+                    push_key(out, key);
                     self.write_piece(*piece, &join(path, key), out, visit);
                 }
                 out.push('}');
@@ -384,9 +391,7 @@ impl Args {
             Piece::Array(items) => {
                 out.push('[');
                 for (position, piece) in items.iter().enumerate() {
-                    if position > 0 {
-                        out.push(',');
-                    }
+                    push_comma(out);
                     self.write_piece(*piece, &format!("{path}[{position}]"), out, visit);
                 }
                 out.push(']');

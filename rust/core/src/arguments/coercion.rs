@@ -58,16 +58,9 @@ fn choose(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, ou
         out.push_str("null");
         return Outcome { converted: true, problem: None };
     }
-    for choice in choices.iter() {
-        let taken = match choice {
-            Choice::String => true,
-            Choice::Literal(literal) => literal.text.as_deref() == Some(text),
-            _ => false,
-        };
-        if taken {
-            push_string(out, text);
-            return Outcome::default();
-        }
+    if choices.iter().any(|choice| is_string(choice, text)) {
+        push_string(out, text);
+        return Outcome::default();
     }
     let folded = OnceCell::new();
     for choice in choices.iter().filter(|choice| lists || **choice != Choice::Array) {
@@ -84,16 +77,21 @@ fn choose(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, ou
     Outcome { converted: false, problem: Some(violation(node)) }
 }
 
+/// Is the text, to the letter, this string of an enum?
+pub fn is_literal(choice: &Choice, text: &str) -> bool {
+    matches!(choice, Choice::Literal(literal) if literal.text.as_deref() == Some(text))
+}
+
+/// Does the choice take the text as a string?
+pub fn is_string(choice: &Choice, text: &str) -> bool {
+    matches!(choice, Choice::String) || is_literal(choice, text)
+}
+
 /// Does the text, bare, read as that text, with neither repair nor problem? False also where that is not plain to see.
 pub fn is_string_bare(node: &Node, text: &str) -> bool {
     let mut scratch = String::new();
     let choices = node.candidates(text);
-    let string = |choice: &Choice| match choice {
-        Choice::String => true,
-        Choice::Literal(literal) => literal.text.as_deref() == Some(text),
-        _ => false,
-    };
-    choices.iter().any(string)
+    choices.iter().any(|choice| is_string(choice, text))
         && !is_none(&choices, text)
         && !choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
 }
@@ -102,9 +100,7 @@ pub fn is_string_bare(node: &Node, text: &str) -> bool {
 fn is_none(choices: &[Choice], text: &str) -> bool {
     matches!(text, "None" | "Null" | "NULL")
         && choices.contains(&Choice::Null)
-        && !choices
-            .iter()
-            .any(|choice| matches!(choice, Choice::Literal(literal) if literal.text.as_deref() == Some(text)))
+        && !choices.iter().any(|choice| is_literal(choice, text))
 }
 
 /// Is the text, bare, the JSON of something other than a string that the type takes?

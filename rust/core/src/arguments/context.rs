@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::builder::Args;
+use super::builder::ArgumentsBuilder;
 use super::example::{Given, example_members};
 use super::messages;
 use crate::error::{ErrorKind, Problem, ProblemKind, Repair};
@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::schema::{NodeId, Schema};
 use crate::syntax::json::Member;
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::Delimiters;
+use crate::syntax::scan::{Delimiters, Scan, ws_run};
 use crate::tools::{Syntax, Tools};
 
 /// Writes calls and parts of calls, as a model would.
@@ -72,12 +72,23 @@ impl<'a> Io<'a> {
     pub fn rest(&self) -> &'a str {
         &self.window[self.at..]
     }
+
+    /// Reads over whitespace. Returns the byte after it.
+    pub fn next_byte(&mut self) -> Flow<u8> {
+        self.at = ws_run(self.window, self.at);
+        self.rest().bytes().next().ok_or(Step::Need)
+    }
+
+    /// [`Context::repair`] with the sentence that says what strict mode does not accept.
+    pub fn repair(&mut self, repair: Repair, message: impl Into<String>) -> Result<(), Bad> {
+        self.cx.repair_or(self.found, repair, || message.into())
+    }
 }
 
 /// What a body has found so far.
 #[derive(Debug, Default)]
 pub struct Found {
-    pub args: Args,
+    pub args: ArgumentsBuilder,
     pub repairs: Vec<Repair>,
     pub problems: Vec<Problem>,
 }
@@ -105,6 +116,37 @@ pub enum Step {
     /// The tool is called so, which decides the types of what follows.
     Named(String),
     Failed(Failure),
+}
+
+/// How a body goes on: with the rest of its window, or by telling the parser something.
+pub type Flow<T = ()> = Result<T, Step>;
+
+/// Goes on step by step, until the parser is told something.
+#[inline(always)]
+pub fn steps(mut step: impl FnMut() -> Flow) -> Step {
+    loop {
+        if let Err(step) = step() {
+            return step;
+        }
+    }
+}
+
+impl From<Bad> for Step {
+    fn from((kind, message): Bad) -> Self {
+        Step::Failed(Failure { kind, message, skip: Skip::Body })
+    }
+}
+
+impl<T> Scan<T> {
+    /// What was found. If that cannot be told yet, the body asks for more text.
+    #[inline]
+    pub fn decided(self) -> Flow<Option<T>> {
+        match self {
+            Scan::Match(found) => Ok(Some(found)),
+            Scan::NoMatch => Ok(None),
+            Scan::Incomplete => Err(Step::Need),
+        }
+    }
 }
 
 impl Found {
@@ -144,23 +186,53 @@ impl Found {
         self.problems.push(Problem { kind, field, message });
     }
 
+    /// Lists a value that its type cannot take.
+    #[cold]
+    pub fn violation(
+        &mut self,
+        cx: &Context<'_>,
+        id: NodeId,
+        kind: ProblemKind,
+        path: impl FnOnce() -> String,
+        value: &str,
+    ) {
+        if self.is_full() {
+            return;
+        }
+        let field = path();
+        let message = messages::violation(cx, id, kind, &field, value);
+        self.problem(kind, field, message);
+    }
+
     /// Reports the fields that an object of type `id` requires and does not have.
     pub fn missing(
         &mut self,
         cx: &Context<'_>,
         id: NodeId,
         path: &dyn Fn() -> String,
-        has: impl Fn(&Args, &str) -> bool,
+        has: impl Fn(&ArgumentsBuilder, &str) -> bool,
     ) {
-        let Some(object) = &cx.schema.node(id).object else { return };
         let room = MAX_PROBLEMS - self.problems.len();
-        let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
-        for name in missing {
-            let field = messages::join(&path(), name);
-            let message = messages::missing(cx, id, &field, name);
-            self.problem(ProblemKind::MissingRequired, field, message);
+        for problem in missing(cx, id, path, room, |name| has(&self.args, name)) {
+            self.problem(problem.kind, problem.field, problem.message);
         }
     }
+}
+
+/// The first few fields that an object of type `id` requires and does not have.
+pub fn missing(
+    cx: &Context<'_>,
+    id: NodeId,
+    path: &dyn Fn() -> String,
+    room: usize,
+    has: impl Fn(&str) -> bool,
+) -> Vec<Problem> {
+    let required = cx.schema.node(id).object.iter().flat_map(|object| &object.required);
+    let problem = |name: &String| {
+        let field = messages::join(&path(), name);
+        Problem { kind: ProblemKind::MissingRequired, message: messages::missing(cx, id, &field, name), field }
+    };
+    required.filter(|name| !has(name)).take(room).map(problem).collect()
 }
 
 impl<'a> Context<'a> {
@@ -176,5 +248,10 @@ impl<'a> Context<'a> {
         }
         found.repair(repair);
         Ok(())
+    }
+
+    /// The same with the sentence that says what strict mode does not accept.
+    pub fn repair_or(&self, found: &mut Found, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
+        self.repair(found, repair).map_err(|kind| (kind, message()))
     }
 }

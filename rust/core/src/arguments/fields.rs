@@ -1,13 +1,13 @@
-//! The fields of a call whose arguments stand in elements or lines, one for each key, over [`Args`].
+//! The fields of a call whose arguments stand in elements or lines, one for each key, over [`ArgumentsBuilder`].
 //!
 //! A plain string goes out as it comes, other values when they are complete. What could be repeated, and so be a list, is a
 //! piece: from the first one on the arguments wait for the call's end, in the order in which each began.
 
 use std::sync::Arc;
 
-use super::builder::{Step, Target, To};
-use super::tree::{At, Lists, is_whole_list, repeats, twice, write_at};
-use super::{Args, Bad, Context, Found, keys, messages};
+use super::builder::{PathSegment, Target, To, push_comma};
+use super::tree::{Lists, TreeWriter, ValuePath, is_whole_list, repeats};
+use super::{ArgumentsBuilder, Bad, Context, Found, keys, messages};
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
 use crate::syntax::json::push_str;
@@ -26,7 +26,7 @@ struct Waiting {
     target: Target,
     /// The first value, while there is no other.
     first: Option<UntypedValue>,
-    /// The JSON of the items, with commas.
+    /// The JSON of the list, without its last bracket.
     items: String,
     count: usize,
 }
@@ -55,7 +55,7 @@ impl Fields {
         let (key, node) = match self.waiting.entry(key) {
             Some((key, waiting)) => (key.clone(), waiting.node),
             None => {
-                let has = |args: &Args, name: &str| args.has_root_key(name);
+                let has = |args: &ArgumentsBuilder, name: &str| args.has_root_key(name);
                 keys::named(cx, found, cx.schema.root, key, exact, &String::new, &has)?
             }
         };
@@ -74,18 +74,18 @@ impl Fields {
         let Some(position) = self.waiting.position(&slot.key) else {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
                 slot.begin(cx, found)?;
-                write_at(cx, found, node, &At::field(&slot.key), 1, &tree, self.lists)?;
+                TreeWriter { cx, found, lists: self.lists }.value(node, &ValuePath::field(&slot.key), 1, &tree)?;
                 return slot.done(found);
             }
             let target = slot.place(cx, found, true)?;
-            if let Target::Again(_) = target {
+            if let Target::Duplicate(_) = target {
                 return Err(slot.twice());
             }
-            let waiting = Waiting { node, target, first: Some(tree), items: String::new(), count: 0 };
+            let waiting = Waiting { node, target, first: Some(tree), items: String::from("["), count: 0 };
             self.waiting.push(slot.key, waiting);
             return Ok(());
         };
-        let (lists, at) = (self.lists, At::field(&slot.key));
+        let (lists, at) = (self.lists, ValuePath::field(&slot.key));
         let waiting = self.waiting.value_mut(position);
         if let Some(first) = waiting.first.take() {
             waiting.add(cx, found, &at, &first, lists)?;
@@ -100,13 +100,9 @@ impl Fields {
             let start = found.args.begin(waiting.target, key);
             match &waiting.first {
                 Some(tree) => {
-                    write_at(cx, found, waiting.node, &At::field(key), 1, tree, self.lists)?;
+                    TreeWriter { cx, found, lists: self.lists }.value(waiting.node, &ValuePath::field(key), 1, tree)?;
                 }
-                None => {
-                    found.args.json.push('[');
-                    found.args.json.push_str(&waiting.items);
-                    found.args.json.push(']');
-                }
+                None => found.args.json.extend([&waiting.items, "]"]),
             }
             found.args.end(waiting.target, start);
         }
@@ -122,16 +118,14 @@ impl Waiting {
         &mut self,
         cx: &Context<'_>,
         found: &mut Found,
-        at: &At<'_>,
+        at: &ValuePath<'_>,
         tree: &UntypedValue,
         lists: Lists,
     ) -> Result<(), Bad> {
         let start = found.args.json.len();
         let node = cx.schema.item(self.node, self.count);
-        write_at(cx, found, node, &at.item(self.count), 2, tree, lists)?;
-        if self.count > 0 {
-            self.items.push(',');
-        }
+        TreeWriter { cx, found, lists }.value(node, &at.item(self.count), 2, tree)?;
+        push_comma(&mut self.items);
         self.items.push_str(&found.args.json[start..]);
         found.args.json.truncate(start);
         self.count += 1;
@@ -159,11 +153,11 @@ impl Slot {
         mut self,
         cx: &Context<'_>,
         found: &mut Found,
-        write: impl FnOnce(&mut Found, NodeId, &At<'_>) -> Result<(), Bad>,
+        write: impl FnOnce(&mut Found, NodeId, &ValuePath<'_>) -> Result<(), Bad>,
     ) -> Result<(), Bad> {
         self.begin(cx, found)?;
         let key = self.key.clone();
-        write(found, self.node, &At::field(&key))?;
+        write(found, self.node, &ValuePath::field(&key))?;
         self.done(found)
     }
 
@@ -191,7 +185,7 @@ impl Slot {
     }
 
     fn place(&self, cx: &Context<'_>, found: &mut Found, piece: bool) -> Result<Target, Bad> {
-        let steps = [Step { from: cx.schema.root, to: To::Key(self.key.clone()) }];
+        let steps = [PathSegment { from: cx.schema.root, to: To::Key(self.key.clone()) }];
         found.args.place(&steps, piece).map_err(|_| self.twice())
     }
 
@@ -215,6 +209,6 @@ impl Slot {
     }
 
     fn twice(&self) -> Bad {
-        twice(&self.path())
+        messages::twice(&self.path())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::builder::{Args, Step, To};
+use super::builder::{ArgumentsBuilder, PathSegment, To};
 use super::{Bad, Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
@@ -13,14 +13,14 @@ use crate::syntax::pairs::{Segment, segments};
 
 /// Where the value of a key goes.
 #[derive(Debug, Default)]
-pub struct Field {
-    pub steps: SmallVec<[Step; 1]>,
+pub struct ResolvedKey {
+    pub steps: SmallVec<[PathSegment; 1]>,
     pub node: NodeId,
     /// The first step is literally a property of the root.
     pub declared: bool,
 }
 
-impl Field {
+impl ResolvedKey {
     /// Is the value a piece of something?
     pub fn is_piece(&self) -> bool {
         self.steps.len() > 1
@@ -40,8 +40,8 @@ impl Field {
 
     pub fn root_key(&self) -> &str {
         match self.steps.first() {
-            Some(Step { to: To::Key(key), .. }) => key,
-            Some(Step { to: To::Index(_), .. }) | None => "",
+            Some(PathSegment { to: To::Key(key), .. }) => key,
+            Some(PathSegment { to: To::Index(_), .. }) | None => "",
         }
     }
 }
@@ -84,19 +84,21 @@ fn is_array_only(node: &Node) -> bool {
     node.has(&Choice::Array) && node.choices.iter().all(|choice| matches!(choice, Choice::Array | Choice::Null))
 }
 
-/// Is the key of a member this index, as an item's index is written?
-pub fn is_index(key: &str, index: usize) -> bool {
-    key.parse() == Ok(index) && (key == "0" || !key.starts_with(['0', '+']))
+/// Whether an object with these keys is a list: `item`, once or more often, or the indexes of the items.
+pub fn are_of_list<'k>(mut keys: impl Iterator<Item = &'k str> + Clone) -> bool {
+    let is_index =
+        |(index, key): (usize, &str)| key.parse() == Ok(index) && (key == "0" || !key.starts_with(['0', '+']));
+    keys.clone().all(|key| key == "item") || keys.by_ref().enumerate().all(is_index)
 }
 
 /// Resolves a key against the tool's schema. The error is the kind, and a sentence.
-pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, (ErrorKind, String)> {
+pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<ResolvedKey, Bad> {
     let segments = segments(key);
     if segments.len() > cx.limits.key_segments {
         let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
         return Err((ErrorKind::TooDeep, message));
     }
-    let mut field = Field { steps: SmallVec::new(), node: cx.schema.root, declared: false };
+    let mut field = ResolvedKey { steps: SmallVec::new(), node: cx.schema.root, declared: false };
     let mut at = 0;
     while at < segments.len() {
         let id = field.node;
@@ -115,9 +117,9 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
             }
             segment => {
                 if let Segment::Bracketed(name) = segment {
-                    cx.repair(found, Repair::KeyStyle).map_err(|kind| {
+                    cx.repair_or(found, Repair::KeyStyle, || {
                         let path = messages::join(&field.path(), name);
-                        (kind, format!("The key {} must be written as {path}.", messages::shorten(key)))
+                        format!("The key {} must be written as {path}.", messages::shorten(key))
                     })?;
                 }
                 let mut known = None;
@@ -129,8 +131,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                             field.declared |= at == 0;
                             name.clone()
                         } else if let Some((name, node)) = object.folded(text).filter(|_| !object.explicitly_open()) {
-                            cx.repair(found, Repair::KeyStyle)
-                                .map_err(|kind| (kind, messages::misnamed(cx, node, text, name)))?;
+                            cx.repair_or(found, Repair::KeyStyle, || messages::misnamed(cx, node, text, name))?;
                             name.clone()
                         } else {
                             Arc::from(*text)
@@ -150,26 +151,16 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                 (To::Key(name), next)
             }
         };
-        let wanted = if matches!(to, To::Key(_)) { Choice::Object } else { Choice::Array };
+        let bracket = if matches!(to, To::Key(_)) { b'{' } else { b'[' };
+        let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
         if at > 0 && !node.is_unknown() && !node.has(&wanted) {
-            wrong_container(cx, found, &field, &wanted);
+            found.violation(cx, id, ProblemKind::WrongType, || field.path(), messages::container(bracket));
         }
-        field.steps.push(Step { from: id, to });
+        field.steps.push(PathSegment { from: id, to });
         field.node = next;
         at += used;
     }
     Ok(field)
-}
-
-/// A key goes into a field that has no members: a problem.
-fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &Choice) {
-    if found.is_full() {
-        return;
-    }
-    let path = field.path();
-    let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
-    let message = messages::violation(cx, field.node, ProblemKind::WrongType, &path, value);
-    found.problem(ProblemKind::WrongType, path, message);
 }
 
 /// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
@@ -181,7 +172,7 @@ pub fn named(
     key: &str,
     exact: bool,
     path: &dyn Fn() -> String,
-    has: &dyn Fn(&Args, &str) -> bool,
+    has: &dyn Fn(&ArgumentsBuilder, &str) -> bool,
 ) -> Result<(Arc<str>, NodeId), Bad> {
     if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
         if let Some((name, node)) = object.properties.entry(key) {
@@ -192,7 +183,7 @@ pub fn named(
             None => numbered(object, key, &|name| has(&found.args, name)).map(|alike| (Repair::KeyNumber, alike)),
         };
         if let Some((repair, (name, node))) = alike {
-            cx.repair(found, repair).map_err(|kind| (kind, messages::misnamed(cx, node, key, name)))?;
+            cx.repair_or(found, repair, || messages::misnamed(cx, node, key, name))?;
             return Ok((name.clone(), node));
         }
     }

@@ -1,7 +1,7 @@
 //! Sentences for the model that say what is wrong. The parser adds the example of a call.
 
-use super::{Context, MAX_PROBLEM_BYTES, example};
-use crate::error::ProblemKind;
+use super::{Bad, Context, MAX_PROBLEM_BYTES, example};
+use crate::error::{ErrorKind, ProblemKind};
 use crate::limits::Limits;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{is_beyond_float, respelled};
@@ -120,6 +120,16 @@ pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
         .take(24)
         .collect();
     format!("{field} is not a parameter here. The parameters are: {}.", names.join(", "))
+}
+
+/// A value that was given before, and not the same.
+pub fn twice(path: &str) -> Bad {
+    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once."))
+}
+
+/// A container, where its content says nothing.
+pub fn container(bracket: u8) -> &'static str {
+    if bracket == b'{' { "{…}" } else { "[…]" }
 }
 
 /// A field that is declared under a name that differs in style.

@@ -13,10 +13,12 @@ pub mod object;
 pub mod tree;
 
 pub use beyond_float::{beyond_float, may_be_beyond_float};
-pub use builder::Args;
-pub use context::{Bad, CallWriter, Context, Failure, Found, Io, MAX_PROBLEM_BYTES, MAX_PROBLEMS, Step};
+pub use builder::ArgumentsBuilder;
+pub use context::{
+    Bad, CallWriter, Context, Failure, Flow, Found, Io, MAX_PROBLEM_BYTES, MAX_PROBLEMS, Step, missing, steps,
+};
 pub use example::{Given, example, example_members};
 pub use fields::{Fields, Slot};
 pub use keys::{is_declared, is_field, is_misnamed};
 pub use object::Object;
-pub use tree::{Lists, push_text, write_tree};
+pub use tree::{Lists, TreeWriter, push_text};

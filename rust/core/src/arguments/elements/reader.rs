@@ -28,21 +28,22 @@ pub const UNCLOSED: &str = "an element is not closed";
 /// Is told each fault, and where it is; false: it is not to be read all the same.
 pub type Faults<'f> = &'f mut dyn FnMut(Fault, usize) -> bool;
 
-/// What came of a window.
-#[derive(Debug, PartialEq)]
-pub enum Outcome {
-    Need,
-    /// The element is closed.
-    Done(UntypedValue),
-    /// It is not closed where it has to be; what stands there is not consumed.
-    Unclosed(UntypedValue),
+/// Why an element is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// More text is needed.
+    Incomplete,
     TooDeep,
     /// A fault was refused.
     Refused,
 }
 
+fn tell(faults: Faults<'_>, fault: Fault, at: usize) -> Result<(), Halt> {
+    if faults(fault, at) { Ok(()) } else { Err(Halt::Refused) }
+}
+
 #[derive(Clone, Debug)]
-struct Frame {
+struct ElementFrame {
     name: String,
     node: NodeId,
     /// The content is text up to the closing tag.
@@ -64,9 +65,9 @@ enum Outer {
 
 /// Reads one element from behind its opening tag, or a document.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct ElementReader {
     lexer: XmlLexer,
-    frames: Vec<Frame>,
+    frames: Vec<ElementFrame>,
     /// Those that keep their source.
     sources: usize,
     outer: Outer,
@@ -74,29 +75,21 @@ pub struct Reader {
     balance: bool,
 }
 
-impl Reader {
+impl ElementReader {
     pub fn element(schema: &Schema, name: &str, id: NodeId, outer: (&str, NodeId)) -> Self {
-        let mut reader = Reader {
-            lexer: XmlLexer::default(),
-            frames: Vec::new(),
-            sources: 0,
-            outer: Outer::Element(outer.0.to_owned(), outer.1),
-            balance: false,
-        };
-        reader.push(schema, name, id);
-        reader
+        ElementReader::new(schema, name, id, Outer::Element(outer.0.to_owned(), outer.1))
     }
 
     pub fn document(schema: &Schema) -> Self {
-        let mut reader = Reader {
-            lexer: XmlLexer::default(),
-            frames: Vec::new(),
-            sources: 0,
-            outer: Outer::Document { unwrapped: false },
-            balance: false,
-        };
-        reader.push(schema, "", schema.root);
+        let mut reader = ElementReader::new(schema, "", schema.root, Outer::Document { unwrapped: false });
         reader.frames[0].raw = false;
+        reader
+    }
+
+    fn new(schema: &Schema, name: &str, id: NodeId, outer: Outer) -> Self {
+        let (lexer, frames) = (XmlLexer::default(), Vec::new());
+        let mut reader = ElementReader { lexer, frames, sources: 0, outer, balance: false };
+        reader.push(schema, name, id);
         reader
     }
 
@@ -110,26 +103,25 @@ impl Reader {
     }
 
     /// Adds the attributes of the tag that has opened the element.
-    pub fn attributes(&mut self, source: &str, at: usize, faults: Faults<'_>) -> bool {
-        let Some(frame) = self.frames.last_mut() else { return true };
+    pub fn attributes(&mut self, source: &str, at: usize, faults: Faults<'_>) -> Result<(), Halt> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         for (name, value, fine) in attributes(source) {
             let key = format!("@_{name}");
             let again = frame.children.iter().any(|(known, _)| *known == key);
-            let fault = match (fine, again, frame.children.len() < ATTRIBUTES) {
+            let full = frame.children.len() >= ATTRIBUTES;
+            let fault = match (fine, again, full) {
                 (false, _, _) => Some("an attribute must be written name=\"value\", with & and < escaped"),
                 (true, true, _) => Some("an attribute is given twice"),
-                (true, false, false) => Some("an element has too many attributes"),
-                (true, false, true) => None,
+                (true, false, true) => Some("an element has too many attributes"),
+                (true, false, false) => None,
             };
-            if fault.is_some_and(|fault| !faults(Fault::Markup(fault), at)) {
-                return false;
-            }
-            if !name.is_empty() && !again && frame.children.len() < ATTRIBUTES {
+            fault.map_or(Ok(()), |fault| tell(faults, Fault::Markup(fault), at))?;
+            if !name.is_empty() && !again && !full {
                 let value = decode(value).replace(['\t', '\n', '\r'], " ");
                 frame.children.push((key, UntypedValue::Scalar { text: value, quoted: false }));
             }
         }
-        true
+        Ok(())
     }
 
     fn push(&mut self, schema: &Schema, name: &str, id: NodeId) {
@@ -139,7 +131,7 @@ impl Reader {
         let items = node.has(&Choice::Array) && !node.takes_object() && is_text(schema.node(schema.item(id, 0)));
         let source = items || (text && (self.balance || self.in_document()));
         self.sources += usize::from(source);
-        self.frames.push(Frame {
+        self.frames.push(ElementFrame {
             name: name.to_owned(),
             node: id,
             raw,
@@ -149,7 +141,8 @@ impl Reader {
         });
     }
 
-    /// Reads on, at most `depth` elements deep.
+    /// Reads on, at most `depth` elements deep, to the end of the element. If it is not closed where it has to be, what is there
+    /// is not consumed.
     pub fn feed(
         &mut self,
         schema: &Schema,
@@ -158,64 +151,51 @@ impl Reader {
         at: &mut usize,
         last: bool,
         faults: Faults<'_>,
-    ) -> Outcome {
+    ) -> Result<UntypedValue, Halt> {
         loop {
             let (before, open) = (*at, self.frames.len());
-            let Some(frame) = self.frames.last_mut() else { return Outcome::Need };
+            let Some(frame) = self.frames.last_mut() else { return Err(Halt::Incomplete) };
             let raw = frame.raw.then_some(frame.name.as_str());
             let lexeme = self.lexer.next(window, at, last, raw);
             if let Some(fault) = self.lexer.fault
                 && raw.is_none()
-                && !faults(Fault::Xml(fault), before)
             {
-                return Outcome::Refused;
+                tell(faults, Fault::Xml(fault), before)?;
             }
             match lexeme {
-                XmlLexeme::Need => return Outcome::Need,
+                XmlLexeme::Need => return Err(Halt::Incomplete),
                 XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => frame.text.push_str(text),
                 XmlLexeme::Char(c) => frame.text.push(c),
                 XmlLexeme::Ignored => {}
                 XmlLexeme::Open { name, attributes, empty } => {
-                    match self.open(schema, depth, name, before, faults) {
-                        Ok(true) => {}
-                        Ok(false) => {
-                            *at = before;
-                            return Outcome::Unclosed(self.take(schema));
-                        }
-                        Err(outcome) => {
-                            *at = before;
-                            return outcome;
-                        }
+                    let opened = self.open(schema, depth, name, before, faults);
+                    if opened != Ok(true) {
+                        *at = before;
+                        return opened.map(|_| self.take(schema));
                     }
-                    if !self.attributes(attributes, before, faults) {
-                        return Outcome::Refused;
-                    }
+                    self.attributes(attributes, before, faults)?;
                     if empty {
                         self.close(schema);
                     }
                 }
                 XmlLexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
-                        if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before) {
-                            *at = before;
-                            return Outcome::Refused;
+                        if position + 1 < self.frames.len() {
+                            tell(faults, Fault::Markup(UNCLOSED), before).inspect_err(|_| *at = before)?;
                         }
                         while self.frames.len() > position {
                             if position == 0 && self.frames.len() == 1 {
-                                return Outcome::Done(self.take(schema));
+                                return Ok(self.take(schema));
                             }
                             self.close(schema);
                         }
                     }
                     Closes::Outer => {
                         *at = before;
-                        if !faults(Fault::Markup(UNCLOSED), before) {
-                            return Outcome::Refused;
-                        }
-                        return Outcome::Unclosed(self.take(schema));
+                        tell(faults, Fault::Markup(UNCLOSED), before)?;
+                        return Ok(self.take(schema));
                     }
-                    Closes::Nothing if faults(Fault::Markup("a closing tag has no opening tag"), before) => {}
-                    Closes::Nothing => return Outcome::Refused,
+                    Closes::Nothing => tell(faults, Fault::Markup("a closing tag has no opening tag"), before)?,
                 },
             }
             if self.sources > 0 {
@@ -249,16 +229,9 @@ enum Closes {
 /// Attributes of one element; each is compared with all before it.
 const ATTRIBUTES: usize = 64;
 
-impl Reader {
+impl ElementReader {
     /// An opening tag. False: the element that is read ends in front of it.
-    fn open(
-        &mut self,
-        schema: &Schema,
-        depth: usize,
-        name: &str,
-        at: usize,
-        faults: Faults<'_>,
-    ) -> Result<bool, Outcome> {
+    fn open(&mut self, schema: &Schema, depth: usize, name: &str, at: usize, faults: Faults<'_>) -> Result<bool, Halt> {
         // What has no members ends in front of a member of what it stands in.
         while let Some(frame) = self.frames.last()
             && is_scalar(schema.node(frame.node))
@@ -271,25 +244,22 @@ impl Reader {
             if !schema.declares(around, name) {
                 break;
             }
-            if !faults(Fault::Markup(UNCLOSED), at) {
-                return Err(Outcome::Refused);
-            }
+            tell(faults, Fault::Markup(UNCLOSED), at)?;
             if self.frames.len() == 1 {
                 return Ok(false);
             }
             self.close(schema);
         }
         if self.frames.len() >= depth + usize::from(self.in_document()) {
-            return Err(Outcome::TooDeep);
+            return Err(Halt::TooDeep);
         }
-        let digits = name.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
-        if digits && !faults(Fault::Xml("the name of an element cannot begin with a digit"), at) {
-            return Err(Outcome::Refused);
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            tell(faults, Fault::Xml("the name of an element cannot begin with a digit"), at)?;
         }
         let id = match (&mut self.outer, &self.frames[..]) {
             (Outer::Document { unwrapped }, [bottom]) => {
-                if !bottom.children.is_empty() && !faults(Fault::Markup("there is more than one root element"), at) {
-                    return Err(Outcome::Refused);
+                if !bottom.children.is_empty() {
+                    tell(faults, Fault::Markup("there is more than one root element"), at)?;
                 }
                 *unwrapped = bottom.children.is_empty() && !is_member(schema, name);
                 if *unwrapped { schema.root } else { member(schema, schema.root, name) }
@@ -361,9 +331,9 @@ impl Reader {
     }
 }
 
-impl Frame {
+impl ElementFrame {
     fn tree(self, schema: &Schema) -> (String, UntypedValue) {
-        let Frame { name, node: id, raw, text, source, mut children } = self;
+        let ElementFrame { name, node: id, raw, text, source, mut children } = self;
         let node = schema.node(id);
         let is_text = is_text(node);
         let blank = trim(&text).is_empty();

@@ -1,7 +1,8 @@
 //! Elements written: the inverse of reading them. What elements cannot carry stands as JSON between the tags.
 
 use crate::arguments::coercion::is_string_bare;
-use crate::arguments::{Context, Found, Lists, is_misnamed, push_text, write_tree};
+use crate::arguments::tree::ValuePath;
+use crate::arguments::{Context, Found, Lists, TreeWriter, is_misnamed, push_text};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value};
 use crate::syntax::tree::UntypedValue;
@@ -125,7 +126,8 @@ impl ElementWriter<'_, '_> {
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
         let (cx, mut found) = (Context { strict: true, ..*self.cx }, Found::default());
         let tree = UntypedValue::Scalar { text: text.to_owned(), quoted: false };
-        let read = write_tree(&cx, &mut found, id, "", 1, &tree, Lists::Elements);
+        let read =
+            TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements }.value(id, &ValuePath::root(""), 1, &tree);
         let mut wanted = String::from("[");
         item.write(&mut wanted);
         wanted.push(']');

@@ -5,7 +5,7 @@ mod values;
 
 use std::mem::take;
 
-use super::{Bad, Context, Failure, Found, Io, messages};
+use super::{Bad, Context, Failure, Flow, Found, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_number, is_plain, plain_string, push_char};
@@ -21,7 +21,7 @@ const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
 
 /// What becomes of the string that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Text {
+enum StringUse {
     /// It is a key.
     #[default]
     Key,
@@ -47,7 +47,7 @@ enum Notation {
 pub struct Object {
     lexer: JsonLexer,
     expect: Expect,
-    text: Text,
+    text: StringUse,
     /// Of the string, what is not passed on.
     collected: String,
     values: Values,
@@ -66,10 +66,14 @@ impl Object {
         }
     }
 
+    /// For the whole of the arguments.
+    pub fn arguments(cx: &Context<'_>) -> Self {
+        Object::new(cx, cx.schema.root, String::new(), 0)
+    }
+
     /// For the whole of the arguments as Python writes them: `(key=value, …)`.
     pub fn keywords(cx: &Context<'_>) -> Self {
-        let object = Object::new(cx, cx.schema.root, String::new(), 0).in_parentheses();
-        Object { notation: Notation::Keywords, ..object }
+        Object { notation: Notation::Keywords, ..Object::arguments(cx).in_parentheses() }
     }
 
     /// The same for a value in parentheses.
@@ -110,27 +114,25 @@ impl Object {
     pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
         let quote = self.lexer.open_quote()?;
         let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
-        let plain = !kept && self.text == Text::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        let plain = !kept && self.text == StringUse::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
         plain.then(|| {
             found.args.json.push_str(text);
             true
         })
     }
 
-    /// Reads the value from `io.at`. True: it is complete; false: more text is needed.
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Result<bool, Failure> {
-        match self.read(io) {
-            Ok(()) => Ok(self.expect == Expect::Nothing),
-            Err((kind, message)) => {
-                let skip = match (self.brackets(), self.notation, self.open_quote()) {
-                    (0, ..) => self.skip(),
-                    (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
-                    (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
-                    _ => self.skip(),
-                };
-                Err(Failure { kind, message, skip })
-            }
-        }
+    /// Reads the value from `io.at`, up to its end.
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Flow {
+        let Err((kind, message)) = self.read(io) else {
+            return if self.expect == Expect::Nothing { Ok(()) } else { Err(Step::Need) };
+        };
+        let skip = match (self.brackets(), self.notation, self.open_quote()) {
+            (0, ..) => self.skip(),
+            (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
+            (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
+            _ => self.skip(),
+        };
+        Err(Step::Failed(Failure { kind, message, skip }))
     }
 
     fn read(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
@@ -149,7 +151,7 @@ impl Object {
             let lexeme = self.lexer.next(window, &mut io.at, false, place);
             match lexeme {
                 JsonLexeme::Need => return Ok(()),
-                JsonLexeme::StringEnd if self.text != Text::Key => {
+                JsonLexeme::StringEnd if self.text != StringUse::Key => {
                     let quote = quote.unwrap_or(b'"');
                     match self.ends(&cx, io.rest(), io.last) {
                         Some(true) => self.agrees()?,
@@ -238,16 +240,16 @@ impl Object {
 
     fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: JsonLexeme<'_>) -> Result<(), Bad> {
         match (lexeme, self.expect) {
-            (JsonLexeme::Bad(_), Expect::Colon) if self.values.path().trim_end_matches('"').ends_with('=') => {
+            (JsonLexeme::Bad(_), Expect::Colon) if self.values.last_key().is_some_and(|key| key.ends_with('=')) => {
                 return Err(self.invalid(ErrorKind::InvalidJson, "a key must be followed by a colon, not by ="));
             }
             (JsonLexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
             (JsonLexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
-            (JsonLexeme::Plain(part), _) if self.text == Text::Live => found.args.json.push_str(part),
+            (JsonLexeme::Plain(part), _) if self.text == StringUse::Live => found.args.json.push_str(part),
             (JsonLexeme::Plain(part), _) => self.collected.push_str(part),
             (JsonLexeme::Char(c), _) => self.push(found, c),
             (JsonLexeme::StringEnd, _) => return self.string_end(cx, found),
-            (JsonLexeme::StringStart, Expect::Key { .. }) => self.text = Text::Key,
+            (JsonLexeme::StringStart, Expect::Key { .. }) => self.text = StringUse::Key,
             (JsonLexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
                 self.lax(cx, found, "keys need double quotes")?;
                 return self.key(cx, found, word);
@@ -269,7 +271,7 @@ impl Object {
             (JsonLexeme::Punct(b','), Expect::Comma) => self.expect = Expect::after_comma(self.values.in_object()),
             (JsonLexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
             (JsonLexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
-                self.text = if self.values.string(cx, found) { Text::Live } else { Text::Collect };
+                self.text = if self.values.string(cx, found) { StringUse::Live } else { StringUse::Collect };
                 if let Some(quotes) = &mut self.quotes {
                     quotes.start = found.args.json.len();
                 }
@@ -344,7 +346,7 @@ impl Object {
     /// What was read of the string, if its quotes need not be escaped.
     fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
         match &self.quotes {
-            Some(quotes) if self.text == Text::Live => &found.args.json[quotes.start..],
+            Some(quotes) if self.text == StringUse::Live => &found.args.json[quotes.start..],
             _ => &self.collected,
         }
     }
@@ -352,8 +354,8 @@ impl Object {
     /// One character of the string.
     fn push(&mut self, found: &mut Found, c: char) {
         match self.text {
-            Text::Live => push_char(&mut found.args.json, c),
-            Text::Key | Text::Collect => self.collected.push(c),
+            StringUse::Live => push_char(&mut found.args.json, c),
+            StringUse::Key | StringUse::Collect => self.collected.push(c),
         }
     }
 
@@ -421,12 +423,12 @@ impl Object {
         }
         let mut text = take(&mut self.collected);
         let read = match self.text {
-            Text::Key => self.key(cx, found, &text),
-            Text::Live => {
+            StringUse::Key => self.key(cx, found, &text),
+            StringUse::Live => {
                 found.args.json.push('"');
                 self.values.end(found).map(|all| self.behind(all))
             }
-            Text::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
+            StringUse::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
         };
         text.clear();
         self.collected = text;

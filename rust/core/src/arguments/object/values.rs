@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Object;
+use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
-use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, keys, messages};
+use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
-use crate::syntax::json::{Value, parse, push_string};
+use crate::syntax::json::{Value, parse};
 
 #[derive(Debug)]
 enum Shape {
@@ -18,7 +19,7 @@ enum Shape {
         keys: KeyMap<Range<usize>>,
         key: Arc<str>,
         start: usize,
-        again: Option<Again>,
+        again: Option<Repeated>,
     },
     Array {
         count: usize,
@@ -29,20 +30,20 @@ enum Shape {
 
 /// The key was there before: its first value, and whether this one holds back what is written.
 #[derive(Debug)]
-struct Again {
+struct Repeated {
     first: Range<usize>,
     holds: bool,
 }
 
 #[derive(Debug)]
-struct Frame {
+struct ValueFrame {
     node: NodeId,
     shape: Shape,
     /// The type has literals that are such containers: where this one starts, and whether it holds back what is written.
     literal: Option<(usize, bool)>,
 }
 
-impl Frame {
+impl ValueFrame {
     fn is_object(&self) -> bool {
         matches!(self.shape, Shape::Object { .. })
     }
@@ -51,7 +52,7 @@ impl Frame {
 /// An object that may be a wrapper around a value of another type. Nothing of it goes out; it is read untyped, and again,
 /// typed, when it is complete.
 #[derive(Debug)]
-struct Wrapper {
+struct PossibleWrapper {
     /// What it stands in place of.
     node: NodeId,
     start: usize,
@@ -66,7 +67,7 @@ struct Wrapper {
 /// A value while it is written, and all in it.
 #[derive(Debug, Default)]
 pub struct Values {
-    frames: Vec<Frame>,
+    frames: Vec<ValueFrame>,
     /// The frames that have brackets in the source.
     brackets: usize,
     /// The type of the value that comes next.
@@ -78,7 +79,7 @@ pub struct Values {
     above: usize,
     /// The keys of the last object, for their memory.
     spare: KeyMap<Range<usize>>,
-    wrapper: Option<Wrapper>,
+    wrapper: Option<PossibleWrapper>,
     /// Nothing in it is taken for a wrapper: it was in one, or looked like one.
     unwrapped: bool,
 }
@@ -103,7 +104,7 @@ impl Values {
 
     /// Is the innermost bracket that of an object?
     pub fn in_object(&self) -> bool {
-        self.frames.last().is_some_and(Frame::is_object)
+        self.frames.last().is_some_and(ValueFrame::is_object)
     }
 
     /// Of an open bracket, counted from the innermost: is it an object's, and of which type is that?
@@ -117,7 +118,15 @@ impl Values {
         self.path_of(&self.frames)
     }
 
-    fn path_of(&self, frames: &[Frame]) -> String {
+    /// The key of the value that comes next, if it is a member.
+    pub fn last_key(&self) -> Option<&str> {
+        match &self.frames.last()?.shape {
+            Shape::Object { key, .. } => Some(key),
+            Shape::Array { .. } | Shape::Lone => None,
+        }
+    }
+
+    fn path_of(&self, frames: &[ValueFrame]) -> String {
         let mut path = self.path.clone();
         for frame in frames {
             // No message has more of it.
@@ -138,7 +147,9 @@ impl Values {
         if self.wrapper.is_some() {
             self.first_key(cx, found, Some(written))?;
         }
-        let Some(Frame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else { return Ok(()) };
+        let Some(ValueFrame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else {
+            return Ok(());
+        };
         let id = *id;
         let object = cx.schema.node(id).object.as_ref();
         let name = match object.and_then(|object| object.properties.entry(written)) {
@@ -158,8 +169,7 @@ impl Values {
                 });
                 let name = match alike {
                     Some((repair, (declared, node))) => {
-                        cx.repair(found, repair)
-                            .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
+                        cx.repair_or(found, repair, || messages::misnamed(cx, node, written, declared))?;
                         declared.clone()
                     }
                     None => Arc::from(written),
@@ -169,18 +179,12 @@ impl Values {
                 name
             }
         };
-        let Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
+        let Some(ValueFrame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
             return Ok(());
         };
         match keys.get(&name) {
-            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
-            None => {
-                if !keys.is_empty() {
-                    found.args.json.push(',');
-                }
-                push_string(&mut found.args.json, &name);
-                found.args.json.push(':');
-            }
+            Some(first) => *again = Some(Repeated { first: first.clone(), holds: found.args.hold() }),
+            None => push_key(&mut found.args.json, &name),
         }
         *key = name;
         *start = found.args.json.len();
@@ -189,10 +193,8 @@ impl Values {
 
     /// A value begins. In an array: writes the comma, and finds the type of the item.
     fn begin(&mut self, cx: &Context<'_>, found: &mut Found) {
-        if let Some(Frame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
-            if *count > 0 {
-                found.args.json.push(',');
-            }
+        if let Some(ValueFrame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
+            push_comma(&mut found.args.json);
             self.node = cx.schema.item(*node, *count);
         }
     }
@@ -259,20 +261,15 @@ impl Values {
 
     #[cold]
     fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
-        cx.repair(found, repair).map_err(|kind| {
+        cx.repair_or(found, repair, || {
             let expected = messages::expected(cx.schema, self.node);
-            (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(value)))
+            format!("{}: {} must be {expected}.", self.path(), messages::shorten(value))
         })
     }
 
     fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
-        if found.is_full() {
-            return;
-        }
-        let field = self.path();
         let kind = coercion::violation(cx.schema.node(self.node));
-        let message = messages::violation(cx, self.node, kind, &field, value);
-        found.problem(kind, field, message);
+        found.violation(cx, self.node, kind, || self.path(), value);
     }
 
     pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), Bad> {
@@ -291,18 +288,18 @@ impl Values {
             let wraps = bracket == b'{' && nested && !literal && !self.unwrapped && cx.near_misses;
             if wraps {
                 let (start, holds) = (found.args.json.len(), found.args.hold());
-                self.wrapper = Some(Wrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
+                self.wrapper = Some(PossibleWrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
             }
             if lone {
                 if !wraps {
                     self.lone(cx, found, self.frames.len())?;
                 }
                 found.args.json.push('[');
-                self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
+                self.frames.push(ValueFrame { node: self.node, shape: Shape::Lone, literal: None });
                 self.node = item;
             } else {
                 if !wraps {
-                    self.violation(cx, found, shown(bracket));
+                    self.violation(cx, found, messages::container(bracket));
                 }
                 self.node = UNKNOWN;
             }
@@ -315,7 +312,7 @@ impl Values {
         } else {
             Shape::Array { count: 0 }
         };
-        self.frames.push(Frame { node: self.node, shape, literal });
+        self.frames.push(ValueFrame { node: self.node, shape, literal });
         self.brackets += 1;
         Ok(())
     }
@@ -324,13 +321,13 @@ impl Values {
     #[cold]
     fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
         let path = || self.path_of(&self.frames[..frames]);
-        cx.repair(found, Repair::Coerced).map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", path())))
+        cx.repair_or(found, Repair::Coerced, || format!("{}: a list is expected: [{{…}}].", path()))
     }
 
     /// What may be a lone item has this for its first key, or none.
     #[cold]
     fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
-        let Some(Wrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
+        let Some(PossibleWrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
         if !*lone {
             return Ok(());
         }
@@ -353,12 +350,12 @@ impl Values {
 
     /// What may be a wrapper is complete: reads what is in it, or else itself, as what it stands in place of.
     #[cold]
-    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: Wrapper) -> Result<bool, Bad> {
-        let Wrapper { node, start, holds, .. } = wrapper;
+    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: PossibleWrapper) -> Result<bool, Bad> {
+        let PossibleWrapper { node, start, holds, .. } = wrapper;
         self.node = node;
         let mut text = found.args.json.split_off(start);
         if let Some((repair, inner)) = in_wrapper(cx, node, &text) {
-            self.repair(cx, found, repair, shown(b'{'))?;
+            self.repair(cx, found, repair, messages::container(b'{'))?;
             text = inner;
         }
         // A word ends where a blank follows.
@@ -366,7 +363,9 @@ impl Values {
         let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
         object.values.unwrapped = true;
         let mut io = Io { cx: *cx, found, window: &text, at: 0, last: true };
-        object.feed(&mut io).map_err(|failure| (failure.kind, failure.message))?;
+        if let Err(Step::Failed(failure)) = object.feed(&mut io) {
+            return Err((failure.kind, failure.message));
+        }
         if holds {
             found.args.release();
         }
@@ -378,7 +377,7 @@ impl Values {
         if self.wrapper.is_some() {
             self.first_key(cx, found, None)?;
         }
-        let Some(Frame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
+        let Some(ValueFrame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
         self.brackets -= 1;
         let bracket = match shape {
             Shape::Object { mut keys, .. } => {
@@ -404,7 +403,7 @@ impl Values {
         if let Some((start, holds)) = literal {
             if !equal_literal(cx, found, node, start) {
                 self.node = node;
-                self.violation(cx, found, shown(bracket));
+                self.violation(cx, found, messages::container(bracket));
             }
             if holds {
                 found.args.release();
@@ -415,7 +414,7 @@ impl Values {
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
     pub fn end(&mut self, found: &mut Found) -> Result<bool, Bad> {
-        while let Some(Frame { shape: Shape::Lone, .. }) = self.frames.last() {
+        while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             found.args.json.push(']');
             self.frames.pop();
         }
@@ -424,11 +423,9 @@ impl Values {
             Shape::Array { count } => *count += 1,
             Shape::Object { keys, key, start, again } => match again.take() {
                 None => keys.push(key.clone(), *start..found.args.json.len()),
-                Some(Again { first, holds }) => {
+                Some(Repeated { first, holds }) => {
                     if found.args.json[first] != found.args.json[*start..] {
-                        let path = self.path();
-                        let message = format!("{path} is given twice, with different values. Give it once.");
-                        return Err((ErrorKind::DuplicateArgument, message));
+                        return Err(messages::twice(&self.path()));
                     }
                     found.args.json.truncate(*start);
                     if holds {
@@ -444,37 +441,19 @@ impl Values {
 
 /// The JSON in a wrapper that stands where type `id` is expected, which takes no object.
 fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
-    let Ok(Value::Object(members)) = parse(text, cx.limits.depth) else { return None };
-    let (first, value) = members.first()?;
+    let Ok(Value::Object(mut members)) = parse(text, cx.limits.depth) else { return None };
+    let schema = cx.schema;
+    let own = |key: &str| !schema.node(id).has(&Choice::Array) || schema.declares(schema.item(id, 0), key);
+    let list = !own(&members.first()?.0) && keys::are_of_list(members.iter().map(|(key, _)| &**key));
+    let (repair, value) = match &members[..] {
+        [(key, Value::Array(_))] if list && key == "item" => (Repair::ListWrapper, members.pop()?.1),
+        _ if list => (Repair::ListWrapper, Value::Array(members.into_iter().map(|(_, item)| item).collect())),
+        [(key, _)] if key == "value" => (Repair::ValueWrapper, members.pop()?.1),
+        _ => return None,
+    };
     let mut json = String::with_capacity(text.len());
-    let numbered = || members.iter().enumerate().all(|(index, (key, _))| keys::is_index(key, index));
-    if cx.schema.node(id).has(&Choice::Array) && !cx.schema.declares(cx.schema.item(id, 0), first) {
-        let items = match value {
-            Value::Array(_) if first == "item" && members.len() == 1 => {
-                value.write(&mut json);
-                return Some((Repair::ListWrapper, json));
-            }
-            _ if first == "item" && members.len() == 1 || numbered() => &members,
-            _ => &Vec::new(),
-        };
-        for (_, item) in items {
-            json.push(if json.is_empty() { '[' } else { ',' });
-            item.write(&mut json);
-        }
-        if !json.is_empty() {
-            json.push(']');
-            return Some((Repair::ListWrapper, json));
-        }
-    }
-    (first == "value" && members.len() == 1).then(|| {
-        value.write(&mut json);
-        (Repair::ValueWrapper, json)
-    })
-}
-
-/// A container, in messages.
-fn shown(bracket: u8) -> &'static str {
-    if bracket == b'{' { "{…}" } else { "[…]" }
+    value.write(&mut json);
+    Some((repair, json))
 }
 
 /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can

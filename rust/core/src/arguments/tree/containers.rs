@@ -2,18 +2,18 @@
 
 use smallvec::SmallVec;
 
-use super::{At, Lists, Writer, repeats, twice};
+use super::{Lists, TreeWriter, ValuePath, repeats};
+use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion;
 use crate::arguments::object::equal_literal;
-use crate::arguments::{Args, Bad, keys, messages};
+use crate::arguments::{ArgumentsBuilder, Bad, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
 use crate::schema::{Choice, NodeId, UNKNOWN};
-use crate::syntax::json::push_string;
 use crate::syntax::tree::UntypedValue;
 
-impl Writer<'_, '_> {
+impl TreeWriter<'_, '_> {
     fn deeper(&self, above: usize) -> Result<(), Bad> {
         if above < self.cx.limits.depth.min(RECURSION) {
             return Ok(());
@@ -22,7 +22,7 @@ impl Writer<'_, '_> {
     }
 
     /// The type of a container that stands where type `id` is expected; one that has no place there is untyped.
-    fn container(&mut self, id: NodeId, at: &At<'_>, bracket: u8) -> NodeId {
+    fn container(&mut self, id: NodeId, at: &ValuePath<'_>, bracket: u8) -> NodeId {
         if self.node(id).takes(bracket) {
             return id;
         }
@@ -30,13 +30,12 @@ impl Writer<'_, '_> {
         UNKNOWN
     }
 
-    fn misplaced(&mut self, id: NodeId, at: &At<'_>, bracket: u8) {
-        let shown = if bracket == b'{' { "{…}" } else { "[…]" };
-        self.violation(id, at, coercion::violation(self.node(id)), shown);
+    fn misplaced(&mut self, id: NodeId, at: &ValuePath<'_>, bracket: u8) {
+        self.violation(id, at, coercion::violation(self.node(id)), messages::container(bracket));
     }
 
     /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one.
-    fn contained(&mut self, id: NodeId, at: &At<'_>, start: usize) {
+    fn contained(&mut self, id: NodeId, at: &ValuePath<'_>, start: usize) {
         let bracket = self.found.args.json.as_bytes()[start];
         if !equal_literal(self.cx, self.found, id, start) {
             self.misplaced(id, at, bracket);
@@ -46,7 +45,7 @@ impl Writer<'_, '_> {
     pub(super) fn list(
         &mut self,
         id: NodeId,
-        at: &At<'_>,
+        at: &ValuePath<'_>,
         above: usize,
         items: &mut dyn Iterator<Item = &UntypedValue>,
     ) -> Result<(), Bad> {
@@ -55,9 +54,7 @@ impl Writer<'_, '_> {
         let start = self.found.args.json.len();
         self.found.args.json.push('[');
         for (index, item) in items.enumerate() {
-            if index > 0 {
-                self.found.args.json.push(',');
-            }
+            push_comma(&mut self.found.args.json);
             self.value(self.cx.schema.item(id, index), &at.item(index), above + 1, item)?;
         }
         self.found.args.json.push(']');
@@ -82,16 +79,16 @@ impl Writer<'_, '_> {
     pub(super) fn map(
         &mut self,
         id: NodeId,
-        at: &At<'_>,
+        at: &ValuePath<'_>,
         above: usize,
         members: &[(String, UntypedValue)],
     ) -> Result<(), Bad> {
         let node = self.node(id);
-        if let Some(mut items) = self.wrapped(id, members) {
+        if let Some(items) = self.wrapped(id, members) {
             if self.lists == Lists::Own {
                 self.repair(Repair::ListWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
             }
-            return self.list(id, at, above, &mut items);
+            return self.list(id, at, above, &mut items.into_iter());
         }
         if !node.takes_object() {
             if node.has(&Choice::Array) && self.node(self.cx.schema.item(id, 0)).takes_object() {
@@ -115,42 +112,38 @@ impl Writer<'_, '_> {
     }
 
     /// The items of a map that is a list in a wrapper.
-    fn wrapped<'t>(
-        &self,
-        id: NodeId,
-        members: &'t [(String, UntypedValue)],
-    ) -> Option<Box<dyn Iterator<Item = &'t UntypedValue> + 't>> {
-        let node = self.node(id);
+    fn wrapped<'t>(&self, id: NodeId, members: &'t [(String, UntypedValue)]) -> Option<Vec<&'t UntypedValue>> {
+        let (schema, node) = (self.cx.schema, self.node(id));
         let list = node.has(&Choice::Array) || (node.is_unknown() && self.lists == Lists::Elements);
-        if members.is_empty() || !list || (node.takes_object() && self.lists == Lists::Own) {
-            return None;
-        }
-        let (first, _) = &members[0];
+        let (first, _) = members.first()?;
         // The object itself, or the one that is the list's lone item.
-        let schema = self.cx.schema;
-        if schema.declares(id, first) || schema.declares(schema.item(id, 0), first) {
+        let own = schema.declares(id, first) || schema.declares(schema.item(id, 0), first);
+        if own || !list || (node.takes_object() && self.lists == Lists::Own) {
             return None;
         }
-        if members.iter().all(|(key, _)| key == "item") {
-            return match members {
-                [(_, UntypedValue::List(items))] => Some(Box::new(items.iter())),
-                _ => Some(Box::new(members.iter().map(|(_, item)| item))),
-            };
+        match members {
+            [(key, UntypedValue::List(items))] if key == "item" => Some(items.iter().collect()),
+            _ if keys::are_of_list(members.iter().map(|(key, _)| key.as_str())) => {
+                Some(members.iter().map(|(_, item)| item).collect())
+            }
+            _ => None,
         }
-        let numbered = |(index, (key, _)): (usize, &(String, UntypedValue))| keys::is_index(key, index);
-        members.iter().enumerate().all(numbered).then(|| -> Box<dyn Iterator<Item = &'t UntypedValue> + 't> {
-            Box::new(members.iter().map(|(_, item)| item))
-        })
     }
 
-    fn object(&mut self, id: NodeId, at: &At<'_>, above: usize, members: &[(String, UntypedValue)]) -> Result<(), Bad> {
+    fn object(
+        &mut self,
+        id: NodeId,
+        at: &ValuePath<'_>,
+        above: usize,
+        members: &[(String, UntypedValue)],
+    ) -> Result<(), Bad> {
         let mut keys: KeyMap<usize> = KeyMap::default();
         let mut groups: Vec<(NodeId, SmallVec<[&UntypedValue; 1]>)> = Vec::new();
         for (written, tree) in members {
             let position = match keys.position(written) {
                 Some(position) => position,
                 None => {
-                    let has = |_: &Args, name: &str| keys.position(name).is_some();
+                    let has = |_: &ArgumentsBuilder, name: &str| keys.position(name).is_some();
                     let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
                     let (name, node) = keys::named(self.cx, self.found, id, written, exact, &|| at.path(), &has)?;
                     match keys.position(&name) {
@@ -169,11 +162,7 @@ impl Writer<'_, '_> {
         self.found.args.json.push('{');
         for (position, (node, trees)) in groups.iter().enumerate() {
             let (name, _) = keys.at(position);
-            if position > 0 {
-                self.found.args.json.push(',');
-            }
-            push_string(&mut self.found.args.json, name);
-            self.found.args.json.push(':');
+            push_key(&mut self.found.args.json, name);
             self.member(*node, &at.key(name), above + 1, trees)?;
         }
         self.found.args.json.push('}');
@@ -184,7 +173,7 @@ impl Writer<'_, '_> {
     }
 
     /// All values of one key.
-    fn member(&mut self, id: NodeId, at: &At<'_>, above: usize, trees: &[&UntypedValue]) -> Result<(), Bad> {
+    fn member(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, trees: &[&UntypedValue]) -> Result<(), Bad> {
         if let [tree] = trees {
             return self.value(id, at, above, tree);
         }
@@ -200,7 +189,7 @@ impl Writer<'_, '_> {
             match end {
                 None => end = Some(json.len()),
                 Some(end) if json[start..end] == json[from..] => json.truncate(from),
-                Some(_) => return Err(twice(&at.path())),
+                Some(_) => return Err(messages::twice(&at.path())),
             }
         }
         Ok(())

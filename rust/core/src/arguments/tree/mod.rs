@@ -3,10 +3,10 @@
 //! What a text becomes says [`crate::arguments::coercion`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
 //! protocols that have their own, and the near misses that only those have.
 
-mod at;
 mod containers;
+mod path;
 
-use super::{Bad, Context, Found, Io, Object, messages};
+use super::{Bad, Context, Found, Io, Object, Step, messages};
 use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
@@ -14,7 +14,7 @@ use crate::syntax::json::{Value, parse, push_string};
 use crate::syntax::scan::trim;
 use crate::syntax::tree::UntypedValue;
 
-pub use at::At;
+pub use path::ValuePath;
 
 /// How a protocol writes lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,36 +38,6 @@ pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) ->
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
 }
 
-pub(super) fn twice(path: &str) -> Bad {
-    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once."))
-}
-
-/// Appends the typed JSON of a value of type `id`, which stands at `path`, `above` levels deep in the arguments.
-pub fn write_tree(
-    cx: &Context<'_>,
-    found: &mut Found,
-    id: NodeId,
-    path: &str,
-    above: usize,
-    tree: &UntypedValue,
-    lists: Lists,
-) -> Result<(), Bad> {
-    write_at(cx, found, id, &At::root(path), above, tree, lists)
-}
-
-/// The same for a value that stands at that place.
-pub fn write_at(
-    cx: &Context<'_>,
-    found: &mut Found,
-    id: NodeId,
-    at: &At<'_>,
-    above: usize,
-    tree: &UntypedValue,
-    lists: Lists,
-) -> Result<(), Bad> {
-    Writer { cx, found, lists }.value(id, at, above, tree)
-}
-
 /// Appends the text that stands for a value of type `id` between the tags of an element, before any escapes: a string as it
 /// is where that reads back as it, all else as JSON.
 pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
@@ -86,19 +56,20 @@ fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
     coercion::scalar(cx.schema, id, text, false, &mut json) == Outcome::default() && json.starts_with('"')
 }
 
-struct Writer<'w, 'c> {
-    cx: &'w Context<'c>,
-    found: &'w mut Found,
-    lists: Lists,
+/// Appends typed values to the arguments.
+pub struct TreeWriter<'w, 'c> {
+    pub cx: &'w Context<'c>,
+    pub found: &'w mut Found,
+    pub lists: Lists,
 }
 
-impl<'c> Writer<'_, 'c> {
+impl<'c> TreeWriter<'_, 'c> {
     fn node(&self, id: NodeId) -> &'c Node {
         self.cx.schema.node(id)
     }
 
-    /// Recursion is as deep as the limits allow.
-    fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &UntypedValue) -> Result<(), Bad> {
+    /// A value of type `id`, `above` levels deep in the arguments. Recursion is as deep as the limits allow.
+    pub fn value(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, tree: &UntypedValue) -> Result<(), Bad> {
         match tree {
             UntypedValue::Scalar { text, quoted: false } => self.bare(id, at, above, text),
             UntypedValue::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
@@ -108,18 +79,14 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
-        self.cx.repair(self.found, repair).map_err(|kind| (kind, message()))
+        self.cx.repair_or(self.found, repair, message)
     }
 
-    fn violation(&mut self, id: NodeId, at: &At<'_>, kind: ProblemKind, value: &str) {
-        if !self.found.is_full() {
-            let field = at.path();
-            let message = messages::violation(self.cx, id, kind, &field, value);
-            self.found.problem(kind, field, message);
-        }
+    fn violation(&mut self, id: NodeId, at: &ValuePath<'_>, kind: ProblemKind, value: &str) {
+        self.found.violation(self.cx, id, kind, || at.path(), value);
     }
 
-    fn bare(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+    fn bare(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), Bad> {
         let node = self.node(id);
         if node.is_string() {
             push_string(&mut self.found.args.json, text);
@@ -157,7 +124,7 @@ impl<'c> Writer<'_, 'c> {
         self.scalar(id, at, text, false)
     }
 
-    fn quoted(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+    fn quoted(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), Bad> {
         let node = self.node(id);
         let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'{' | b'['));
         if bracket.is_some_and(|bracket| node.takes(bracket))
@@ -169,7 +136,7 @@ impl<'c> Writer<'_, 'c> {
         self.scalar(id, at, text, true)
     }
 
-    fn scalar(&mut self, id: NodeId, at: &At<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
+    fn scalar(&mut self, id: NodeId, at: &ValuePath<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
         let schema = self.cx.schema;
         let json = &mut self.found.args.json;
         let start = json.len();
@@ -190,7 +157,7 @@ impl<'c> Writer<'_, 'c> {
     }
 
     /// Writes what is JSON. False: it is none, and nothing was written.
-    fn json(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<bool, Bad> {
+    fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, Bad> {
         let (length, problems, repairs) =
             (self.found.args.json.len(), self.found.problems.len(), self.found.repairs.len());
         // What may be taken back must not go out.
@@ -230,9 +197,9 @@ fn read_json(
 ) -> Result<(), Bad> {
     let mut io = Io { cx: *cx, found, window: text, at: 0, last: true };
     match Object::new(cx, id, path, above).feed(&mut io) {
-        Ok(true) if trim(io.rest()).is_empty() => Ok(()),
-        Ok(_) => Err((ErrorKind::InvalidJson, String::new())),
-        Err(failure) => Err((failure.kind, failure.message)),
+        Ok(()) if trim(io.rest()).is_empty() => Ok(()),
+        Err(Step::Failed(failure)) => Err((failure.kind, failure.message)),
+        _ => Err((ErrorKind::InvalidJson, String::new())),
     }
 }
 
@@ -248,8 +215,5 @@ pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
 
 /// Is the text, to the letter, a string of the enum?
 pub fn is_literal(node: &Node, text: &str) -> bool {
-    node.candidates(text).iter().any(|choice| match choice {
-        Choice::Literal(literal) => literal.text.as_deref() == Some(text),
-        _ => false,
-    })
+    node.candidates(text).iter().any(|choice| coercion::is_literal(choice, text))
 }

@@ -1,6 +1,6 @@
 //! The body of a call as one JSON object, perhaps in a wrapper that models put around it.
 
-use crate::arguments::{Context, Failure, Found, Io, Object, Step, messages};
+use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Wrapper, read_close};
 use crate::syntax::json::JsonLexer;
@@ -27,7 +27,7 @@ pub struct JsonBody {
 
 impl Body for JsonBody {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        let step = self.run(io);
+        let step = self.run(io).err().unwrap_or(Step::Done);
         read_close(io, step)
     }
 
@@ -54,7 +54,7 @@ impl Body for JsonBody {
 
 impl JsonBody {
     pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
-        JsonBody { wrapper, object: Object::new(cx, cx.schema.root, String::new(), 0), tail: None }
+        JsonBody { wrapper, object: Object::arguments(cx), tail: None }
     }
 
     /// As new, with its memory.
@@ -68,58 +68,50 @@ impl JsonBody {
         JsonBody { wrapper: None, object: Object::keywords(cx), tail: None }
     }
 
-    fn run(&mut self, io: &mut Io<'_>) -> Step {
-        if self.wrapper.is_some()
-            && !io.found.used(Repair::JsonWrapper)
-            && let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper)
-        {
-            let message = "Nothing may surround the JSON object.".to_owned();
-            return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
+    /// Reads up to what ends the call.
+    fn run(&mut self, io: &mut Io<'_>) -> Flow {
+        if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
+            repair(io, Repair::JsonWrapper, "Nothing may surround the JSON object.")?;
         }
         if self.tail.is_none() {
-            match self.object.feed(io) {
-                Ok(true) => self.tail = Some(Tail { line: false, blank: false }),
-                Ok(false) => return Step::Need,
-                Err(failure) => return Step::Failed(failure),
-            }
+            self.object.feed(io)?;
         }
-        let Some(Tail { line, blank }) = &mut self.tail else { return Step::Need };
+        let Tail { line, blank } = self.tail.get_or_insert(Tail { line: false, blank: false });
         loop {
             let token = ws_run(io.window, io.at);
             *blank |= token > io.at;
             *line |= has_line_break(&io.window[io.at..token]);
             io.at = token;
-            let rest = io.rest();
-            let marks = (
-                io.cx.delimiters.closes(rest, io.last).void(),
-                self.wrapper.map_or(Scan::NoMatch, |wrapper| starts(rest, wrapper.close(), io.last)),
-                starts(rest, &io.cx.delimiters.open, io.last),
-            );
+            let (rest, last) = (io.rest(), io.last);
             if rest.is_empty() {
-                return Step::Need;
+                return Err(Step::Need);
             }
-            match marks {
-                (Scan::Match(()), _, _) => return Step::Done,
-                (_, Scan::Match(()), _) => {
-                    io.at += self.wrapper.take().map_or(0, |wrapper| wrapper.close().len());
-                    (*line, *blank) = (false, false);
-                }
-                (_, _, Scan::Match(())) if *line => {
-                    return match io.cx.repair(io.found, Repair::MissingClose) {
-                        Ok(()) => Step::Done,
-                        Err(kind) => {
-                            let message = messages::UNCLOSED.to_owned();
-                            Step::Failed(Failure { kind, message, skip: Skip::TokenStart })
-                        }
-                    };
-                }
-                (Scan::Incomplete, _, _) | (_, Scan::Incomplete, _) | (_, _, Scan::Incomplete) => return Step::Need,
-                (Scan::NoMatch, Scan::NoMatch, _) => {
-                    let message = "The call must be closed after the JSON object.".to_owned();
-                    let skip = if *blank { Skip::TokenStart } else { Skip::After };
-                    return Step::Failed(Failure { kind: ErrorKind::MalformedCall, message, skip });
-                }
+            let wrapper = self.wrapper.map_or(Scan::NoMatch, |wrapper| starts(rest, wrapper.close(), last));
+            let close = io.cx.delimiters.closes(rest, last).void();
+            if close.is_match() {
+                return Ok(());
             }
+            if wrapper.is_match() {
+                io.at += self.wrapper.take().map_or(0, |wrapper| wrapper.close().len());
+                (*line, *blank) = (false, false);
+                continue;
+            }
+            let open = starts(rest, &io.cx.delimiters.open, last);
+            if open.is_match() && *line {
+                repair(io, Repair::MissingClose, messages::UNCLOSED)?;
+                return Ok(());
+            }
+            if [close, wrapper, open].contains(&Scan::Incomplete) {
+                return Err(Step::Need);
+            }
+            let message = "The call must be closed after the JSON object.".to_owned();
+            let skip = if *blank { Skip::TokenStart } else { Skip::After };
+            return Err(Step::Failed(Failure { kind: ErrorKind::MalformedCall, message, skip }));
         }
     }
+}
+
+fn repair(io: &mut Io<'_>, repair: Repair, message: &str) -> Flow {
+    let failed = |(kind, message)| Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
+    io.repair(repair, message).map_err(failed)
 }

@@ -2,6 +2,7 @@
 
 pub mod envelope;
 pub mod json_body;
+pub mod object_in_tag;
 pub mod params;
 
 use super::body::{Body, NoBody, Opening, recycle};

@@ -114,11 +114,11 @@ fn typed(cx: Context<'_>, found: &mut Found, arguments: &str) -> Step {
     let mut object = Object::new(&cx, cx.schema.root, String::new(), 0);
     let mut io = Io { cx, found, window: arguments, at: 0, last: true };
     match object.feed(&mut io) {
-        Ok(true) => Step::Done,
-        Ok(false) => {
+        Ok(()) => Step::Done,
+        Err(Step::Failed(failure)) => Step::Failed(Failure { skip: Skip::Body, ..failure }),
+        Err(_) => {
             let (kind, message) = (ErrorKind::MalformedCall, messages::UNCLOSED.to_owned());
             Step::Failed(Failure { kind, message, skip: Skip::Body })
         }
-        Err(failure) => Step::Failed(Failure { skip: Skip::Body, ..failure }),
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::envelope::format;
-use crate::protocols::bodies::envelope::unmarked::{Look, look};
+use crate::protocols::bodies::envelope::unmarked::{Unmarked as Found, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
 use crate::protocols::prompt::{Examples, Prompt};
@@ -74,15 +74,15 @@ impl Protocol for Unmarked {
             _ => return step,
         }
         match look(tools, &text[body..], last) {
-            Look::Call { body: inner, wrapped } => {
+            Found::Call { body: inner, wrapped } => {
                 let fenced = fence == Scan::Match(());
                 let markers = if fenced { Markers::Fence { wrapped } } else { Markers::Bracket { wrapped } };
                 let opening = Opening::Envelope(None, markers);
                 let (open, body) = (open.max(body + 1), body + inner);
                 Attempt::Call { lead, open, name: None, body, opening, style: None }
             }
-            Look::Need => Attempt::Need,
-            Look::Text | Look::Unknown | Look::Broken => step,
+            Found::Need => Attempt::Need,
+            Found::Text | Found::Unknown | Found::Broken => step,
         }
     }
 

@@ -2,42 +2,37 @@
 
 use std::mem::take;
 
-use super::{Envelope, State};
-use crate::arguments::{Bad, Io, Step};
+use super::{Envelope, EnvelopeState, fail};
+use crate::arguments::{Bad, Flow, Io, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{JsonLexeme, TokenSet};
-use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, starts};
 
 impl Envelope {
     /// Behind a value.
-    pub(super) fn comma(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    pub(super) fn comma(&mut self, io: &mut Io<'_>) -> Flow {
         match self.punct(io)? {
-            Punct::Need => return Ok(Some(Step::Need)),
-            Punct::Close => {
+            None => {
                 self.missing_bracket(io)?;
                 return self.end(io);
             }
-            Punct::Is(b',') => self.state = State::Key { first: false },
-            Punct::Is(b'}') => return self.end(io),
-            Punct::Is(byte) => return Err(self.misplaced(io, JsonLexeme::Punct(byte), "a comma or } is expected")),
+            Some(b',') => self.state = EnvelopeState::Key { first: false },
+            Some(b'}') => return self.end(io),
+            Some(byte) => return self.misplaced(io, JsonLexeme::Punct(byte), "a comma or } is expected"),
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// Punctuation behind a value, or CLOSE, which stays.
-    fn punct(&mut self, io: &mut Io<'_>) -> Result<Punct, Bad> {
-        let lexeme = self.next_lexeme(io, TokenSet::Punctuation);
-        if lexeme.is_err() {
-            match starts(io.rest(), &io.cx.delimiters.close, io.last) {
-                Scan::Match(()) => return Ok(Punct::Close),
-                Scan::Incomplete => return Ok(Punct::Need),
-                Scan::NoMatch => {}
-            }
+    /// Punctuation behind a value. `None`: CLOSE, which stays.
+    fn punct(&mut self, io: &mut Io<'_>) -> Flow<Option<u8>> {
+        match self.next_lexeme(io, TokenSet::Punctuation) {
+            Ok(JsonLexeme::Punct(byte)) => Ok(Some(byte)),
+            Err(Step::Failed(failure)) => match starts(io.rest(), &io.cx.delimiters.close, io.last).decided()? {
+                Some(()) => Ok(None),
+                None => Err(Step::Failed(failure)),
+            },
+            _ => Err(Step::Need),
         }
-        Ok(match lexeme? {
-            Some(JsonLexeme::Punct(byte)) => Punct::Is(byte),
-            _ => Punct::Need,
-        })
     }
 
     fn missing_bracket(&self, io: &mut Io<'_>) -> Result<(), Bad> {
@@ -45,146 +40,110 @@ impl Envelope {
     }
 
     /// The object's last bracket is read.
-    pub(super) fn end(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    pub(super) fn end(&mut self, io: &mut Io<'_>) -> Flow {
         if take(&mut self.inner) {
-            self.state = State::Comma;
-            return Ok(None);
+            self.state = EnvelopeState::Comma;
+            return Ok(());
         }
-        self.state = if self.list { State::Between { comma: false } } else { State::Tail };
+        self.state = if self.list { EnvelopeState::Between { comma: false } } else { EnvelopeState::Tail };
         if self.name.is_empty() {
-            return Err(self.bad(ErrorKind::MalformedCall, "it has no \"name\""));
+            return fail(ErrorKind::MalformedCall, "it has no \"name\"");
         }
-        if !self.given {
-            self.arguments(io, "{}")?;
-        }
-        Ok(None)
+        if self.given { Ok(()) } else { self.arguments(io, "{}") }
     }
 
     /// Behind an object of a list.
-    pub(super) fn between(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        let State::Between { comma } = self.state else { return Ok(None) };
-        match self.punct(io)? {
-            Punct::Need => return Ok(Some(Step::Need)),
-            Punct::Close => {
+    pub(super) fn between(&mut self, io: &mut Io<'_>) -> Flow {
+        let EnvelopeState::Between { comma } = self.state else { return Ok(()) };
+        self.state = match self.punct(io)? {
+            None => {
                 self.missing_bracket(io)?;
-                self.state = State::Tail;
+                EnvelopeState::Tail
             }
-            Punct::Is(b',') if !comma => self.state = State::Between { comma: true },
-            Punct::Is(b'{') => {
+            Some(b',') if !comma => EnvelopeState::Between { comma: true },
+            Some(b'{') => {
                 io.at -= 1;
                 if !comma {
                     self.repair(io, Repair::RelaxedJson, "a comma must separate the objects of a list")?;
                 }
-                return Ok(Some(Step::Next));
+                return Err(Step::Next);
             }
-            Punct::Is(b']') => {
+            Some(b']') => {
                 if comma {
                     self.repair(io, Repair::RelaxedJson, "a comma must not precede ]")?;
                 }
-                self.state = State::Tail;
+                EnvelopeState::Tail
             }
-            Punct::Is(byte) => return Err(self.misplaced(io, JsonLexeme::Punct(byte), "a comma or ] is expected")),
-        }
-        Ok(None)
+            Some(byte) => return self.misplaced(io, JsonLexeme::Punct(byte), "a comma or ] is expected"),
+        };
+        Ok(())
     }
 
     /// Behind the last bracket.
-    pub(super) fn tail(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    pub(super) fn tail(&mut self, io: &mut Io<'_>) -> Flow {
         if self.wrapped {
             match self.punct(io)? {
-                Punct::Need => return Ok(Some(Step::Need)),
-                Punct::Is(b'}') => self.wrapped = false,
-                Punct::Is(_) | Punct::Close => {
-                    return Err(self.bad(ErrorKind::MalformedCall, "} is expected after the list"));
-                }
+                Some(b'}') => self.wrapped = false,
+                _ => return fail(ErrorKind::MalformedCall, "} is expected after the list"),
             }
         }
         if self.bare {
-            return Ok(Some(Step::Done));
+            return Err(Step::Done);
         }
-        io.at = ws_run(io.window, io.at);
-        let rest = io.rest();
-        let Some(byte) = rest.bytes().next() else { return Ok(Some(Step::Need)) };
-        match starts(rest, &io.cx.delimiters.close, io.last) {
-            Scan::Match(()) => {
-                io.at += io.cx.delimiters.close.len();
-                return Ok(Some(Step::Done));
-            }
-            Scan::Incomplete => return Ok(Some(Step::Need)),
-            Scan::NoMatch => {}
+        let byte = io.next_byte()?;
+        let (cx, rest, last) = (io.cx, io.rest(), io.last);
+        if let Some(()) = starts(rest, &cx.delimiters.close, last).decided()? {
+            io.at += cx.delimiters.close.len();
+            return Err(Step::Done);
         }
-        let results = io.cx.result_marks.iter().map(|mark| &**mark);
-        let marks = results.chain([io.cx.delimiters.open.as_str()]).map(|mark| starts(rest, mark, io.last));
-        match marks.reduce(|a, b| if a == Scan::Match(()) || b == Scan::NoMatch { a } else { b }) {
-            Some(Scan::Match(())) => {
-                self.repair(io, Repair::MissingClose, "it is not closed")?;
-                return Ok(Some(Step::Done));
-            }
-            Some(Scan::Incomplete) => return Ok(Some(Step::Need)),
-            Some(Scan::NoMatch) | None => {}
+        let marks = cx.result_marks.iter().map(|mark| &**mark).chain([cx.delimiters.open.as_str()]);
+        if let Some(()) = Scan::first_of(marks.map(|mark| starts(rest, mark, last))).decided()? {
+            self.repair(io, Repair::MissingClose, "it is not closed")?;
+            return Err(Step::Done);
         }
-        if let Some(wrapper) = self.wrapper {
-            match starts(rest, wrapper.close(), io.last) {
-                Scan::Match(()) => {
-                    io.at += wrapper.close().len();
-                    self.wrapper = None;
-                    return Ok(None);
-                }
-                Scan::Incomplete => return Ok(Some(Step::Need)),
-                Scan::NoMatch => {}
-            }
+        if let Some(wrapper) = self.wrapper
+            && let Some(()) = starts(rest, wrapper.close(), last).decided()?
+        {
+            io.at += wrapper.close().len();
+            self.wrapper = None;
+            return Ok(());
         }
-        match (byte, tag(rest, io.last)) {
-            (b'}' | b']', _) => {
+        match byte {
+            b'}' | b']' => {
                 self.repair(io, Repair::UnbalancedBrackets, "there is one bracket too many at its end")?;
                 io.at += 1;
-                Ok(None)
             }
-            (b'{', _) if !self.list => {
+            b'{' if !self.list => {
                 self.repair(io, Repair::MissingClose, "it is not closed")?;
-                Ok(Some(Step::Next))
+                return Err(Step::Next);
             }
-            (_, Tag::Need) => Ok(Some(Step::Need)),
-            (_, Tag::Yes(length)) => {
-                self.repair(io, Repair::StrayTag, "a tag must not follow the JSON object")?;
-                io.at += length;
-                Ok(None)
-            }
-            (_, Tag::No) => {
-                let what = format!("only {} may follow the JSON", io.cx.delimiters.close);
-                Err(self.bad(ErrorKind::MalformedCall, &what))
-            }
+            _ => match tag(rest, last).decided()? {
+                Some(length) => {
+                    self.repair(io, Repair::StrayTag, "a tag must not follow the JSON object")?;
+                    io.at += length;
+                }
+                None => {
+                    let what = format!("only {} may follow the JSON", cx.delimiters.close);
+                    return fail(ErrorKind::MalformedCall, &what);
+                }
+            },
         }
+        Ok(())
     }
-}
-
-/// What stands behind a value.
-enum Punct {
-    Need,
-    Is(u8),
-    Close,
-}
-
-enum Tag {
-    Need,
-    No,
-    Yes(usize),
 }
 
 /// Characters of a tag.
 const TAG_CHARS: usize = 64;
 
-/// Does the text start with a tag, or with the beginning of one, where nothing follows?
-fn tag(text: &str, last: bool) -> Tag {
-    let Some(name) = text.strip_prefix('<') else { return Tag::No };
+/// The length of the tag that the text starts with. Where nothing follows, the beginning of one is as good.
+fn tag(text: &str, last: bool) -> Scan<usize> {
+    let Some(name) = text.strip_prefix('<') else { return Scan::NoMatch };
     let ends = |c: char| c.is_whitespace() || "<>{}[]\"'".contains(c);
     let window = &name[..first_chars(name, TAG_CHARS)];
     match window.char_indices().find(|(_, c)| ends(*c)) {
-        Some((0, _)) => Tag::No,
-        Some((at, '>')) => Tag::Yes(1 + at + 1),
-        Some(_) => Tag::No,
-        None if window.len() < name.len() => Tag::No,
-        None if last => Tag::Yes(text.len()),
-        None => Tag::Need,
+        Some((at, '>')) if at > 0 => Scan::Match(1 + at + 1),
+        None if window.len() == name.len() && last => Scan::Match(text.len()),
+        None if window.len() == name.len() => Scan::Incomplete,
+        _ => Scan::NoMatch,
     }
 }

@@ -5,28 +5,28 @@
 
 mod end;
 pub mod format;
-mod lost;
 mod members;
+mod recovery;
 pub mod unmarked;
 
 use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use crate::arguments::object::Quotes;
-use crate::arguments::{Args, Bad, Context, Failure, Found, Io, Object, Step};
+use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Found, Io, Object, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
-use unmarked::{Look, look};
+use unmarked::{Unmarked, look};
 
-use lost::Lost;
-use members::{KEYS, Role, known};
+use members::{KEYS, Role};
+use recovery::EnvelopeRecovery;
 
 #[derive(Debug, Default)]
-enum State {
+enum EnvelopeState {
     /// At the opening bracket.
     #[default]
     Start,
@@ -50,12 +50,12 @@ enum State {
     /// Behind the last bracket.
     Tail,
     /// Behind an error.
-    Lost(Lost),
+    Lost(EnvelopeRecovery),
 }
 
 #[derive(Debug, Default)]
 pub struct Envelope {
-    state: State,
+    state: EnvelopeState,
     lexer: JsonLexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
@@ -77,43 +77,43 @@ pub struct Envelope {
     held: Option<String>,
     given: bool,
     /// Where JSON is written that is not passed on.
-    aside: Option<Box<Args>>,
+    aside: Option<Box<ArgumentsBuilder>>,
 }
 
 impl Body for Envelope {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             match self.step(io) {
-                Ok(None) => {}
-                Ok(Some(step)) => return step,
-                Err((kind, message)) => {
+                Ok(()) => {}
+                Err(Step::Failed(failure)) => {
                     let sound = !matches!(
-                        kind,
+                        failure.kind,
                         ErrorKind::InvalidJson
                             | ErrorKind::UnterminatedValue
                             | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
                     );
                     self.lose(sound, (io.window, io.at));
-                    return Step::Failed(Failure { kind, message, skip: Skip::Body });
+                    return Step::Failed(Failure { skip: Skip::Body, ..failure });
                 }
+                Err(step) => return step,
             }
         }
     }
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        if !matches!(self.state, State::Lost(_)) {
+        if !matches!(self.state, EnvelopeState::Lost(_)) {
             self.lose(true, ("", 0));
         }
         let list = if self.list { self.around() } else { 0 };
         match &mut self.state {
-            State::Lost(lost) => lost.read(io, self.bare, list),
+            EnvelopeState::Lost(lost) => lost.read(io, self.bare, list),
             _ => Step::Need,
         }
     }
 
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
         match self.state {
-            State::Reading { live: true } => self.object.feed_plain(found, text),
+            EnvelopeState::Reading { live: true } => self.object.feed_plain(found, text),
             _ => None,
         }
     }
@@ -126,11 +126,11 @@ impl Body for Envelope {
     }
 
     fn closable(&self, _: &Found) -> bool {
-        matches!(self.state, State::Tail)
+        matches!(self.state, EnvelopeState::Tail)
     }
 
     fn unterminated(&self) -> bool {
-        !matches!(self.state, State::Tail)
+        !matches!(self.state, EnvelopeState::Tail)
     }
 
     fn finish(&self, _: &Context<'_>, found: &mut Found) {
@@ -154,7 +154,7 @@ impl Envelope {
         };
         self.lexer = JsonLexer::new(!cx.strict).in_calls().with_comments();
         self.name.clear();
-        (self.state, self.wrapper, self.list) = (State::Start, wrapper, false);
+        (self.state, self.wrapper, self.list) = (EnvelopeState::Start, wrapper, false);
         (self.inner, self.held, self.given) = (false, None, false);
     }
 
@@ -171,41 +171,38 @@ impl Envelope {
     /// From here on only the call's end is looked for.
     fn lose(&mut self, sound: bool, place: (&str, usize)) {
         let (around, within) = (self.around(), self.within());
-        self.state = State::Lost(match &self.state {
-            State::Tail => Lost::behind(),
-            State::Start => Lost::inside(around, None, sound, false, place),
-            State::Between { .. } => Lost::inside(around, None, sound, true, place),
-            State::Reading { .. } => {
-                Lost::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
+        self.state = EnvelopeState::Lost(match &self.state {
+            EnvelopeState::Tail => EnvelopeRecovery::behind(),
+            EnvelopeState::Start => EnvelopeRecovery::inside(around, None, sound, false, place),
+            EnvelopeState::Between { .. } => EnvelopeRecovery::inside(around, None, sound, true, place),
+            EnvelopeState::Reading { .. } => {
+                EnvelopeRecovery::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
             }
-            _ => Lost::inside(within, self.lexer.open_quote(), sound, false, place),
+            _ => EnvelopeRecovery::inside(within, self.lexer.open_quote(), sound, false, place),
         });
     }
 
-    fn step(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn step(&mut self, io: &mut Io<'_>) -> Flow {
         match &self.state {
-            State::Start => self.start(io),
-            State::Key { .. } | State::InKey(_) | State::Colon => self.key(io),
-            State::Value => {
-                if !self.name.is_empty()
-                    && let Some(json) = self.held.take()
-                {
-                    self.state = State::Comma;
-                    self.arguments(io, &json)?;
-                    return Ok(None);
+            EnvelopeState::Start => self.start(io),
+            EnvelopeState::Key { .. } | EnvelopeState::InKey(_) | EnvelopeState::Colon => self.key(io),
+            EnvelopeState::Value => match self.held.take_if(|_| !self.name.is_empty()) {
+                Some(json) => {
+                    self.state = EnvelopeState::Comma;
+                    self.arguments(io, &json)
                 }
-                self.value(io)
-            }
-            State::Reading { live } => self.reading(io, *live),
-            State::Comma => self.comma(io),
-            State::Between { .. } => self.between(io),
-            State::Tail => self.tail(io),
-            State::Lost(_) => Ok(Some(Step::Need)),
+                None => self.value(io),
+            },
+            EnvelopeState::Reading { live } => self.reading(io, *live),
+            EnvelopeState::Comma => self.comma(io),
+            EnvelopeState::Between { .. } => self.between(io),
+            EnvelopeState::Tail => self.tail(io),
+            EnvelopeState::Lost(_) => Err(Step::Need),
         }
     }
 
     /// In a value. What does not go out is written beside the arguments.
-    fn reading(&mut self, io: &mut Io<'_>, live: bool) -> Result<Option<Step>, Bad> {
+    fn reading(&mut self, io: &mut Io<'_>, live: bool) -> Flow {
         let mut aside = self.aside.as_mut().filter(|_| !live);
         if let Some(aside) = &mut aside {
             swap(&mut io.found.args, aside);
@@ -214,135 +211,127 @@ impl Envelope {
         if let Some(aside) = aside {
             swap(&mut io.found.args, aside);
         }
-        if !read.map_err(|failure| (failure.kind, failure.message))? {
-            return Ok(Some(Step::Need));
-        }
-        self.state = State::Comma;
-        if live { Ok(None) } else { self.read(io) }
+        read?;
+        self.state = EnvelopeState::Comma;
+        if live { Ok(()) } else { self.read(io) }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
         if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
             self.repair(io, Repair::JsonWrapper, "nothing may surround the JSON object")?;
         }
-        io.at = ws_run(io.window, io.at);
-        match io.rest().bytes().next() {
-            None => return Ok(Some(Step::Need)),
-            Some(b'[') if !self.list => self.list = true,
-            Some(_) if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
-                Some(Look::Need) => return Ok(Some(Step::Need)),
-                Some(Look::Text) => {
-                    return Err(self.bad(ErrorKind::MalformedCall, "an object in the list has no arguments"));
+        match io.next_byte()? {
+            b'[' if !self.list => self.list = true,
+            _ if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
+                Some(Unmarked::Need) => return Err(Step::Need),
+                Some(Unmarked::Text) => {
+                    return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
                 }
-                _ => self.state = State::Key { first: true },
+                _ => self.state = EnvelopeState::Key { first: true },
             },
-            Some(_) => self.state = State::Key { first: true },
+            _ => self.state = EnvelopeState::Key { first: true },
         }
         io.at += 1;
-        Ok(None)
+        Ok(())
     }
 
     fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
-        io.cx.repair(io.found, repair).map_err(|kind| (kind, self.said(what)))
+        io.cx.repair_or(io.found, repair, || said(what))
     }
 
-    fn said(&self, what: &str) -> String {
-        format!("The call cannot be read: {what}.")
-    }
-
-    fn bad(&self, kind: ErrorKind, what: &str) -> Bad {
-        (kind, self.said(what))
-    }
-
-    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: TokenSet) -> Result<Option<JsonLexeme<'w>>, Bad> {
+    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: TokenSet) -> Flow<JsonLexeme<'w>> {
         let lexeme = self.lexer.next(io.window, &mut io.at, false, place);
         if take(&mut self.lexer.repaired) {
             io.found.repair(Repair::RelaxedJson);
         }
         match lexeme {
-            JsonLexeme::Need => Ok(None),
-            JsonLexeme::Bad(what) => Err(self.bad(ErrorKind::InvalidJson, what)),
-            JsonLexeme::Lax(what) => Err(self.bad(ErrorKind::Strict(Repair::RelaxedJson), what)),
+            JsonLexeme::Need => Err(Step::Need),
+            JsonLexeme::Bad(what) => fail(ErrorKind::InvalidJson, what),
+            JsonLexeme::Lax(what) => fail(ErrorKind::Strict(Repair::RelaxedJson), what),
             JsonLexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
-                None => Ok(Some(lexeme)),
+                None => Ok(lexeme),
                 Some(close) => {
                     io.at -= word.len() - close;
-                    Err(self.bad(ErrorKind::InvalidJson, "a key is expected"))
+                    fail(ErrorKind::InvalidJson, "a key is expected")
                 }
             },
-            lexeme => Ok(Some(lexeme)),
+            lexeme => Ok(lexeme),
         }
     }
 
-    fn key(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        if matches!(self.state, State::Key { .. }) && !self.lexer.in_comment() {
+    fn key(&mut self, io: &mut Io<'_>) -> Flow {
+        if matches!(self.state, EnvelopeState::Key { .. }) && !self.lexer.in_comment() {
             io.at = ws_run(io.window, io.at);
             if let Some((key, length)) = plain_string(io.rest()) {
                 io.at += length;
-                self.key = known(key);
-                self.state = State::Colon;
+                self.named_key(key);
             }
         }
-        let place = if matches!(self.state, State::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
-        let Some(lexeme) = self.next_lexeme(io, place)? else { return Ok(Some(Step::Need)) };
+        let place = if matches!(self.state, EnvelopeState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
+        let lexeme = self.next_lexeme(io, place)?;
         match (&mut self.state, lexeme) {
-            (State::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
-            (State::InKey(key), JsonLexeme::Char(c)) => key.push(c),
-            (State::InKey(key), JsonLexeme::StringEnd) => {
-                self.key = known(key);
-                self.state = State::Colon;
+            (EnvelopeState::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
+            (EnvelopeState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
+            (EnvelopeState::InKey(key), JsonLexeme::StringEnd) => {
+                let key = take(key);
+                self.named_key(&key);
             }
-            (State::Key { .. }, JsonLexeme::StringStart) => self.state = State::InKey(String::new()),
-            (State::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
+            (EnvelopeState::Key { .. }, JsonLexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
+            (EnvelopeState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
                 self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
-                self.key = known(word);
-                self.state = State::Colon;
+                self.named_key(word);
             }
-            (State::Key { first }, JsonLexeme::Punct(b'}')) => {
+            (EnvelopeState::Key { first }, JsonLexeme::Punct(b'}')) => {
                 if !*first {
                     self.repair(io, Repair::RelaxedJson, "a comma must not precede }")?;
                 }
                 return self.end(io);
             }
-            (State::Colon, JsonLexeme::Punct(b':')) => self.state = State::Value,
-            (State::Colon, lexeme) => return Err(self.misplaced(io, lexeme, "a colon is missing after a key")),
-            (_, lexeme) => return Err(self.misplaced(io, lexeme, "a key is expected")),
+            (EnvelopeState::Colon, JsonLexeme::Punct(b':')) => self.state = EnvelopeState::Value,
+            (EnvelopeState::Colon, lexeme) => return self.misplaced(io, lexeme, "a colon is missing after a key"),
+            (_, lexeme) => return self.misplaced(io, lexeme, "a key is expected"),
         }
-        Ok(None)
+        Ok(())
+    }
+
+    /// A key is read; most are known.
+    fn named_key(&mut self, key: &str) {
+        let known = KEYS.iter().find(|known| **known == key);
+        self.key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
+        self.state = EnvelopeState::Colon;
     }
 
     /// A lexeme that was not expected; brackets count when reading on.
-    fn misplaced(&self, io: &mut Io<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Bad {
+    fn misplaced(&self, io: &mut Io<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Flow {
         if matches!(lexeme, JsonLexeme::Punct(_)) {
             io.at -= 1;
         }
-        self.bad(ErrorKind::InvalidJson, what)
+        fail(ErrorKind::InvalidJson, what)
     }
 
     /// In front of a value.
-    fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        io.at = ws_run(io.window, io.at);
-        let Some(byte) = io.rest().bytes().next() else { return Ok(Some(Step::Need)) };
+    fn value(&mut self, io: &mut Io<'_>) -> Flow {
+        let byte = io.next_byte()?;
         if self.role() == Role::Name
             && let Some((name, length)) = plain_string(io.rest())
         {
             io.at += length;
-            self.state = State::Comma;
+            self.state = EnvelopeState::Comma;
             return self.named(io, name);
         }
         if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
             self.repair(io, Repair::KeyAlias, "name and arguments must not be in another object")?;
             io.at += 1;
             self.inner = true;
-            self.state = State::Key { first: true };
-            return Ok(None);
+            self.state = EnvelopeState::Key { first: true };
+            return Ok(());
         }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
             self.repair(io, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
         }
         let live = arguments && !self.given && !self.name.is_empty() && byte == b'{';
-        self.given |= arguments && live;
+        self.given |= live;
         let node = if live { io.cx.schema.root } else { UNKNOWN };
         if !live {
             self.aside.get_or_insert_default().reset();
@@ -350,7 +339,16 @@ impl Envelope {
         // The name is known at its first quote; and where the call ends with its last bracket, anything may follow that.
         let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
         self.object.renew(self.lexer.fresh(), node, quotes);
-        self.state = State::Reading { live };
-        Ok(None)
+        self.state = EnvelopeState::Reading { live };
+        Ok(())
     }
+}
+
+/// A sentence for the model.
+fn said(what: &str) -> String {
+    format!("The call cannot be read: {what}.")
+}
+
+fn fail<T>(kind: ErrorKind, what: &str) -> Flow<T> {
+    Err((kind, said(what)).into())
 }

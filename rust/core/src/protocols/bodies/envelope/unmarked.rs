@@ -31,7 +31,7 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "ob
 
 /// What a JSON object is that begins here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum Unmarked {
     Need,
     Text,
     /// It names what is no tool.
@@ -55,13 +55,13 @@ struct Peek<'t> {
     last: bool,
 }
 
-type Peeked<T> = Result<T, Look>;
+type Peeked<T> = Result<T, Unmarked>;
 
 impl<'t> Peek<'t> {
     fn next(&mut self, place: TokenSet) -> Peeked<JsonLexeme<'t>> {
         match self.lexer.next(self.text, &mut self.at, self.last, place) {
-            JsonLexeme::Need if !self.last => Err(Look::Need),
-            JsonLexeme::Need => Err(Look::Text),
+            JsonLexeme::Need if !self.last => Err(Unmarked::Need),
+            JsonLexeme::Need => Err(Unmarked::Text),
             JsonLexeme::Bad(_) | JsonLexeme::Lax(_) => Err(self.wrong()),
             lexeme => Ok(lexeme),
         }
@@ -72,35 +72,34 @@ impl<'t> Peek<'t> {
     }
 
     /// The text here is not valid JSON.
-    fn wrong(&self) -> Look {
-        if self.named { Look::Broken } else { Look::Text }
+    fn wrong(&self) -> Unmarked {
+        if self.named { Unmarked::Broken } else { Unmarked::Text }
+    }
+
+    /// The rest of the open string, as far as `more` wants it: it is told what was read. `None`: it wanted no more.
+    fn string_while(&mut self, more: impl Fn(&str) -> bool) -> Peeked<Option<String>> {
+        let mut text = String::new();
+        loop {
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) => text.push_str(part),
+                JsonLexeme::Char(c) => text.push(c),
+                _ => return Ok(Some(text)),
+            }
+            if !more(&text) {
+                return Ok(None);
+            }
+        }
     }
 
     /// The rest of the open string.
     fn string(&mut self) -> Peeked<String> {
-        let mut text = String::new();
-        loop {
-            match self.next(TokenSet::Value)? {
-                JsonLexeme::Plain(part) => text.push_str(part),
-                JsonLexeme::Char(c) => text.push(c),
-                _ => return Ok(text),
-            }
-        }
+        Ok(self.string_while(|_| true)?.unwrap_or_default())
     }
 
     /// Is the open string one of these? A long one is not waited for.
     fn is_one_of(&mut self, texts: &[&str]) -> Peeked<bool> {
-        let mut text = String::new();
-        loop {
-            match self.next(TokenSet::Value)? {
-                JsonLexeme::Plain(part) => text.push_str(part),
-                JsonLexeme::Char(c) => text.push(c),
-                _ => return Ok(texts.contains(&&*text)),
-            }
-            if !texts.iter().any(|one| one.starts_with(&text)) {
-                return Ok(false);
-            }
-        }
+        let text = self.string_while(|text| texts.iter().any(|one| one.starts_with(text)))?;
+        Ok(text.is_some_and(|text| texts.contains(&&*text)))
     }
 
     /// A key and its colon; `None` at the end of the object.
@@ -123,14 +122,14 @@ impl<'t> Peek<'t> {
     }
 
     /// At the first bracket.
-    fn look(&mut self, tools: &Tools) -> Peeked<Look> {
+    fn look(&mut self, tools: &Tools) -> Peeked<Unmarked> {
         let mut body = self.at;
         let first = self.next(TokenSet::Value)?;
         if first == JsonLexeme::Punct(b'[') {
             self.expect(TokenSet::Value, b'{')?;
         }
         if !self.is_first_key() {
-            return Err(Look::Text);
+            return Err(Unmarked::Text);
         }
         let before = self.at;
         let wrapped = first != JsonLexeme::Punct(b'[') && self.key()?.as_deref() == Some("tool_calls");
@@ -142,8 +141,8 @@ impl<'t> Peek<'t> {
             self.at = before;
         }
         match self.is_call(tools) {
-            Ok(true) | Err(Look::Broken) => Ok(Look::Call { body, wrapped }),
-            Ok(false) => Err(Look::Text),
+            Ok(true) | Err(Unmarked::Broken) => Ok(Unmarked::Call { body, wrapped }),
+            Ok(false) => Err(Unmarked::Text),
             Err(look) => Err(look),
         }
     }
@@ -158,11 +157,11 @@ impl<'t> Peek<'t> {
             match (&*key, self.next(TokenSet::Value)?, tool) {
                 ("name" | "tool" | "function", JsonLexeme::StringStart, None) => {
                     let name = self.string()?;
-                    tool = Some(tools.find(&name).map(|at| tools.at(at)).ok_or(Look::Unknown)?);
+                    tool = Some(tools.find(&name).map(|at| tools.at(at)).ok_or(Unmarked::Unknown)?);
                     self.named = true;
                 }
                 ("name" | "tool" | "function", JsonLexeme::Word(name), None) if tools.find(name).is_some() => {
-                    return Err(Look::Broken);
+                    return Err(Unmarked::Broken);
                 }
                 ("function", JsonLexeme::Punct(b'{'), None) => {
                     formal = true;
@@ -235,7 +234,7 @@ impl<'t> Peek<'t> {
 }
 
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
-pub fn look(tools: &Tools, text: &str, last: bool) -> Look {
+pub fn look(tools: &Tools, text: &str, last: bool) -> Unmarked {
     let end = first_chars(text, ATTEMPT_CHARS);
     let lexer = JsonLexer::new(true).in_calls().with_comments();
     let mut peek = Peek { lexer, named: false, text: &text[..end], at: 0, last: last || end < text.len() };

@@ -3,17 +3,17 @@
 use std::mem::take;
 
 use super::typing::write_text;
-use super::{Params, State};
-use crate::arguments::{Bad, Io, Step};
+use super::{Params, ParamsState};
+use crate::arguments::{Flow, Io, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Closers, Scan, ws_run};
+use crate::syntax::scan::{Closers, ws_run};
 use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
 use crate::syntax::xml::decode_part;
 
 #[derive(Debug, Default)]
-pub struct Head {
+pub struct TagAttributes {
     /// The tag is a parameter's, and has failed: its value follows.
     parameter: bool,
     /// Bytes that were already scanned.
@@ -29,9 +29,9 @@ pub struct Head {
     slash: bool,
 }
 
-impl Head {
+impl TagAttributes {
     pub fn of_parameter() -> Self {
-        Head { parameter: true, ..Head::default() }
+        TagAttributes { parameter: true, ..TagAttributes::default() }
     }
 }
 
@@ -41,13 +41,13 @@ fn decoded(text: &str) -> String {
     out
 }
 
-impl Params {
-    fn malformed(&self, what: &str) -> Bad {
-        (ErrorKind::MalformedCall, what.into())
-    }
+fn malformed(what: &str) -> Flow {
+    Err((ErrorKind::MalformedCall, what.into()).into())
+}
 
+impl Params {
     /// Before an attribute, or before the end of the tag.
-    pub(super) fn attribute(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    pub(super) fn attribute(&mut self, io: &mut Io<'_>) -> Flow {
         if self.failed {
             return self.rest_of_tag(io);
         }
@@ -60,7 +60,7 @@ impl Params {
         match attribute(rest, 0, self.head.looked) {
             Attribute::Need(looked) => {
                 self.head.looked = looked.unwrap_or(0);
-                Ok(Some(Step::Need))
+                Err(Step::Need)
             }
             Attribute::Pair { key, value, end } => {
                 let quoted = value.end < end;
@@ -68,19 +68,19 @@ impl Params {
                 io.at += end;
                 self.head.quotes = if quoted { Alternation::CLOSED } else { Alternation::START };
                 self.head.looked = 0;
-                Ok(None)
+                Ok(())
             }
             Attribute::End { end, empty } => {
                 io.at += end;
                 self.head_ends(empty)
             }
-            Attribute::Junk(_) => Err(self.malformed("An attribute must be written as key=\"value\".")),
+            Attribute::Junk(_) => malformed("An attribute must be written as key=\"value\"."),
         }
     }
 
     /// In a tag that has failed: its end is searched for, outside of quotes.
-    fn rest_of_tag(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        let Head { quotes, slash, .. } = &mut self.head;
+    fn rest_of_tag(&mut self, io: &mut Io<'_>) -> Flow {
+        let TagAttributes { quotes, slash, .. } = &mut self.head;
         while let Some(&byte) = io.window.as_bytes().get(io.at) {
             io.at += 1;
             let outside = quotes.open().is_none();
@@ -91,7 +91,7 @@ impl Params {
             *slash = outside && byte == b'/';
             quotes.step(byte);
         }
-        Ok(Some(Step::Need))
+        Err(Step::Need)
     }
 
     fn add(&mut self, key: &str, value: String) {
@@ -106,42 +106,38 @@ impl Params {
         }
     }
 
-    fn head_ends(&mut self, empty: bool) -> Result<Option<Step>, Bad> {
+    fn head_ends(&mut self, empty: bool) -> Flow {
         self.head.looked = 0;
         if self.head.parameter {
-            return self.to(if empty { State::Between } else { State::Value });
+            return self.to(if empty { ParamsState::Between } else { ParamsState::Value });
         }
         if self.opened.attributes == Attributes::OfBlock {
             self.opened.attributes = Attributes::None;
-            self.state = State::Opener;
-            return if self.failed {
-                Ok(None)
-            } else {
-                Err(self.malformed("The tag around calls must not have attributes."))
-            };
+            self.state = ParamsState::Opener;
+            return if self.failed { Ok(()) } else { malformed("The tag around calls must not have attributes.") };
         }
         self.opened.empty = empty;
-        self.state = State::Named;
+        self.state = ParamsState::Named;
         if self.failed || self.named {
-            return Ok(None);
+            return Ok(());
         }
         match self.head.name.take().filter(|name| is_name(name)) {
             Some(name) => {
                 self.named = true;
-                Ok(Some(Step::Named(name)))
+                Err(Step::Named(name))
             }
             None => {
-                self.state = State::Alone;
-                Err(self.malformed("The tag of a call must have the tool's name."))
+                self.state = ParamsState::Alone;
+                malformed("The tag of a call must have the tool's name.")
             }
         }
     }
 
     /// The attributes become arguments.
-    pub(super) fn arguments(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        self.state = State::Headed;
+    pub(super) fn arguments(&mut self, io: &mut Io<'_>) -> Flow {
+        self.state = ParamsState::Headed;
         if self.failed {
-            return Ok(None);
+            return Ok(());
         }
         self.repair(io, Repair::TagStyle)?;
         let (cx, row) = (io.cx, self.opened.row);
@@ -150,13 +146,13 @@ impl Params {
             let slot = self.fields.open(&cx, io.found, &key, false)?;
             slot.write(&cx, io.found, |found, node, at| write_text(&cx, found, row, node, at, &value))?;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// After the tag. If nothing follows that can continue a call, the tag is a call that is not closed.
-    pub(super) fn headed(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    pub(super) fn headed(&mut self, io: &mut Io<'_>) -> Flow {
         if self.opened.empty {
-            return self.to(State::Opened);
+            return self.to(ParamsState::Opened);
         }
         let cx = io.cx;
         let at = ws_run(io.window, io.at + self.head.looked);
@@ -167,19 +163,16 @@ impl Params {
             true => tag.closes(rest, cx.tool, io.last).map(|_| ()),
             false => self.opened.row.follows(rest, io.last, (tag, cx.tool), &declared),
         };
-        match follows {
-            Scan::Incomplete => Ok(Some(Step::Need)),
-            Scan::Match(()) => self.to(State::Opened),
-            Scan::NoMatch => {
-                let name = match tag {
-                    _ if self.opened.wrapped => self.opened.row.block,
-                    CallTag::Word(word) => word,
-                    CallTag::Own => cx.tool,
-                    CallTag::Block => self.opened.row.block,
-                };
-                self.state = State::Lost(Skip::TokenStart, Closers::Tag(name.to_owned()));
-                if self.failed { Ok(None) } else { Err(self.malformed("A call with attributes has no other content.")) }
-            }
+        if follows.decided()?.is_some() {
+            return self.to(ParamsState::Opened);
         }
+        let name = match tag {
+            _ if self.opened.wrapped => self.opened.row.block,
+            CallTag::Word(word) => word,
+            CallTag::Own => cx.tool,
+            CallTag::Block => self.opened.row.block,
+        };
+        self.state = ParamsState::Lost(Skip::TokenStart, Closers::Tag(name.to_owned()));
+        if self.failed { Ok(()) } else { malformed("A call with attributes has no other content.") }
     }
 }

@@ -5,24 +5,24 @@ mod head;
 mod typing;
 mod value;
 
-use crate::arguments::{Bad, Context, Failure, Found, Io, Object, Step};
-use crate::arguments::{Fields, Lists};
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Step, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::Body;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
 use crate::syntax::tags::{Attributes, CallTag, OpenTag, Parameter, begins, closes};
 
-use head::Head;
-use value::{Read, Value};
+use head::TagAttributes;
+use value::ParameterValue;
 
 pub use typing::reads_as;
 pub use value::holds;
 
 #[derive(Debug)]
-enum State {
+enum ParamsState {
     /// A function of the same block is opened here.
     Opener,
     /// In a tag, before an attribute.
@@ -37,9 +37,7 @@ enum State {
     Between,
     Value,
     /// The arguments are one JSON object.
-    Object(Box<Object>),
-    /// Reading on behind a failure in that object.
-    Skip(Skip),
+    Object(ObjectInTag),
     /// The function is closed; `blanks` behind it were looked at.
     Tail {
         blanks: usize,
@@ -53,11 +51,11 @@ enum State {
 #[derive(Debug)]
 pub struct Params {
     opened: OpenTag,
-    state: State,
+    state: ParamsState,
     fields: Fields,
-    head: Head,
+    head: TagAttributes,
     /// Of the parameter that was opened last.
-    value: Value,
+    value: ParameterValue,
     /// The tool's name is known.
     named: bool,
     /// The arguments were one JSON object.
@@ -69,41 +67,35 @@ pub struct Params {
 
 impl Body for Params {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            match self.step(io) {
-                Ok(None) => {}
-                Ok(Some(step)) => return step,
-                Err((kind, message)) => return Step::Failed(Failure { kind, message, skip: Skip::Body }),
-            }
-        }
+        steps(|| self.step(io))
     }
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         if !self.failed {
             self.failed = true;
             self.value.fail();
-            if let State::Object(object) = &self.state {
-                self.state = State::Skip(object.skip());
+            if let ParamsState::Object(object) = &mut self.state {
+                *object = ObjectInTag::Failed(object.skip());
             }
         }
         self.feed(io)
     }
 
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
-        matches!(self.state, State::Value).then(|| self.value.feed_plain(found, text))?
+        matches!(self.state, ParamsState::Value).then(|| self.value.feed_plain(found, text))?
     }
 
     /// The next function of the block.
     fn next(&mut self) -> Option<Box<dyn Body>> {
-        Some(Box::new(Params { state: State::Opener, ..Params::new(self.opened, "") }))
+        Some(Box::new(Params { state: ParamsState::Opener, ..Params::new(self.opened, "") }))
     }
 
     fn is_complete(&self) -> bool {
-        !self.opened.wrapped && !self.failed && matches!(self.state, State::Tail { .. })
+        !self.opened.wrapped && !self.failed && matches!(self.state, ParamsState::Tail { .. })
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, State::Value | State::Object(_) | State::Head)
+        matches!(self.state, ParamsState::Value | ParamsState::Object(ObjectInTag::Reading(_)) | ParamsState::Head)
     }
 
     fn finish(&self, _: &Context<'_>, found: &mut Found) {
@@ -111,15 +103,15 @@ impl Body for Params {
     }
 }
 
-fn first(opened: OpenTag) -> State {
-    if opened.attributes == Attributes::None { State::Opened } else { State::Head }
+fn first(opened: OpenTag) -> ParamsState {
+    if opened.attributes == Attributes::None { ParamsState::Opened } else { ParamsState::Head }
 }
 
 impl Params {
     /// As new, with its memory.
     pub fn renew(&mut self, opened: OpenTag, name: &str) {
         self.fields.reset();
-        self.head = Head::default();
+        self.head = TagAttributes::default();
         (self.opened, self.state) = (opened, first(opened));
         (self.named, self.whole, self.failed) = (!name.is_empty(), false, false);
         self.quotes = Alternation::START;
@@ -131,8 +123,8 @@ impl Params {
             opened,
             state: first(opened),
             fields: Fields::new(Lists::Own),
-            head: Head::default(),
-            value: Value::new(opened.row),
+            head: TagAttributes::default(),
+            value: ParameterValue::new(opened.row),
             named: !name.is_empty(),
             whole: false,
             failed: false,
@@ -140,56 +132,42 @@ impl Params {
         }
     }
 
-    fn step(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn step(&mut self, io: &mut Io<'_>) -> Flow {
         match &mut self.state {
-            State::Opener => self.opener(io),
-            State::Head => self.attribute(io),
-            State::Named => self.arguments(io),
-            State::Headed => self.headed(io),
-            State::Opened => self.opened(io),
-            State::Between => self.between(io),
-            State::Value => self.value(io),
-            State::Object(object) => match object.feed(io) {
-                Ok(false) => Ok(Some(Step::Need)),
-                Ok(true) => self.to(State::Between),
-                Err(Failure { kind, message, skip }) => {
-                    self.state = State::Skip(skip);
-                    Err((kind, message))
+            ParamsState::Opener => self.opener(io),
+            ParamsState::Head => self.attribute(io),
+            ParamsState::Named => self.arguments(io),
+            ParamsState::Headed => self.headed(io),
+            ParamsState::Opened => self.opened(io),
+            ParamsState::Between => self.between(io),
+            ParamsState::Value => self.value(io),
+            ParamsState::Object(object) => {
+                match object {
+                    ObjectInTag::Failed(skip) => read_over(io, skip)?,
+                    object => object.feed(io)?,
                 }
-            },
-            State::Skip(skip) => {
-                if read_over(io, skip) {
-                    self.to(State::Between)
-                } else {
-                    Ok(Some(Step::Need))
-                }
+                self.to(ParamsState::Between)
             }
-            State::Tail { blanks } => {
+            ParamsState::Tail { blanks } => {
                 let blanks = *blanks;
                 self.tail(io, blanks)
             }
-            State::Alone => Ok(Some(Step::Done)),
-            State::Lost(skip, closers) => {
-                let Some(length) = skip.read(io.window, &mut io.at, io.last, &Closer::Other(closers)) else {
-                    return Ok(Some(Step::Need));
-                };
-                io.at += length;
-                self.to(State::Alone)
+            ParamsState::Alone => Err(Step::Done),
+            ParamsState::Lost(skip, closers) => {
+                let close = skip.read(io.window, &mut io.at, io.last, &Closer::Other(closers));
+                io.at += close.ok_or(Step::Need)?;
+                self.to(ParamsState::Alone)
             }
         }
     }
 
-    fn to(&mut self, state: State) -> Result<Option<Step>, Bad> {
+    fn to(&mut self, state: ParamsState) -> Flow {
         self.state = state;
-        Ok(None)
+        Ok(())
     }
 
     fn repair(&self, io: &mut Io<'_>, repair: Repair) -> Result<(), Bad> {
-        if self.failed {
-            return Ok(());
-        }
-        let cx = io.cx;
-        cx.repair(io.found, repair).map_err(|kind| (kind, "Write the call in the usual form.".into()))
+        if self.failed { Ok(()) } else { io.repair(repair, "Write the call in the usual form.") }
     }
 
     /// What belongs to the format's own grammar: listed as a repair, but read in strict mode, too.
@@ -213,21 +191,19 @@ impl Params {
         self.complete(io)
     }
 
-    fn opener(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        let found = match self.opened.row.opener(io.rest(), io.last, false, &|_, _| false) {
-            Scan::Incomplete => return Ok(Some(Step::Need)),
-            Scan::Match(found) => found,
-            Scan::NoMatch => return self.to(State::Opened),
+    fn opener(&mut self, io: &mut Io<'_>) -> Flow {
+        let Some(found) = self.opened.row.opener(io.rest(), io.last, false, &|_, _| false).decided()? else {
+            return self.to(ParamsState::Opened);
         };
         let name = found.name.map(|name| io.rest()[name].to_owned());
         io.at += found.body;
         self.opened = OpenTag { wrapped: self.opened.wrapped, ..found.opened };
         self.state = first(self.opened);
         self.named = name.is_some();
-        Ok(name.filter(|_| !self.failed).map(Step::Named))
+        name.filter(|_| !self.failed).map_or(Ok(()), |name| Err(Step::Named(name)))
     }
 
-    fn opened(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn opened(&mut self, io: &mut Io<'_>) -> Flow {
         if self.opened.styled {
             self.repair(io, Repair::TagStyle)?;
         }
@@ -237,25 +213,21 @@ impl Params {
         if self.opened.empty {
             return self.closed(io);
         }
-        io.at = ws_run(io.window, io.at);
-        match io.rest().bytes().next() {
-            None if !io.last => Ok(Some(Step::Need)),
-            Some(b'{') if self.failed => self.to(State::Skip(Skip::TokenStart)),
-            Some(b'{') if self.head.given => {
-                let message = format!("{}: a JSON object cannot follow attributes.", io.cx.tool);
-                self.state = State::Skip(Skip::TokenStart);
-                Err((ErrorKind::MalformedCall, message))
-            }
-            Some(b'{') => {
-                self.whole = true;
-                let object = Object::new(&io.cx, io.cx.schema.root, String::new(), 0);
-                self.to(State::Object(Box::new(object)))
-            }
-            _ => self.to(State::Between),
+        match io.next_byte() {
+            Ok(b'{') => {}
+            Err(need) if !io.last => return Err(need),
+            _ => return self.to(ParamsState::Between),
         }
+        if self.failed || self.head.given {
+            self.state = ParamsState::Object(ObjectInTag::Failed(Skip::TokenStart));
+            let message = || format!("{}: a JSON object cannot follow attributes.", io.cx.tool);
+            return if self.failed { Ok(()) } else { Err((ErrorKind::MalformedCall, message()).into()) };
+        }
+        self.whole = true;
+        self.to(ParamsState::Object(ObjectInTag::new(&io.cx)))
     }
 
-    fn between(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn between(&mut self, io: &mut Io<'_>) -> Flow {
         if self.failed {
             // Anything that is not a tag.
             while let Some(&byte) = io.window.as_bytes().get(io.at)
@@ -267,46 +239,39 @@ impl Params {
         }
         io.at = ws_run(io.window, io.at);
         let (rest, last) = (io.rest(), io.last);
-        let look = match rest.as_bytes() {
-            [] if !last || self.failed => Scan::Incomplete,
+        let mark = match rest.as_bytes() {
+            [] if !last || self.failed => return Err(Step::Need),
             [] => {
                 self.complete_unclosed(io)?;
-                Scan::Match(Some(Step::Done))
+                return Err(Step::Done);
             }
-            [b'<'] if !last => Scan::Incomplete,
+            [b'<'] if !last => return Err(Step::Need),
             [b'<', b'/', ..] => self.closing(io)?,
             [b'<', ..] if rest.starts_with(self.opened.row.parameter.open) => self.parameter(io)?,
             [b'<', ..] => self.opening(io)?,
-            _ if self.failed => Scan::Incomplete,
+            _ if self.failed => return Err(Step::Need),
             _ => self.parameter(io)?,
         };
-        match look {
-            Scan::Incomplete => Ok(Some(Step::Need)),
-            Scan::Match(step) => {
-                self.quotes = Alternation::START;
-                Ok(step)
-            }
-            Scan::NoMatch if self.failed => {
-                // Whatever it is, it is no mark.
-                self.quotes.step(b'<');
-                io.at += 1;
-                Ok(None)
-            }
-            Scan::NoMatch => {
-                let tool = io.cx.tool;
-                let message = format!("{tool}: a call may contain only parameters in tags.");
-                Err((ErrorKind::MalformedCall, message))
-            }
+        if mark {
+            self.quotes = Alternation::START;
+            return Ok(());
         }
+        if !self.failed {
+            let message = format!("{}: a call may contain only parameters in tags.", io.cx.tool);
+            return Err((ErrorKind::MalformedCall, message).into());
+        }
+        self.quotes.step(b'<');
+        io.at += 1;
+        Ok(())
     }
 
-    /// At a closing tag.
-    fn closing(&mut self, io: &mut Io<'_>) -> Result<Scan<Option<Step>>, Bad> {
+    /// At a closing tag. False: it is not one of a call.
+    fn closing(&mut self, io: &mut Io<'_>) -> Flow<bool> {
         let (rest, last, row) = (io.rest(), io.last, self.opened.row);
         let own = self.opened.tag.closes(rest, io.cx.tool, last);
         if let Scan::Match(length) = own {
             io.at += length;
-            return self.closed(io).map(Scan::Match);
+            return self.closed(io).map(|()| true);
         }
         let block = closes(rest, row.block, last);
         if let Scan::Match(length) = block {
@@ -315,68 +280,54 @@ impl Params {
                 CallTag::Word(_) | CallTag::Own => self.complete_unclosed(io)?,
             }
             io.at += length;
-            return Ok(Scan::Match(Some(Step::Done)));
+            return Err(Step::Done);
         }
         let function = row.closes_function(rest, last);
         if let Scan::Match(length) = function {
             self.repair(io, Repair::TagStyle)?;
             io.at += length;
-            return self.closed(io).map(Scan::Match);
+            return self.closed(io).map(|()| true);
         }
         let parameter = row.closes_parameter(rest, last);
         if let Scan::Match(length) = parameter {
             self.repair(io, Repair::TagStyle)?;
             io.at += length;
-            return Ok(Scan::Match(None));
+            return Ok(true);
         }
-        Ok(own.or(|| block).or(|| function).or(|| parameter).map(|_| None))
+        Ok(own.or(|| block).or(|| function).or(|| parameter).decided()?.is_some())
     }
 
-    /// At a tag that may open something.
-    fn opening(&mut self, io: &mut Io<'_>) -> Result<Scan<Option<Step>>, Bad> {
-        let row = self.opened.row;
-        match row.opener(io.rest(), io.last, false, &|_, _| false) {
-            Scan::Incomplete => return Ok(Scan::Incomplete),
-            Scan::Match(_) => {
-                self.complete_unclosed(io)?;
-                return Ok(Scan::Match(Some(self.another())));
-            }
-            Scan::NoMatch => {}
+    /// At a tag that may open something. False: it opens nothing.
+    fn opening(&mut self, io: &mut Io<'_>) -> Flow<bool> {
+        if self.opened.row.opener(io.rest(), io.last, false, &|_, _| false).decided()?.is_some() {
+            self.complete_unclosed(io)?;
+            return Err(self.another());
         }
-        match begins(&io.rest()[1..], row.block, io.last) {
-            Scan::Incomplete => return Ok(Scan::Incomplete),
-            Scan::Match(_) => {
-                self.complete_unclosed(io)?;
-                return Ok(Scan::Match(Some(Step::Done)));
-            }
-            Scan::NoMatch => {}
+        if begins(&io.rest()[1..], self.opened.row.block, io.last).decided()?.is_some() {
+            self.complete_unclosed(io)?;
+            return Err(Step::Done);
         }
         self.parameter(io)
     }
 
-    /// Where a parameter opens, its value is read next.
-    fn parameter(&mut self, io: &mut Io<'_>) -> Result<Scan<Option<Step>>, Bad> {
+    /// Where a parameter opens, its value is read next. False: none opens.
+    fn parameter(&mut self, io: &mut Io<'_>) -> Flow<bool> {
         let (cx, rest) = (io.cx, io.rest());
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
-        let Parameter { tag, key, apart, empty, styled, end } =
-            match self.opened.row.parameter(rest, io.last, &declared) {
-                Scan::Match(_) if self.whole && !self.failed => return Ok(Scan::NoMatch),
-                Scan::Match(found) => found,
-                Scan::Incomplete => return Ok(Scan::Incomplete),
-                Scan::NoMatch => return Ok(Scan::NoMatch),
-            };
+        let found = self.opened.row.parameter(rest, io.last, &declared).decided()?;
+        let Some(Parameter { tag, key, apart, empty, styled, end }) = found.filter(|_| !self.whole || self.failed)
+        else {
+            return Ok(false);
+        };
         io.at += end;
         self.value.open(&rest[tag], apart, styled);
         let Some(key) = key else {
-            self.head = Head::of_parameter();
-            self.state = State::Head;
-            if self.failed {
-                return Ok(Scan::Match(None));
-            }
-            let message = format!("{}: the tag of a parameter must not have attributes.", cx.tool);
-            return Err((ErrorKind::MalformedCall, message));
+            self.head = TagAttributes::of_parameter();
+            self.state = ParamsState::Head;
+            let message = || format!("{}: the tag of a parameter must not have attributes.", cx.tool);
+            return if self.failed { Ok(true) } else { Err((ErrorKind::MalformedCall, message()).into()) };
         };
-        self.state = if empty { State::Between } else { State::Value };
+        self.state = if empty { ParamsState::Between } else { ParamsState::Value };
         if styled {
             self.repair(io, Repair::TagStyle)?;
         }
@@ -387,30 +338,26 @@ impl Params {
         if empty {
             self.value.end(&cx, io.found)?;
         }
-        Ok(Scan::Match(None))
+        Ok(true)
     }
 
-    fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        match self.value.read(io, self.opened.tag)? {
-            Read::Need => return Ok(Some(Step::Need)),
-            Read::Closed => {}
-            Read::Open if self.value.kept && !self.failed => {
-                self.state = State::Between;
-                return Err((ErrorKind::UnterminatedValue, "A value is not closed.".into()));
-            }
-            Read::Open if self.value.apart => {}
-            Read::Open => self.usual_repair(io, Repair::MissingClose),
+    fn value(&mut self, io: &mut Io<'_>) -> Flow {
+        let closed = self.value.read(io, self.opened.tag)?;
+        self.state = ParamsState::Between;
+        if !closed && self.value.kept && !self.failed {
+            return Err((ErrorKind::UnterminatedValue, "A value is not closed.".into()).into());
         }
-        self.state = State::Between;
-        self.value.end(&io.cx, io.found)?;
-        Ok(None)
+        if !closed && !self.value.opened.apart {
+            self.usual_repair(io, Repair::MissingClose);
+        }
+        Ok(self.value.end(&io.cx, io.found)?)
     }
 
     /// The function is closed.
-    fn closed(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        self.state = State::Tail { blanks: 0 };
+    fn closed(&mut self, io: &mut Io<'_>) -> Flow {
+        self.state = ParamsState::Tail { blanks: 0 };
         self.complete(io)?;
-        Ok(self.opened.foreign.then_some(Step::Done))
+        if self.opened.foreign { Err(Step::Done) } else { Ok(()) }
     }
 
     /// Another function is opened at `io.at`.
@@ -419,61 +366,57 @@ impl Params {
             return Step::Done;
         }
         // A call that counts for nothing is read on by the same body.
-        self.state = State::Opener;
+        (self.state, self.quotes) = (ParamsState::Opener, Alternation::START);
         Step::Next
     }
 
-    fn tail(&mut self, io: &mut Io<'_>, looked: usize) -> Result<Option<Step>, Bad> {
+    fn tail(&mut self, io: &mut Io<'_>, looked: usize) -> Flow {
         let row = self.opened.row;
         let blanks = ws_run(io.rest(), looked);
-        self.state = State::Tail { blanks };
+        self.state = ParamsState::Tail { blanks };
         let (rest, last) = (&io.rest()[blanks..], io.last);
         if self.opened.foreign || (!self.opened.wrapped && blanks > ATTEMPT_CHARS) {
-            return Ok(Some(Step::Done));
+            return Err(Step::Done);
         }
         let mut needs = rest.is_empty() && !last;
         if rest.starts_with('<') {
             let ends = closes(rest, row.block, last);
             if let Scan::Match(length) = ends {
                 io.at += blanks + length;
-                return Ok(Some(Step::Done));
+                return Err(Step::Done);
             }
-            needs |= ends == Scan::Incomplete;
+            needs |= ends.is_incomplete();
             if self.opened.wrapped {
                 let function = row.opener(rest, last, false, &|_, _| false);
-                if let Scan::Match(_) = function {
+                if function.is_match() {
                     io.at += blanks;
-                    return Ok(Some(self.another()));
+                    return Err(self.another());
                 }
                 let stray = row.closes_function(rest, last).or(|| row.closes_parameter(rest, last));
                 if let Scan::Match(length) = stray {
                     self.repair(io, Repair::TagStyle)?;
                     io.at += blanks + length;
-                    return self.to(State::Tail { blanks: 0 });
+                    return self.to(ParamsState::Tail { blanks: 0 });
                 }
-                needs |= function == Scan::Incomplete || stray == Scan::Incomplete;
+                needs |= function.is_incomplete() || stray.is_incomplete();
             }
         }
         if needs {
-            return Ok(Some(Step::Need));
+            return Err(Step::Need);
         }
         if self.opened.wrapped {
             self.repair(io, Repair::MissingClose)?;
         }
-        Ok(Some(Step::Done))
+        Err(Step::Done)
     }
 }
 
-/// Reads over the rest of a JSON object. True: it has ended.
-fn read_over(io: &mut Io<'_>, skip: &mut Skip) -> bool {
-    let bytes = io.window.as_bytes();
-    loop {
-        match skip {
-            Skip::Bracketed { .. } | Skip::Quoted { .. } | Skip::ValueStart | Skip::TokenStart => {}
-            Skip::Key { .. } | Skip::Bare { .. } | Skip::After | Skip::AfterEmpty | Skip::Body => return true,
-        }
-        let Some(&byte) = bytes.get(io.at) else { return false };
-        *skip = skip.step(byte);
+/// Reads over the rest of a JSON object.
+fn read_over(io: &mut Io<'_>, skip: &mut Skip) -> Flow {
+    while let Skip::Bracketed { .. } | Skip::Quoted { .. } | Skip::ValueStart | Skip::TokenStart = skip {
+        let byte = io.window.as_bytes().get(io.at).ok_or(Step::Need)?;
+        *skip = skip.step(*byte);
         io.at += 1;
     }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! How the text of a parameter is typed. Where a string is possible, the text is taken verbatim.
 
 use crate::arguments::coercion;
-use crate::arguments::tree::{At, Lists, is_json, is_literal, write_at};
+use crate::arguments::tree::{Lists, TreeWriter, ValuePath, is_json, is_literal};
 use crate::arguments::{Bad, Context, Found};
 use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
@@ -36,7 +36,7 @@ pub fn write_text(
     found: &mut Found,
     row: &Row,
     id: NodeId,
-    at: &At<'_>,
+    at: &ValuePath<'_>,
     text: &str,
 ) -> Result<(), Bad> {
     let node = cx.schema.node(id);
@@ -53,13 +53,13 @@ pub fn write_text(
         return Ok(());
     }
     let scalar = |text: &str, quoted| UntypedValue::Scalar { text: text.to_owned(), quoted };
-    let write = |found: &mut Found, tree: &UntypedValue| write_at(cx, found, id, at, 1, tree, Lists::Own);
+    let write =
+        |found: &mut Found, tree: &UntypedValue| TreeWriter { cx, found, lists: Lists::Own }.value(id, at, 1, tree);
     if !letters {
         if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
             let empty =
                 if node.has(&Choice::Array) { UntypedValue::List(Vec::new()) } else { UntypedValue::Map(Vec::new()) };
-            let message = || format!("{} is empty.", at.path());
-            cx.repair(found, Repair::Coerced).map_err(|kind| (kind, message()))?;
+            cx.repair_or(found, Repair::Coerced, || format!("{} is empty.", at.path()))?;
             return write(found, &empty);
         }
         return write(found, &scalar(text, false));
@@ -89,7 +89,7 @@ pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Val
     }
     let cx = Context { strict: true, ..*cx };
     let mut found = Found::default();
-    let read = write_text(&cx, &mut found, row, id, &At::root(""), text);
+    let read = write_text(&cx, &mut found, row, id, &ValuePath::root(""), text);
     let mut json = String::new();
     value.write(&mut json);
     read.is_ok() && found.problems.is_empty() && found.repairs.is_empty() && found.args.json == json

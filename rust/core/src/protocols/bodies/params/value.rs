@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::mem::take;
 
 use super::typing::write_text;
-use crate::arguments::Slot;
-use crate::arguments::{Bad, Context, Found, Io};
+use crate::arguments::{Bad, Context, Flow, Found, Io, Slot, Step};
 use crate::error::ErrorKind;
 use crate::limits::NAME_CHARS;
 use crate::schema::Choice;
@@ -14,18 +13,9 @@ use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
 use crate::syntax::tags::{CallTag, Row, closes};
 
-/// How a value ends.
-pub enum Read {
-    Need,
-    /// With its closing tag.
-    Closed,
-    /// Before another tag.
-    Open,
-}
-
 /// What a tag in a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum TagInValue {
     /// Its closing tag, of this many bytes.
     Close(usize),
     /// Another tag, before which it ends.
@@ -38,20 +28,19 @@ enum End {
 
 /// How a tag is opened; decides what closes it.
 #[derive(Debug)]
-struct Opened {
+pub struct ValueTag {
     row: &'static Row,
     /// The name of the tag.
     tag: Cow<'static, str>,
     /// In another form than the usual one.
     styled: bool,
     /// The key was between tags.
-    apart: bool,
+    pub apart: bool,
 }
 
 #[derive(Debug)]
-pub struct Value {
-    opened: Opened,
-    pub apart: bool,
+pub struct ParameterValue {
+    pub opened: ValueTag,
     /// A tag of a call was taken for text: then its own closing tag must end it.
     pub kept: bool,
     /// `None` where the call has failed.
@@ -74,11 +63,10 @@ pub struct Value {
     looked: usize,
 }
 
-impl Value {
+impl ParameterValue {
     pub fn new(row: &'static Row) -> Self {
-        Value {
-            opened: Opened { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
-            apart: false,
+        ParameterValue {
+            opened: ValueTag { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
             kept: false,
             slot: None,
             live: false,
@@ -96,9 +84,9 @@ impl Value {
         let row = self.opened.row;
         let word = row.parameter.words[0];
         let tag = if tag == word { Cow::Borrowed(word) } else { Cow::Owned(tag.to_owned()) };
-        let opened = Opened { row, tag, styled, apart };
+        let opened = ValueTag { row, tag, styled, apart };
         let text = take(&mut self.text);
-        *self = Value { opened, apart, text, ..Value::new(row) };
+        *self = ParameterValue { opened, text, ..ParameterValue::new(row) };
         self.text.clear();
     }
 
@@ -179,8 +167,16 @@ impl Value {
         Ok(())
     }
 
-    /// Reads on from `io.at`.
-    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Result<Read, Bad> {
+    /// Reads on from `io.at` to the value's end. True: that is its closing tag; false: another tag.
+    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
+        let read = self.read_to_end(io, function);
+        if matches!(read, Err(Step::Need)) {
+            self.go_live(&io.cx, io.found)?;
+        }
+        read
+    }
+
+    fn read_to_end(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
         let cx = io.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         loop {
@@ -191,30 +187,27 @@ impl Value {
                 self.take(io.found, part);
                 io.at += part.len();
                 if end.is_none() {
-                    self.go_live(&io.cx, io.found)?;
-                    return Ok(Read::Need);
+                    return Err(Step::Need);
                 }
             }
-            let function = (function, io.cx.tool);
-            let quoted = self.since.and_then(Alternation::open);
-            match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
-                Scan::Match(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
+            let function = (function, cx.tool);
+            let quoted = self.since.and_then(Alternation::open).is_some();
+            let found =
+                self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked).decided()?;
+            match found {
+                Some(TagInValue::Close(_) | TagInValue::Before) if quoted && self.slot.is_some() => {
                     let message = format!(
                         "{}: the value contains its own closing tag, so its end is ambiguous. Write the arguments as one JSON object.",
                         cx.tool
                     );
-                    return Err((ErrorKind::MalformedCall, message));
+                    return Err((ErrorKind::MalformedCall, message).into());
                 }
-                Scan::Incomplete => {
-                    self.go_live(&io.cx, io.found)?;
-                    return Ok(Read::Need);
-                }
-                Scan::Match(End::Close(length)) if quoted.is_none() => {
+                Some(TagInValue::Close(length)) if !quoted => {
                     io.at += length;
-                    return Ok(Read::Closed);
+                    return Ok(true);
                 }
-                Scan::Match(End::Before) if quoted.is_none() => return Ok(Read::Open),
-                Scan::Match(End::Kept(length)) => {
+                Some(TagInValue::Before) if !quoted => return Ok(false),
+                Some(TagInValue::Kept(length)) => {
                     (self.kept, self.looked) = (true, 0);
                     let tag = &io.window[io.at..io.at + length];
                     self.take(io.found, tag);
@@ -222,14 +215,8 @@ impl Value {
                     io.at += length;
                 }
                 found => {
-                    match self.opened.nearly_closes(io.rest(), io.last, &declared) {
-                        Scan::Incomplete => {
-                            self.go_live(&io.cx, io.found)?;
-                            return Ok(Read::Need);
-                        }
-                        Scan::Match(()) => self.kept = true,
-                        Scan::NoMatch => self.kept |= found == Scan::Match(End::Text),
-                    }
+                    let near = self.opened.nearly_closes(io.rest(), io.last, &declared).decided()?;
+                    self.kept |= near.is_some() || found == Some(TagInValue::Text);
                     self.looked = 0;
                     self.take(io.found, "<");
                     io.at += 1;
@@ -249,7 +236,7 @@ impl Value {
     }
 }
 
-impl Opened {
+impl ValueTag {
     /// What this `<` begins. `line`: it is at the start of a line.
     fn end(
         &self,
@@ -259,13 +246,13 @@ impl Opened {
         function: (CallTag, &str),
         declared: &dyn Fn(&str) -> bool,
         looked: &mut usize,
-    ) -> Scan<End> {
+    ) -> Scan<TagInValue> {
         let row = self.row;
         match closes(rest, &self.tag, last) {
             Scan::Match(length) => {
                 return match self.closed(rest, length, last, function, declared, looked) {
-                    Scan::Match(()) => Scan::Match(End::Close(length)),
-                    Scan::NoMatch => Scan::Match(End::Kept(length)),
+                    Scan::Match(()) => Scan::Match(TagInValue::Close(length)),
+                    Scan::NoMatch => Scan::Match(TagInValue::Kept(length)),
                     Scan::Incomplete => Scan::Incomplete,
                 };
             }
@@ -288,12 +275,12 @@ impl Opened {
             })
         });
         match next {
-            Scan::Match(()) => Scan::Match(End::Before),
+            Scan::Match(()) => Scan::Match(TagInValue::Before),
             Scan::Incomplete => Scan::Incomplete,
             Scan::NoMatch => starts(rest, row.block_open, last)
                 .or(|| starts(rest, row.call.open, last))
                 .or(|| starts(rest, row.parameter.open, last))
-                .map(|()| End::Text),
+                .map(|()| TagInValue::Text),
         }
     }
 
@@ -355,7 +342,7 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
     if memchr::memchr(b'<', text.as_bytes()).is_none() {
         return true;
     }
-    let opened = Value::new(row).opened;
+    let opened = ParameterValue::new(row).opened;
     let function = (CallTag::Word(row.call.words[0]), "");
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
@@ -364,12 +351,12 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
         let at = from + offset;
         let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
         match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
-            Scan::NoMatch | Scan::Match(End::Text) => {}
-            Scan::Match(End::Kept(length)) if since.is_none() => {
+            Scan::NoMatch | Scan::Match(TagInValue::Text) => {}
+            Scan::Match(TagInValue::Kept(length)) if since.is_none() => {
                 since.insert(Alternation::CLOSED).run(&text[at + length..]);
             }
-            Scan::Match(End::Kept(_)) => {}
-            Scan::Incomplete | Scan::Match(End::Close(_) | End::Before) => return false,
+            Scan::Match(TagInValue::Kept(_)) => {}
+            Scan::Incomplete | Scan::Match(TagInValue::Close(_) | TagInValue::Before) => return false,
         }
         from = at + 1;
     }

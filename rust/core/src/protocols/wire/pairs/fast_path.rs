@@ -17,22 +17,22 @@ pub(super) fn pairs(io: &mut Io<'_>) -> Option<bool> {
     while let Some((next, bare)) = pair(io, length) {
         open_ended = Some(bare);
         match next {
-            Next::Pair(next) => length = next,
-            Next::Close => break,
+            FollowedBy::Pair(next) => length = next,
+            FollowedBy::Close => break,
         }
     }
     open_ended
 }
 
 /// What follows a value.
-enum Next {
+enum FollowedBy {
     Close,
     /// A pair whose key has this many bytes.
     Pair(usize),
 }
 
 /// Reads a pair whose key has this many bytes.
-fn pair(io: &mut Io<'_>, length: usize) -> Option<(Next, bool)> {
+fn pair(io: &mut Io<'_>, length: usize) -> Option<(FollowedBy, bool)> {
     let Io { cx, window, .. } = *io;
     let rest = &window[io.at + 1..];
     let object = cx.schema.node(cx.schema.root).object.as_ref()?;
@@ -79,9 +79,9 @@ fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
 }
 
 /// What ends a value, if this text begins with it.
-fn behind(text: &str, delimiters: &Delimiters) -> Option<Next> {
+fn behind(text: &str, delimiters: &Delimiters) -> Option<FollowedBy> {
     match text.strip_prefix(' ') {
-        Some(rest) => key(rest, delimiters).map(Next::Pair),
-        None => text.starts_with(&delimiters.close).then_some(Next::Close),
+        Some(rest) => key(rest, delimiters).map(FollowedBy::Pair),
+        None => text.starts_with(&delimiters.close).then_some(FollowedBy::Close),
     }
 }

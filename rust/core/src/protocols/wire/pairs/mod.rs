@@ -12,24 +12,24 @@ mod write;
 
 use crate::arguments::MAX_PROBLEMS;
 use crate::arguments::builder::{Collision, Probe, Target};
-use crate::arguments::keys::{Field, is_declared, resolve};
-use crate::arguments::{Context, Failure, Found, Io, Object, Step, messages};
-use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::arguments::keys::{ResolvedKey, is_declared, resolve};
+use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages, missing, steps};
+use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, read_close};
 use crate::syntax::pairs::{Following, Lookahead, QuotedPart, colon_key, may_trail};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Delimiters, Scan, is_ws, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
 use typographic::Typographic;
-use value::{Text, Value, collided, duplicate};
+use value::{PairValue, ValueText, collided, duplicate};
 use word::InWord;
 
 pub use write::write_pairs;
 
 #[derive(Debug)]
-enum State {
+enum PairsState {
     /// Between pairs. `line`: a line break was among the blanks; `bare`: a bare value that may take in tokens is in front.
     Gap {
         line: bool,
@@ -43,11 +43,11 @@ enum State {
     Typographic(Typographic),
     /// Bracketed text that is a string, to the letter.
     Verbatim {
-        value: Value,
+        value: PairValue,
         skip: Skip,
     },
     Json {
-        field: Field,
+        field: ResolvedKey,
         target: Target,
         start: usize,
         object: Box<Object>,
@@ -63,7 +63,7 @@ enum State {
 
 #[derive(Debug)]
 pub struct Pairs {
-    state: State,
+    state: PairsState,
     /// The last value was bare, and a delimiter's first character is in it.
     bare_mark: bool,
 }
@@ -74,79 +74,84 @@ impl Default for Pairs {
     }
 }
 
-fn gap(bare: bool) -> State {
-    State::Gap { line: false, bare, key: Lookahead::default() }
+fn gap(bare: bool) -> PairsState {
+    PairsState::Gap { line: false, bare, key: Lookahead::default() }
 }
 
 /// Behind a value, with what was seen ahead of it.
-fn gap_ahead(bare: bool, next: Following) -> State {
+fn gap_ahead(bare: bool, next: Following) -> PairsState {
     match next {
         Following::Pair { length, direct: true, .. } => {
-            State::Gap { line: false, bare, key: Lookahead::at_key(length) }
+            PairsState::Gap { line: false, bare, key: Lookahead::at_key(length) }
         }
         _ => gap(bare),
     }
 }
 
-fn behind(quoted: bool) -> State {
-    State::After { quoted, empty: false, ahead: Lookahead::after_value() }
+fn behind(quoted: bool) -> PairsState {
+    PairsState::After { quoted, empty: false, ahead: Lookahead::after_value() }
 }
 
-/// What one state made of the window.
-enum Move {
-    To(State),
-    /// More text is needed.
-    Stay,
-    Done,
-    Fail(Failure),
-}
+/// The next state, or what the parser is told.
+type NextState = Flow<PairsState>;
 
 /// Whether the end of a value was guessed.
 fn is_unsure(found: &Found) -> bool {
     found.used(Repair::UnquotedSpaces) || found.used(Repair::InnerQuotes)
 }
 
-fn fail(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Move {
-    Move::Fail(Failure { kind, message: message.into(), skip })
+fn fail<T>(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Flow<T> {
+    Err(Step::Failed(Failure { kind, message: message.into(), skip }))
+}
+
+/// A repair. Where that is an error, the rest is read with this `skip`.
+fn repair(io: &mut Io<'_>, repair: Repair, skip: Skip, message: impl FnOnce() -> String) -> Flow {
+    let repaired = io.cx.repair_or(io.found, repair, message);
+    repaired.map_err(|(kind, message)| Step::Failed(Failure { kind, message, skip }))
 }
 
 impl Body for Pairs {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        let step = self.run(io);
+        let step = steps(|| self.step(io));
         read_close(io, step)
     }
 
     fn skip(&self) -> Skip {
         match &self.state {
-            State::Gap { .. } => Skip::TokenStart,
-            State::Equals(_) => Skip::ValueStart,
-            State::Quoted(InQuotes { quoted, .. }) => Skip::in_quotes(quoted.quote),
-            State::Bare(InWord { word, .. }) => word.skip(),
-            State::Typographic(typographic) => typographic.skip(),
-            State::Verbatim { skip, .. } => *skip,
-            State::Json { object, .. } => object.skip(),
-            State::After { empty: true, .. } => Skip::AfterEmpty,
-            State::After { empty: false, .. } => Skip::After,
+            PairsState::Gap { .. } => Skip::TokenStart,
+            PairsState::Equals(_) => Skip::ValueStart,
+            PairsState::Quoted(InQuotes { quoted, .. }) => Skip::in_quotes(quoted.quote),
+            PairsState::Bare(InWord { word, .. }) => word.skip(),
+            PairsState::Typographic(typographic) => typographic.skip(),
+            PairsState::Verbatim { skip, .. } => *skip,
+            PairsState::Json { object, .. } => object.skip(),
+            PairsState::After { empty: true, .. } => Skip::AfterEmpty,
+            PairsState::After { empty: false, .. } => Skip::After,
         }
     }
 
     fn closable(&self, found: &Found) -> bool {
         let between = match &self.state {
-            State::Gap { .. } | State::After { .. } => true,
-            State::Equals(_) | State::Quoted(_) | State::Bare(_) | State::Typographic(_) => false,
-            State::Verbatim { .. } | State::Json { .. } => false,
+            PairsState::Gap { .. } | PairsState::After { .. } => true,
+            PairsState::Equals(_) | PairsState::Quoted(_) | PairsState::Bare(_) | PairsState::Typographic(_) => false,
+            PairsState::Verbatim { .. } | PairsState::Json { .. } => false,
         };
         between && !self.bare_mark && !is_unsure(found)
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, State::Quoted(_) | State::Typographic(_) | State::Verbatim { .. } | State::Json { .. })
+        matches!(
+            self.state,
+            PairsState::Quoted(_) | PairsState::Typographic(_) | PairsState::Verbatim { .. } | PairsState::Json { .. }
+        )
     }
 
     #[inline]
     fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
-        let State::Quoted(InQuotes { value, quoted, marks, kept: None, .. }) = &mut self.state else { return None };
-        if !matches!(value.text, Text::Live { .. }) {
+        let PairsState::Quoted(InQuotes { value, quoted, marks, kept: None, .. }) = &mut self.state else {
+            return None;
+        };
+        if !matches!(value.text, ValueText::Live { .. }) {
             return None;
         }
         if marks.is_idle() && quoted.is_plain(text, delimiters) {
@@ -182,48 +187,41 @@ impl Body for Pairs {
 }
 
 impl Pairs {
-    /// Reads the body from `io.at`.
-    fn run(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            let bare_mark = &mut self.bare_mark;
-            let moved = match &mut self.state {
-                State::Gap { line, bare, key } => {
-                    if let Some(open_ended) = fast_path::pairs(io) {
-                        (*line, *bare, *key, *bare_mark) = (false, open_ended, Lookahead::default(), false);
-                    }
-                    gap_step(io, line, *bare, key)
+    fn step(&mut self, io: &mut Io<'_>) -> Flow {
+        let bare_mark = &mut self.bare_mark;
+        self.state = match &mut self.state {
+            PairsState::Gap { line, bare, key } => {
+                if let Some(open_ended) = fast_path::pairs(io) {
+                    (*line, *bare, *key, *bare_mark) = (false, open_ended, Lookahead::default(), false);
                 }
-                State::Equals(equals) => equals.step(io, bare_mark),
-                State::Quoted(quoted) => quoted.step(io),
-                State::Bare(bare) => bare.step(io, bare_mark),
-                State::Typographic(typographic) => typographic.step(io),
-                State::Verbatim { value, skip } => verbatim(io, value, skip),
-                State::Json { field, target, start, object } => match object.feed(io) {
-                    Ok(false) => Move::Stay,
-                    Err(failure) => Move::Fail(failure),
-                    Ok(true) if io.found.args.end(*target, *start) => Move::To(behind(false)),
-                    Ok(true) => duplicate(field, Skip::After),
-                },
-                State::After { quoted, empty, ahead } => {
-                    let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
-                    after(io, *quoted, skip, ahead)
-                }
-            };
-            match moved {
-                Move::To(next) => self.state = next,
-                Move::Stay => return Step::Need,
-                Move::Done => return Step::Done,
-                Move::Fail(failure) => return Step::Failed(failure),
+                gap_step(io, line, *bare, key)?
             }
-        }
+            PairsState::Equals(equals) => equals.step(io, bare_mark)?,
+            PairsState::Quoted(quoted) => quoted.step(io)?,
+            PairsState::Bare(bare) => bare.step(io, bare_mark)?,
+            PairsState::Typographic(typographic) => typographic.step(io)?,
+            PairsState::Verbatim { value, skip } => verbatim(io, value, skip)?,
+            PairsState::Json { field, target, start, object } => {
+                object.feed(io)?;
+                if !io.found.args.end(*target, *start) {
+                    return duplicate(field, Skip::After);
+                }
+                behind(false)
+            }
+            PairsState::After { quoted, empty, ahead } => {
+                let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
+                after(io, *quoted, skip, ahead)?
+            }
+        };
+        Ok(())
     }
 }
 
-fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> Move {
+fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> NextState {
     let cx = io.cx;
     // Blanks are consumed as they come, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
-    *line |= crate::syntax::scan::has_line_break(&io.window[io.at..token]);
+    *line |= has_line_break(&io.window[io.at..token]);
     io.at = token;
     let rest = io.rest();
     let broken = || no_pair(&cx, rest, bare && !*line);
@@ -232,30 +230,26 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -
     }
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
-        Following::Need | Following::End => return Move::Stay,
-        Following::Close => return Move::Done,
+        Following::Need | Following::End => return Err(Step::Need),
+        Following::Close => return Err(Step::Done),
         Following::Open { .. } if *line => {
-            let unsure = is_unsure(io.found).then_some(ErrorKind::MalformedCall);
-            return match unsure.map_or_else(|| cx.repair(io.found, Repair::MissingClose), Err) {
-                Ok(()) => Move::Done,
-                Err(kind) => fail(kind, messages::UNCLOSED, Skip::TokenStart),
-            };
+            if is_unsure(io.found) {
+                return fail(ErrorKind::MalformedCall, messages::UNCLOSED, Skip::TokenStart);
+            }
+            repair(io, Repair::MissingClose, Skip::TokenStart, || messages::UNCLOSED.to_owned())?;
+            return Err(Step::Done);
         }
         // A parenthesis that begins a key is not one of a name.
         Following::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
         Following::Pair { length, direct, .. } => (length, direct),
-        Following::Other => match colon_pair(&cx, rest, false) {
-            Scan::Incomplete => return Move::Stay,
-            Scan::NoMatch => return broken(),
-            Scan::Match((length, end)) => {
-                let written = &rest[..length];
-                if let Err(kind) = cx.repair(io.found, Repair::ColonSeparator) {
-                    return fail(kind, format!("Write = instead of a colon: {written}=…"), Skip::TokenStart);
-                }
-                io.at += end;
-                return equals(io, written, true);
-            }
-        },
+        Following::Other => {
+            let Some((length, end)) = colon_pair(&cx, rest, false).decided()? else { return broken() };
+            let written = &rest[..length];
+            let message = || format!("Write = instead of a colon: {written}=…");
+            repair(io, Repair::ColonSeparator, Skip::TokenStart, message)?;
+            io.at += end;
+            return equals(io, written, true);
+        }
         Following::Open { .. } | Following::Trailing { .. } => return broken(),
     };
     let written = &rest[..length];
@@ -263,16 +257,15 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -
         if !is_declared(cx.schema, written) {
             return broken();
         }
-        if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
-            return fail(kind, format!("Do not put spaces around `=`: write {written}=…"), Skip::TokenStart);
-        }
+        let message = || format!("Do not put spaces around `=`: write {written}=…");
+        repair(io, Repair::SpacedEquals, Skip::TokenStart, message)?;
     }
     io.at += ws_run(rest, length) + 1;
     equals(io, written, false)
 }
 
 /// After a key and `=`, or a colon.
-fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
+fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> NextState {
     let cx = io.cx;
     let field = match resolve(&cx, io.found, written) {
         Ok(field) => field,
@@ -288,7 +281,7 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
         }
     }
-    Move::To(State::Equals(Equals { field, ahead: Lookahead::default(), colon }))
+    Ok(PairsState::Equals(Equals { field, ahead: Lookahead::default(), colon }))
 }
 
 /// A declared key and a colon at the start of the text, as [`colon_key`] finds them.
@@ -302,14 +295,10 @@ fn follows_colon(io: &Io<'_>, rest: &str) -> Scan {
     if from == 0 || !io.found.used(Repair::ColonSeparator) {
         return Scan::NoMatch;
     }
-    match colon_pair(&io.cx, &rest[from..], io.last) {
-        Scan::Incomplete => Scan::Incomplete,
-        Scan::NoMatch => Scan::NoMatch,
-        Scan::Match(_) => Scan::Match(()),
-    }
+    colon_pair(&io.cx, &rest[from..], io.last).void()
 }
 
-fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
+fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> NextState {
     // Not the whole token: its end may not be there yet.
     let length = match cx.delimiters.key_run(rest) {
         0 => rest.chars().next().map_or(0, char::len_utf8),
@@ -321,7 +310,7 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
     fail(kind, message, Skip::TokenStart)
 }
 
-fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Lookahead) -> Move {
+fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Lookahead) -> NextState {
     let cx = io.cx;
     let rest = io.rest();
     let junk = match rest.as_bytes().first() {
@@ -329,66 +318,52 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Lookahead) -> Mo
         _ if quoted => ErrorKind::Strict(Repair::InnerQuotes),
         _ => ErrorKind::MalformedCall,
     };
-    match (rest.as_bytes().first(), cx.delimiters.closes(rest, io.last).void()) {
-        (None, _) | (_, Scan::Incomplete) => Move::Stay,
-        (_, Scan::Match(())) => Move::To(gap(false)),
-        (Some(byte), Scan::NoMatch) if is_ws(*byte) => Move::To(gap(false)),
-        (Some(byte), Scan::NoMatch) => {
-            let next = if may_trail(*byte) { ahead.look(rest, io.last, cx.delimiters) } else { Following::Other };
-            let colon = if next == Following::Other { follows_colon(io, rest) } else { Scan::NoMatch };
-            match (next, colon) {
-                (Following::Need, _) | (_, Scan::Incomplete) => Move::Stay,
-                (Following::Pair { .. }, _) | (_, Scan::Match(())) => comma(io, Move::To(gap(false))),
-                (Following::Trailing { length }, _) => trailing(io, length, Move::To(gap(false))),
-                _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
-                _ => {
-                    let message =
-                        format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);
-                    fail(junk, message, skip)
-                }
-            }
+    let (Some(byte), closes) = (rest.bytes().next(), cx.delimiters.closes(rest, io.last).decided()?) else {
+        return Err(Step::Need);
+    };
+    if closes.is_some() || is_ws(byte) {
+        return Ok(gap(false));
+    }
+    match if may_trail(byte) { ahead.look(rest, io.last, cx.delimiters) } else { Following::Other } {
+        Following::Need => return Err(Step::Need),
+        Following::Pair { .. } => comma(io)?,
+        Following::Trailing { length } => trailing(io, length)?,
+        Following::Other if follows_colon(io, rest).decided()?.is_some() => comma(io)?,
+        _ if byte == b',' => return fail(junk, NO_COMMAS, Skip::After),
+        _ => {
+            let message = format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);
+            return fail(junk, message, skip);
         }
     }
+    Ok(gap(false))
 }
 
 /// Passes over a comma between two pairs.
-fn comma(io: &mut Io<'_>, then: Move) -> Move {
-    match io.cx.repair(io.found, Repair::CommaSeparator) {
-        Ok(()) => {
-            io.at += 1;
-            then
-        }
-        Err(kind) => fail(kind, NO_COMMAS, Skip::After),
-    }
+fn comma(io: &mut Io<'_>) -> Flow {
+    repair(io, Repair::CommaSeparator, Skip::After, || NO_COMMAS.to_owned())?;
+    io.at += 1;
+    Ok(())
 }
 
 /// Passes over punctuation after the last value.
-fn trailing(io: &mut Io<'_>, length: usize, then: Move) -> Move {
-    match io.cx.repair(io.found, Repair::TrailingCharacters) {
-        Ok(()) => {
-            io.at += length;
-            then
-        }
-        Err(kind) => fail(kind, "Nothing may follow the last value of the call.", Skip::After),
-    }
+fn trailing(io: &mut Io<'_>, length: usize) -> Flow {
+    let message = || "Nothing may follow the last value of the call.".to_owned();
+    repair(io, Repair::TrailingCharacters, Skip::After, message)?;
+    io.at += length;
+    Ok(())
 }
 
 const NO_COMMAS: &str = "Separate arguments with spaces, not with commas: a=1 b=2";
 
 /// Puts pieces into their places, and reports what is missing.
 fn finish(cx: &Context<'_>, found: &mut Found) {
-    let mut missing: Vec<(String, String)> = Vec::new();
+    let mut problems = Vec::new();
     found.args.write_pieces(&mut |id, path, has| {
-        let Some(object) = &cx.schema.node(id).object else { return };
-        let room = MAX_PROBLEMS - missing.len();
-        for name in object.required.iter().filter(|name| !has(name)).take(room) {
-            let field = messages::join(path, name);
-            let message = messages::missing(cx, id, &field, name);
-            missing.push((field, message));
-        }
+        let room = MAX_PROBLEMS - problems.len();
+        problems.extend(missing(cx, id, &|| path.to_owned(), room, has));
     });
-    for (field, message) in missing {
-        found.problem(ProblemKind::MissingRequired, field, message);
+    for problem in problems {
+        found.problem(problem.kind, problem.field, problem.message);
     }
     found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
     found.args.close();

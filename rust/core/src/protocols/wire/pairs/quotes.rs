@@ -1,9 +1,9 @@
 //! A value in quotes, and bracketed text that is a string to the letter.
 
-use super::value::{Text, Value};
-use super::{Move, State, behind, fail, follows_colon, gap_ahead};
+use super::value::{PairValue, ValueText};
+use super::{NextState, PairsState, behind, fail, follows_colon, gap_ahead};
 use crate::arguments::keys::is_declared;
-use crate::arguments::{Context, Failure, Io, messages};
+use crate::arguments::{Context, Flow, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::pairs::{Following, Lookahead, Quoted, QuotedPart, may_trail, separated};
@@ -13,7 +13,7 @@ use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, 
 
 #[derive(Debug)]
 pub(super) struct InQuotes {
-    pub(super) value: Value,
+    pub(super) value: PairValue,
     pub(super) quoted: Quoted,
     /// Three quotes ended what three opened.
     pub(super) triple: bool,
@@ -57,12 +57,12 @@ impl Marks {
 
 impl InQuotes {
     /// After the opening quote.
-    pub(super) fn new(value: Value, quote: u8) -> Self {
+    pub(super) fn new(value: PairValue, quote: u8) -> Self {
         let (quoted, ahead) = (Quoted::new(quote), Lookahead::after_value());
         InQuotes { value, quoted, triple: false, kept: None, marks: Marks::default(), ahead }
     }
 
-    pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
+    pub(super) fn step(&mut self, io: &mut Io<'_>) -> NextState {
         let InQuotes { value, quoted, triple, kept, marks, ahead } = self;
         let Io { cx, window, last, .. } = *io;
         let quote = quoted.quote;
@@ -87,18 +87,15 @@ impl InQuotes {
                     value.push_char(io.found, c);
                     continue;
                 }
-                QuotedPart::Need => return Move::Stay,
+                QuotedPart::Need => return Err(Step::Need),
                 QuotedPart::Quote => {}
             }
             let rest = &window[io.at + 1..];
             if *triple {
-                match starts(&window[io.at..], if quote == b'"' { "\"\"\"" } else { "'''" }, false) {
-                    Scan::Match(()) => {
-                        io.at += 3;
-                        return value.done(io, true, behind(false));
-                    }
-                    Scan::Incomplete => return Move::Stay,
-                    Scan::NoMatch => {}
+                let close = if quote == b'"' { "\"\"\"" } else { "'''" };
+                if let Some(()) = starts(&window[io.at..], close, false).decided()? {
+                    io.at += 3;
+                    return value.done(io, true, behind(false));
                 }
                 io.at += 1;
                 value.push_char(io.found, quote as char);
@@ -116,7 +113,7 @@ impl InQuotes {
                 _ => ahead.look(rest, last, cx.delimiters),
             };
             let closes = match next {
-                Following::Need => return Move::Stay,
+                Following::Need => return Err(Step::Need),
                 Following::Close | Following::End | Following::Open { line: true } => true,
                 Following::Pair { at, length, .. } => {
                     separated(rest) && (kept.is_none() || is_declared(cx.schema, &rest[at..at + length]))
@@ -124,16 +121,11 @@ impl InQuotes {
                 Following::Trailing { .. } => kept.is_none() && !marks.seen,
                 Following::Open { line: false } => false,
                 Following::Other if kept.is_some() => false,
-                Following::Other => match follows_colon(io, rest) {
-                    Scan::Incomplete => return Move::Stay,
-                    mark => mark == Scan::Match(()),
-                },
+                Following::Other => follows_colon(io, rest).decided()?.is_some(),
             };
             if closes {
                 io.at += 1;
-                if let Some(inside) = self.opens_another(io, next) {
-                    return Move::Fail(inside);
-                }
+                self.check_second_reading(io, next)?;
                 let InQuotes { value, kept, marks, .. } = self;
                 if kept.is_some() && marks.seen {
                     let path = value.field.path();
@@ -146,29 +138,25 @@ impl InQuotes {
                 let seen = !cx.strict
                     && next != Following::Other
                     && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
-                let after =
-                    State::After { quoted: true, empty: value.is_empty(io.found), ahead: Lookahead::after_value() };
+                let after = PairsState::After {
+                    quoted: true,
+                    empty: value.is_empty(io.found),
+                    ahead: Lookahead::after_value(),
+                };
                 return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
             }
-            if kept.is_none() {
-                match closes_on_its_line(&cx, rest, last) {
-                    Scan::Incomplete => return Move::Stay,
-                    Scan::NoMatch => {}
-                    Scan::Match(length) => {
-                        let message = format!(
-                            "{}: {} follows a quoted value. Write quotes inside quotes as \\\".",
-                            value.field.path(),
-                            messages::shorten(rest[..length].trim())
-                        );
-                        io.at += 1 + length;
-                        return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
-                    }
-                }
+            if kept.is_none()
+                && let Some(length) = closes_on_its_line(&cx, rest, last).decided()?
+            {
+                let (path, junk) = (value.field.path(), messages::shorten(rest[..length].trim()));
+                io.at += 1 + length;
+                let message = format!("{path}: {junk} follows a quoted value. Write quotes inside quotes as \\\".");
+                return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
             }
             // A second value may begin there, and the first one may have ended at the quote that was kept.
             io.at += 1;
             if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, io) {
-                return Move::Fail(ambiguous(value, Skip::opened_by(quote)));
+                return ambiguous(value, Skip::opened_by(quote));
             }
             *ahead = Lookahead::after_value();
             io.found.repair(Repair::InnerQuotes);
@@ -181,28 +169,28 @@ impl InQuotes {
 
     /// The quote before `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
     /// goes on inside that quoted text.
-    fn opens_another(&self, io: &Io<'_>, next: Following) -> Option<Failure> {
+    fn check_second_reading(&self, io: &Io<'_>, next: Following) -> Flow {
         let open = match self.kept {
-            Some(otherwise) => otherwise.opened()?,
+            Some(otherwise) => otherwise.opened(),
             // If the closing quote was left out, the next value's opening quote looks like it.
-            None if next == Following::Open { line: true } && ends_in_a_key(&self.value, io) => self.quoted.quote,
-            None => return None,
+            None if next == Following::Open { line: true } && ends_in_a_key(&self.value, io) => Some(self.quoted.quote),
+            None => None,
         };
-        Some(ambiguous(&self.value, Skip::in_quotes(open)))
+        open.map_or(Ok(()), |open| ambiguous(&self.value, Skip::in_quotes(open)))
     }
 }
 
 /// The call fails inside a quoted text.
-fn ambiguous(value: &Value, skip: Skip) -> Failure {
+fn ambiguous<T>(value: &PairValue, skip: Skip) -> Flow<T> {
     let message = format!(
         "{}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\".",
         value.field.path()
     );
-    Failure { kind: ErrorKind::MalformedCall, message, skip }
+    fail(ErrorKind::MalformedCall, message, skip)
 }
 
 /// Whether the value ends in a declared key and `=`.
-fn ends_in_a_key(value: &Value, io: &Io<'_>) -> bool {
+fn ends_in_a_key(value: &PairValue, io: &Io<'_>) -> bool {
     let Some(text) = value.so_far(io.found).strip_suffix('=') else { return false };
     let text = text.trim_end_matches(' ');
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
@@ -210,7 +198,7 @@ fn ends_in_a_key(value: &Value, io: &Io<'_>) -> bool {
     let (before, mut key) = text.split_at(start);
     // What is written as JSON may have an escape there, of which the letters are none of the key.
     let backslashes = before.bytes().rev().take_while(|byte| *byte == b'\\').count();
-    if matches!(value.text, Text::Live { .. }) && backslashes % 2 == 1 {
+    if matches!(value.text, ValueText::Live { .. }) && backslashes % 2 == 1 {
         key = key.get(if key.starts_with('u') { 5 } else { 1 }..).unwrap_or("");
     }
     key.split('.').all(|segment| !segment.is_empty()) && is_declared(io.cx.schema, key)
@@ -245,7 +233,7 @@ fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Scan<usize> {
     })
 }
 
-pub(super) fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> Move {
+pub(super) fn verbatim(io: &mut Io<'_>, value: &mut PairValue, skip: &mut Skip) -> NextState {
     let start = io.at;
     while let Some(&byte) = io.window.as_bytes().get(io.at) {
         *skip = skip.step(byte);
@@ -256,5 +244,5 @@ pub(super) fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> M
         }
     }
     value.push_str(io.found, &io.window[start..io.at]);
-    Move::Stay
+    Err(Step::Need)
 }

@@ -1,16 +1,16 @@
 //! A value in typographic quotes, “…” or ‘…’: up to the closing mark that whitespace, punctuation or CLOSE follows.
 
 use super::quotes::may_follow;
-use super::value::Value;
-use super::{Move, behind, fail};
-use crate::arguments::Io;
+use super::value::PairValue;
+use super::{NextState, behind, fail};
+use crate::arguments::{Io, Step};
 use crate::error::ErrorKind;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
 
 #[derive(Debug)]
 pub(super) struct Typographic {
-    pub(super) value: Value,
+    pub(super) value: PairValue,
     /// The mark that ends it.
     pub(super) close: char,
     /// The other quotes in it, which are content: which of them open a text.
@@ -32,7 +32,7 @@ impl Typographic {
         self.quotes.open().map_or(Skip::Bare { opens: false }, Skip::in_quotes)
     }
 
-    pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
+    pub(super) fn step(&mut self, io: &mut Io<'_>) -> NextState {
         loop {
             let rest = io.rest();
             let end = rest.find(self.close).unwrap_or(rest.len());
@@ -41,7 +41,7 @@ impl Typographic {
             io.at += end;
             let after = end + self.close.len_utf8();
             match rest.as_bytes().get(after) {
-                None => return Move::Stay,
+                None => return Err(Step::Need),
                 Some(byte) if may_follow(*byte, &io.cx) => {}
                 Some(_) => {
                     self.value.push_char(io.found, self.close);

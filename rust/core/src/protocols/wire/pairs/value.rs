@@ -1,10 +1,10 @@
 //! A value's text: where it goes, and what it becomes when it is complete.
 
-use super::{Move, State, fail, gap};
+use super::{NextState, PairsState, fail, gap, repair};
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::coercion;
-use crate::arguments::keys::Field;
-use crate::arguments::{Context, Found, Io, messages};
+use crate::arguments::keys::ResolvedKey;
+use crate::arguments::{Bad, Context, Flow, Found, Io, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::{Choice, NodeId};
 use crate::syntax::json::{push_char, push_str};
@@ -12,39 +12,39 @@ use crate::syntax::recovery::Skip;
 
 /// A string being read.
 #[derive(Debug)]
-pub(super) struct Value {
-    pub(super) field: Field,
-    pub(super) text: Text,
+pub(super) struct PairValue {
+    pub(super) field: ResolvedKey,
+    pub(super) text: ValueText,
 }
 
 #[derive(Debug)]
-pub(super) enum Text {
+pub(super) enum ValueText {
     /// Written as it comes, from this byte of the arguments on.
     Live { target: Target, start: usize },
     /// Typed at its end.
     Collect(String),
 }
 
-impl Value {
+impl PairValue {
     /// Text that needs no escapes in JSON.
     pub(super) fn push_plain(&mut self, found: &mut Found, part: &str) {
         match &mut self.text {
-            Text::Live { .. } => found.args.json.push_str(part),
-            Text::Collect(text) => text.push_str(part),
+            ValueText::Live { .. } => found.args.json.push_str(part),
+            ValueText::Collect(text) => text.push_str(part),
         }
     }
 
     pub(super) fn push_str(&mut self, found: &mut Found, part: &str) {
         match &mut self.text {
-            Text::Live { .. } => push_str(&mut found.args.json, part),
-            Text::Collect(text) => text.push_str(part),
+            ValueText::Live { .. } => push_str(&mut found.args.json, part),
+            ValueText::Collect(text) => text.push_str(part),
         }
     }
 
     pub(super) fn push_char(&mut self, found: &mut Found, c: char) {
         match &mut self.text {
-            Text::Live { .. } => push_char(&mut found.args.json, c),
-            Text::Collect(text) => text.push(c),
+            ValueText::Live { .. } => push_char(&mut found.args.json, c),
+            ValueText::Collect(text) => text.push(c),
         }
     }
 
@@ -52,8 +52,8 @@ impl Value {
     pub(super) fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
         match &self.text {
             // Its opening quote is written.
-            Text::Live { start, .. } => found.args.json[*start..].split_once('"').map_or("", |(_, text)| text),
-            Text::Collect(text) => text,
+            ValueText::Live { start, .. } => found.args.json[*start..].split_once('"').map_or("", |(_, text)| text),
+            ValueText::Collect(text) => text,
         }
     }
 
@@ -62,19 +62,19 @@ impl Value {
     }
 
     /// The value is complete.
-    pub(super) fn done(&mut self, io: &mut Io<'_>, quoted: bool, next: State) -> Move {
+    pub(super) fn done(&mut self, io: &mut Io<'_>, quoted: bool, next: PairsState) -> NextState {
         let skip = match (quoted, self.is_empty(io.found)) {
             (true, true) => Skip::AfterEmpty,
             (true, false) => Skip::After,
             (false, _) => Skip::Bare { opens: false },
         };
-        match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
-            Text::Live { target, start } => {
+        match std::mem::replace(&mut self.text, ValueText::Collect(String::new())) {
+            ValueText::Live { target, start } => {
                 io.found.args.json.push('"');
-                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&self.field, skip) }
+                if io.found.args.end(target, start) { Ok(next) } else { duplicate(&self.field, skip) }
             }
-            Text::Collect(text) => match typed(io, &self.field, &text, quoted) {
-                Ok(()) => Move::To(next),
+            ValueText::Collect(text) => match typed(io, &self.field, &text, quoted) {
+                Ok(()) => Ok(next),
                 Err((kind, message)) => fail(kind, message, skip),
             },
         }
@@ -82,17 +82,17 @@ impl Value {
 }
 
 /// Where the text of a string goes: straight out if its type takes it whatever it is.
-pub(super) fn text(io: &mut Io<'_>, field: &Field, quoted: bool) -> Result<Text, Collision> {
+pub(super) fn text(io: &mut Io<'_>, field: &ResolvedKey, quoted: bool) -> Result<ValueText, Collision> {
     let node = io.cx.schema.node(field.node);
     let live = if quoted { node.is_unknown() || node.has(&Choice::String) } else { node.is_string() };
     let args = &mut io.found.args;
     if !live {
-        return Ok(Text::Collect(String::new()));
+        return Ok(ValueText::Collect(String::new()));
     }
     let target = args.place(&field.steps, field.is_piece())?;
     let start = args.begin(target, field.root_key());
     args.json.push('"');
-    Ok(Text::Live { target, start })
+    Ok(ValueText::Live { target, start })
 }
 
 pub(super) fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
@@ -100,21 +100,19 @@ pub(super) fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
 }
 
 /// `a=` without a value.
-pub(super) fn empty(io: &mut Io<'_>, field: &Field) -> Move {
-    if let Err(kind) = io.cx.repair(io.found, Repair::EmptyValue) {
-        let message = format!("Write the empty string as {}=\"\"", field.path());
-        return fail(kind, message, Skip::TokenStart);
-    }
+pub(super) fn empty(io: &mut Io<'_>, field: &ResolvedKey) -> NextState {
+    let message = || format!("Write the empty string as {}=\"\"", field.path());
+    repair(io, Repair::EmptyValue, Skip::TokenStart, message)?;
     match typed(io, field, "", true) {
-        Ok(()) => Move::To(gap(false)),
+        Ok(()) => Ok(gap(false)),
         Err((kind, message)) => fail(kind, message, Skip::TokenStart),
     }
 }
 
 /// Types a complete text and puts it into its place.
-pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(), (ErrorKind, String)> {
+pub(super) fn typed(io: &mut Io<'_>, field: &ResolvedKey, text: &str, quoted: bool) -> Result<(), Bad> {
     let (cx, id) = (io.cx, field.node);
-    let repeated = |_| (ErrorKind::DuplicateArgument, twice(field));
+    let repeated = |_| messages::twice(&field.path());
     let probe = io.found.args.probe(&field.steps);
     let length = match probe {
         Probe::Items(length) => Some(length),
@@ -135,34 +133,30 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
             let start = args.begin(target, field.root_key());
             let outcome = coercion::scalar(cx.schema, id, text, quoted, &mut args.json);
             let same = args.end(target, start);
-            (outcome, matches!(target, Target::Again(_)).then_some(same))
+            (outcome, matches!(target, Target::Duplicate(_)).then_some(same))
         }
     };
     if outcome.converted {
-        cx.repair(io.found, Repair::Coerced)
-            .map_err(|kind| (kind, messages::not_as_written(&cx, id, &field.path(), text)))?;
+        let message = || messages::not_as_written(&cx, id, &field.path(), text);
+        cx.repair_or(io.found, Repair::Coerced, message)?;
     }
     if again == Some(false) {
-        return Err((ErrorKind::DuplicateArgument, twice(field)));
+        return Err(messages::twice(&field.path()));
     }
     if let Some(kind) = outcome.problem
         && again.is_none()
     {
-        let message = messages::violation(&cx, id, kind, &field.path(), text);
-        io.found.problem(kind, field.path(), message);
+        io.found.violation(&cx, id, kind, || field.path(), text);
     }
     Ok(())
 }
 
-fn twice(field: &Field) -> String {
-    format!("{} is given twice, with different values. Give it once.", field.path())
+pub(super) fn duplicate<T>(field: &ResolvedKey, skip: Skip) -> Flow<T> {
+    let (kind, message) = messages::twice(&field.path());
+    fail(kind, message, skip)
 }
 
-pub(super) fn duplicate(field: &Field, skip: Skip) -> Move {
-    fail(ErrorKind::DuplicateArgument, twice(field), skip)
-}
-
-pub(super) fn collided(field: &Field, collision: Collision) -> Move {
+pub(super) fn collided<T>(field: &ResolvedKey, collision: Collision) -> Flow<T> {
     match collision {
         Collision::Taken => duplicate(field, Skip::ValueStart),
         Collision::Gap { next } => {

@@ -1,18 +1,18 @@
 //! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
 
-use super::value::Value;
-use super::{Move, comma, fail, follows_colon, gap_ahead, trailing};
+use super::value::PairValue;
+use super::{NextState, comma, fail, follows_colon, gap_ahead, trailing};
 use crate::arguments::keys::is_declared;
-use crate::arguments::{Context, Io};
+use crate::arguments::{Context, Io, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::pairs::{Following, Lookahead, may_trail};
 use crate::syntax::quoting::{Alternation, is_quote};
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Delimiters, Scan, is_ws, starts, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct InWord {
-    pub(super) value: Value,
+    pub(super) value: PairValue,
     pub(super) word: Bare,
     pub(super) ahead: Lookahead,
 }
@@ -35,7 +35,7 @@ pub(super) struct Bare {
 }
 
 impl InWord {
-    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
+    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> NextState {
         let InWord { value, word, ahead } = self;
         let Io { cx, window, last, .. } = *io;
         let bytes = window.as_bytes();
@@ -49,13 +49,13 @@ impl InWord {
                 io.at = end;
             }
             // A value that touches the end of the message may be incomplete, so the end decides nothing here.
-            let Some(&byte) = bytes.get(end) else { return Move::Stay };
+            let Some(&byte) = bytes.get(end) else { return Err(Step::Need) };
             let rest = &window[end..];
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
                 match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).void()) {
                     (_, Scan::Match(())) => return word.done(io, value, bare_mark),
-                    (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Move::Stay,
+                    (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Err(Step::Need),
                     (opens, Scan::NoMatch) => word.has_open |= opens == Scan::Match(()),
                 }
                 word.has_mark = true;
@@ -65,12 +65,12 @@ impl InWord {
                 }
                 let next = ahead.look(rest, last, cx.delimiters);
                 if next == Following::Need {
-                    return Move::Stay;
+                    return Err(Step::Need);
                 }
                 *ahead = Lookahead::after_value();
                 let token = ws_run(rest, 0);
                 let ends = matches!(next, Following::Close | Following::End)
-                    || crate::syntax::scan::has_line_break(&rest[..token])
+                    || has_line_break(&rest[..token])
                     || word.ends_at(&cx, rest, next);
                 if ends {
                     return word.done_ahead(io, value, bare_mark, next);
@@ -87,12 +87,12 @@ impl InWord {
             } else if may_trail(byte) && word.filled && !word.runs_into_call() {
                 // A comma between two pairs belongs to neither; nor does punctuation before CLOSE.
                 let next = match separates(rest, last, &cx) {
-                    None => return Move::Stay,
+                    None => return Err(Step::Need),
                     Some(false) => None,
                     Some(true) => Some(ahead.look(rest, last, cx.delimiters)),
                 };
                 if next == Some(Following::Need) {
-                    return Move::Stay;
+                    return Err(Step::Need);
                 }
                 *ahead = Lookahead::after_value();
                 let ends = match next {
@@ -102,17 +102,13 @@ impl InWord {
                     Some(next) if word.ends_at(&cx, rest, next) => Scan::Match(()),
                     Some(_) => Scan::NoMatch,
                 };
-                match ends {
-                    Scan::NoMatch => {}
-                    Scan::Incomplete => return Move::Stay,
-                    Scan::Match(()) => {
-                        let done = word.done(io, value, bare_mark);
-                        return match next {
-                            _ if matches!(done, Move::Fail(_)) => done,
-                            Some(Following::Trailing { length }) => trailing(io, length, done),
-                            _ => comma(io, done),
-                        };
+                if ends.decided()?.is_some() {
+                    let done = word.done(io, value, bare_mark)?;
+                    match next {
+                        Some(Following::Trailing { length }) => trailing(io, length)?,
+                        _ => comma(io)?,
                     }
+                    return Ok(done);
                 }
             }
             word.quotes.run(&rest[..c.len_utf8()]);
@@ -168,12 +164,12 @@ impl Bare {
     }
 
     /// The value ends here.
-    fn done(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool) -> Move {
+    fn done(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool) -> NextState {
         self.done_ahead(io, value, bare_mark, Following::Need)
     }
 
     /// The value ends here, and what follows was seen.
-    fn done_ahead(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool, next: Following) -> Move {
+    fn done_ahead(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool, next: Following) -> NextState {
         if !self.runs_into_call() && self.quotes.open().is_none() {
             *bare_mark = self.has_mark;
             return value.done(io, false, gap_ahead(self.open_ended, next));

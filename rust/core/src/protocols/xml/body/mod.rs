@@ -7,22 +7,22 @@ mod ends;
 mod fast_path;
 mod recovery;
 
-use crate::arguments::elements::{Fault, Outcome, Reader, content};
-use crate::arguments::{Bad, Context, Failure, Fields, Found, Io, Lists, Object, Slot, Step, messages};
+use crate::arguments::elements::{ElementReader, Fault, Halt, content};
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages, steps};
 use crate::error::{ErrorKind, Repair};
+use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
 use crate::schema::Schema;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Delimiters, Scan, ws_run};
+use crate::syntax::scan::{Delimiters, ws_run};
 use crate::syntax::tags::TYPES;
 use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{self, XmlLexeme, XmlLexer};
 use recovery::on_in;
 
 #[derive(Debug)]
-enum State {
+enum ElementsState {
     /// Behind the opening tag.
     Start,
     Between,
@@ -34,17 +34,14 @@ enum State {
     Collect {
         name: String,
         slot: Slot,
-        reader: Reader,
+        reader: ElementReader,
     },
-    Json(Object),
-    /// Behind it.
-    Behind,
+    Json(ObjectInTag),
     /// In text that stands for the one field.
     Text(String),
-    /// Reading on after an error: between elements, in one of this name, or in JSON.
+    /// Reading on after an error: between elements, or in one of this name.
     On,
     InElement(String),
-    InJson(Skip),
     Closed,
 }
 
@@ -55,7 +52,7 @@ pub struct Elements {
     form: Form,
     lexer: XmlLexer,
     fields: Fields,
-    state: State,
+    state: ElementsState,
     /// Fields were read; text was, which is none.
     any: bool,
     stray: bool,
@@ -79,33 +76,16 @@ pub fn lone_text(schema: &Schema) -> Option<&str> {
 
 impl Body for Elements {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            let step = match &mut self.state {
-                State::Start => self.start(io),
-                State::Between => self.between(io),
-                State::Live { .. } => self.live(io),
-                State::Collect { .. } => self.collect(io),
-                State::Json(object) => match object.feed(io) {
-                    Err(Failure { kind, message, skip }) => {
-                        self.state = State::InJson(skip);
-                        Err((kind, message))
-                    }
-                    Ok(true) => {
-                        self.state = State::Behind;
-                        Ok(None)
-                    }
-                    Ok(false) => Ok(Some(Step::Need)),
-                },
-                State::Behind => self.behind(io),
-                State::Text(_) => self.text(io),
-                State::On | State::InElement(_) | State::InJson(_) | State::Closed => return Step::Done,
-            };
-            match step {
-                Ok(None) => {}
-                Ok(Some(step)) => return step,
-                Err((kind, message)) => return Step::Failed(Failure { kind, message, skip: Skip::Body }),
-            }
-        }
+        steps(|| match &mut self.state {
+            ElementsState::Start => self.start(io),
+            ElementsState::Between => self.between(io),
+            ElementsState::Live { .. } => self.live(io),
+            ElementsState::Collect { .. } => self.collect(io),
+            ElementsState::Json(ObjectInTag::Complete) => self.behind(io),
+            ElementsState::Json(object) => object.feed(io),
+            ElementsState::Text(_) => self.text(io),
+            ElementsState::On | ElementsState::InElement(_) | ElementsState::Closed => Err(Step::Done),
+        })
     }
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
@@ -115,7 +95,7 @@ impl Body for Elements {
     /// Takes text in a string that is passed on.
     #[inline]
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
-        let State::Live { slot, .. } = &self.state else { return None };
+        let ElementsState::Live { slot, .. } = &self.state else { return None };
         if self.lexer.is_inside() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
             return None;
         }
@@ -129,7 +109,8 @@ impl Body for Elements {
     }
 
     fn unterminated(&self) -> bool {
-        !matches!(self.state, State::Start | State::Between | State::Behind | State::Closed)
+        let json = matches!(self.state, ElementsState::Json(ObjectInTag::Complete));
+        !(json || matches!(self.state, ElementsState::Start | ElementsState::Between | ElementsState::Closed))
     }
 
     /// The call is closed.
@@ -154,7 +135,7 @@ impl Elements {
             form,
             lexer: XmlLexer::default(),
             fields: Fields::new(Lists::Elements),
-            state: State::Start,
+            state: ElementsState::Start,
             any: false,
             stray: false,
             json: false,
@@ -163,43 +144,28 @@ impl Elements {
         }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Progress {
-        let near_miss = match self.form {
-            Form::Line => Some((Repair::BareName, "A call must be enclosed in tags with the tool's name.")),
-            Form::Broken => Some((Repair::UnclosedTag, "The opening tag of a call must end with >.")),
-            Form::Open | Form::Empty => None,
-        };
-        if let Some((repair, what)) = near_miss {
-            note(io, repair, what)?;
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+        match self.form {
+            Form::Line => io.repair(Repair::BareName, "A call must be enclosed in tags with the tool's name.")?,
+            Form::Broken => io.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
+            Form::Open => {}
+            Form::Empty => return self.close(io),
         }
-        if self.form == Form::Empty {
-            return self.close(io);
-        }
-        io.at = ws_run(io.window, io.at);
-        match io.rest().as_bytes().first() {
-            None => return Ok(Some(Step::Need)),
-            Some(b'{') => {
-                self.json = true;
-                self.state = State::Json(Object::new(&io.cx, io.cx.schema.root, String::new(), 0));
-            }
-            Some(_) => self.state = State::Between,
-        }
-        Ok(None)
+        self.json = io.next_byte()? == b'{';
+        self.state = if self.json { ElementsState::Json(ObjectInTag::new(&io.cx)) } else { ElementsState::Between };
+        Ok(())
     }
 
-    fn between(&mut self, io: &mut Io<'_>) -> Progress {
+    fn between(&mut self, io: &mut Io<'_>) -> Flow {
         let behind_line = self.form == Form::Line && self.any;
-        if behind_line && let Some(step) = self.behind_line(io)? {
-            return Ok(Some(step));
+        if behind_line {
+            self.behind_line(io)?;
         }
         if !self.lexer.is_inside() && self.in_quotes(io) {
             if !io.rest().starts_with('<') {
                 return self.close_at_end(io);
             }
-            return Err((
-                ErrorKind::MalformedCall,
-                "A call may contain only fields, without quotes around them.".into(),
-            ));
+            return malformed("A call may contain only fields, without quotes around them.");
         }
         if self.lexer.is_between() {
             let begin = io.at;
@@ -209,15 +175,11 @@ impl Elements {
             }
             if fast_path::element(io).is_some() {
                 self.any = true;
-                return Ok(None);
+                return Ok(());
             }
         }
-        if !behind_line {
-            match self.end_mark(io) {
-                Scan::Match(()) => return self.close(io),
-                Scan::Incomplete => return Ok(Some(Step::Need)),
-                Scan::NoMatch => {}
-            }
+        if !behind_line && let Some(()) = self.end_mark(io).decided()? {
+            return self.close(io);
         }
         let begin = io.at;
         match self.next(io) {
@@ -227,15 +189,15 @@ impl Elements {
             XmlLexeme::Text(_) | XmlLexeme::Cdata(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) => {
                 self.quotes.run(&io.window[begin..io.at]);
                 if !self.any && !self.stray && lone_text(io.cx.schema).is_some() {
-                    self.state = State::Text(io.window[begin..io.at].to_owned());
+                    self.state = ElementsState::Text(io.window[begin..io.at].to_owned());
                 } else {
                     self.stray(io)?;
                 }
             }
             XmlLexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
-            XmlLexeme::Close(_) => note(io, Repair::Markup, "A closing tag has no opening tag.")?,
+            XmlLexeme::Close(_) => io.repair(Repair::Markup, "A closing tag has no opening tag.")?,
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Skips text between elements, while a quote is open in it, to its end or to a tag. Returns whether the quote is still open.
@@ -263,37 +225,32 @@ impl Elements {
         XmlLexeme::Text(&rest[..length])
     }
 
-    fn stray(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
+    fn stray(&mut self, io: &mut Io<'_>) -> Flow {
         self.stray = true;
-        note(io, Repair::Markup, "A call may contain only fields.")
+        Ok(io.repair(Repair::Markup, "A call may contain only fields.")?)
     }
 
     /// The opening tag of a field.
-    fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
+    fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Flow {
         self.any = true;
         self.quotes = Alternation::START;
         self.quotes.run(attributes);
-        let begun = match self.quotes.open() {
-            None => self.begin(io, name, attributes, closed),
-            Some(_) => {
-                self.state = State::On;
-                return Err((ErrorKind::MalformedCall, "A quote in a tag is not closed.".into()));
-            }
-        };
+        if self.quotes.open().is_some() {
+            self.state = ElementsState::On;
+            return malformed("A quote in a tag is not closed.");
+        }
         self.quotes = Alternation::START;
-        match begun {
-            Ok(state) => {
-                self.state = state;
-                Ok(())
-            }
+        match self.begin(io, name, attributes, closed) {
+            Ok(state) => self.state = state,
             Err(bad) => {
-                self.state = if closed { State::On } else { on_in(io.cx.schema, name) };
-                Err(bad)
+                self.state = if closed { ElementsState::On } else { on_in(io.cx.schema, name) };
+                return Err(bad.into());
             }
         }
+        Ok(())
     }
 
-    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<State, Bad> {
+    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<ElementsState, Bad> {
         let cx = io.cx;
         let mut slot = self.fields.open(&cx, io.found, name, false)?;
         let node = cx.schema.node(slot.node());
@@ -304,118 +261,101 @@ impl Elements {
                 let message = format!("A field must not have attributes. Write: {}", cx.writer.example(&cx));
                 return Err((ErrorKind::MalformedCall, message));
             }
-            note(io, Repair::Markup, "A field must not have attributes.")?;
+            io.repair(Repair::Markup, "A field must not have attributes.")?;
         }
         if slot.is_string(&cx) {
             slot.start(&cx, io.found)?;
             if !closed {
-                return Ok(State::Live { name: name.to_owned(), slot });
+                return Ok(ElementsState::Live { name: name.to_owned(), slot });
             }
             slot.end(io.found)?;
-            return Ok(State::Between);
+            return Ok(ElementsState::Between);
         }
-        let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
-        let mut refused = None;
+        let mut reader = ElementReader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
         if !scalar {
-            reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
-        }
-        if let Some(bad) = refused {
-            return Err(bad);
+            let mut refused = None;
+            let read = reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
+            read.map_err(|_| refused.unwrap_or((ErrorKind::MalformedCall, String::new())))?;
         }
         if closed {
             let tree = reader.take(cx.schema);
             self.fields.close(&cx, io.found, slot, tree)?;
-            return Ok(State::Between);
+            return Ok(ElementsState::Between);
         }
-        Ok(State::Collect { name: name.to_owned(), slot, reader })
+        Ok(ElementsState::Collect { name: name.to_owned(), slot, reader })
     }
 
-    fn live(&mut self, io: &mut Io<'_>) -> Progress {
-        let State::Live { name, slot } = &self.state else { return Ok(None) };
+    fn live(&mut self, io: &mut Io<'_>) -> Flow {
+        let ElementsState::Live { name, slot } = &self.state else { return Ok(()) };
         loop {
             match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                XmlLexeme::Need => return Ok(Some(Step::Need)),
+                XmlLexeme::Need => return Err(Step::Need),
                 XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => slot.push(io.found, text),
                 XmlLexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
                 XmlLexeme::Open { .. } | XmlLexeme::Close(_) | XmlLexeme::Ignored => break,
             }
         }
-        if let State::Live { slot, .. } = std::mem::replace(&mut self.state, State::On) {
+        if let ElementsState::Live { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
             slot.end(io.found)?;
         }
-        self.state = State::Between;
-        Ok(None)
+        self.state = ElementsState::Between;
+        Ok(())
     }
 
-    fn collect(&mut self, io: &mut Io<'_>) -> Progress {
-        let State::Collect { reader, .. } = &mut self.state else { return Ok(None) };
+    fn collect(&mut self, io: &mut Io<'_>) -> Flow {
+        let ElementsState::Collect { reader, .. } = &mut self.state else { return Ok(()) };
         let mut refused = None;
         let (schema, depth, window, last) = (io.cx.schema, io.cx.limits.depth, io.window, io.last);
         let mut at = io.at;
         let outcome =
             reader.feed(schema, depth, window, &mut at, last, &mut |fault, _| allows(io, fault, &mut refused));
         io.at = at;
-        let tree = match outcome {
-            Outcome::Need => return Ok(Some(Step::Need)),
-            Outcome::Done(tree) | Outcome::Unclosed(tree) => tree,
-            Outcome::TooDeep => return Err((ErrorKind::TooDeep, messages::too_deep(io.cx.limits))),
-            Outcome::Refused => return Err(refused.unwrap_or((ErrorKind::MalformedCall, String::new()))),
-        };
-        if let State::Collect { slot, .. } = std::mem::replace(&mut self.state, State::On) {
+        let tree = outcome.map_err(|halt| match halt {
+            Halt::Incomplete => Step::Need,
+            Halt::TooDeep => (ErrorKind::TooDeep, messages::too_deep(io.cx.limits)).into(),
+            Halt::Refused => refused.unwrap_or((ErrorKind::MalformedCall, String::new())).into(),
+        })?;
+        if let ElementsState::Collect { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
             self.fields.close(&io.cx, io.found, slot, tree)?;
         }
-        self.state = State::Between;
-        Ok(None)
+        self.state = ElementsState::Between;
+        Ok(())
     }
 
-    fn text(&mut self, io: &mut Io<'_>) -> Progress {
-        let Some(key) = lone_text(io.cx.schema) else { return Ok(None) };
+    fn text(&mut self, io: &mut Io<'_>) -> Flow {
+        let Some(key) = lone_text(io.cx.schema) else { return Ok(()) };
         let begin = io.at;
-        let mark = self.end_mark(io);
-        let lexeme = match mark {
-            Scan::Match(()) => XmlLexeme::Close(""),
-            Scan::Incomplete => XmlLexeme::Need,
-            Scan::NoMatch => self.next(io),
-        };
-        let State::Text(source) = &mut self.state else { return Ok(None) };
+        let closed = self.end_mark(io).decided()?.is_some();
+        let lexeme = if closed { XmlLexeme::Close("") } else { self.next(io) };
+        let ElementsState::Text(source) = &mut self.state else { return Ok(()) };
         match lexeme {
-            XmlLexeme::Need => return Ok(Some(Step::Need)),
+            XmlLexeme::Need => return Err(Step::Need),
             XmlLexeme::Open { name, attributes, empty } if name == key => {
                 self.stray(io)?;
                 self.field(io, name, attributes, empty)?;
             }
-            XmlLexeme::Close(_) if mark == Scan::Match(()) => {
+            XmlLexeme::Close(_) if closed => {
                 let text = content(source).trim_ascii().to_owned();
-                self.state = State::Closed;
-                note(io, Repair::BareText, &format!("The text must be in <{key}> tags."))?;
+                self.state = ElementsState::Closed;
+                io.repair(Repair::BareText, format!("The text must be in <{key}> tags."))?;
                 let slot = self.fields.open(&io.cx, io.found, key, true)?;
                 self.fields.close(&io.cx, io.found, slot, UntypedValue::Scalar { text, quoted: true })?;
                 return self.close(io);
             }
             _ => source.push_str(&io.window[begin..io.at]),
         }
-        Ok(None)
+        Ok(())
     }
 }
 
-/// The next step, if it is one for the parser.
-type Progress = Result<Option<Step>, Bad>;
-
-fn note(io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
-    let Io { cx, found, .. } = io;
-    cx.repair(found, repair).map_err(|kind| (kind, what.to_owned()))
+fn malformed(message: &str) -> Flow {
+    Err((ErrorKind::MalformedCall, message.to_owned()).into())
 }
 
-/// May what has this fault be read all the same?
+/// Whether a fault is repairable in the current mode.
 fn allows(io: &mut Io<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
-    match fault {
-        Fault::Xml(_) => true,
-        Fault::Markup(what) => match note(io, Repair::Markup, what) {
-            Ok(()) => true,
-            Err(bad) => {
-                *refused = Some(bad);
-                false
-            }
-        },
+    if let Fault::Markup(what) = fault {
+        *refused = io.repair(Repair::Markup, what).err();
     }
+    refused.is_none()
 }

@@ -7,16 +7,17 @@ mod tag;
 mod typed;
 mod values;
 
-use crate::arguments::{Bad, Context, Failure, Fields, Found, Io, Lists, Object, Slot, Step, messages};
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
+use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Closer, Delimiters, Scan, ws_run};
+use crate::syntax::scan::Delimiters;
 use crate::syntax::yaml::{Lax, TreeBuilder, YamlFault, YamlLexeme, YamlLexer};
-use tag::Tag;
+use tag::OpeningTag;
 
 #[derive(Debug)]
-enum State {
+enum MappingState {
     Start,
     /// A key is next.
     Between,
@@ -32,21 +33,19 @@ enum State {
     },
     /// In a value without a key: all of the arguments, in braces, or nothing.
     Whole(Box<TreeBuilder>),
-    Json(Box<Object>),
-    /// Behind it.
-    Behind,
-    /// How to skip the rest after an error: by lines, as JSON, or from inside quotes.
+    /// One JSON object, or after an error the rest of the call from inside quotes.
+    Json(ObjectInTag),
+    /// After an error: the rest is read by lines.
     On,
-    InText(Skip),
     Closed,
 }
 
 #[derive(Debug)]
 pub struct Mapping {
-    tag: Tag,
+    tag: OpeningTag,
     lexer: YamlLexer,
     fields: Fields,
-    state: State,
+    state: MappingState,
     /// The column of the keys. `inline`: the first one stands in the line of the opening tag, and so says little.
     column: Option<usize>,
     inline: bool,
@@ -57,50 +56,35 @@ pub struct Mapping {
 }
 
 /// What a value ends at.
-enum Next {
+enum ValueEnd {
     Key(String, bool),
     Close,
     Open,
 }
 
-/// The next step, if it is one for the parser.
-type Progress = Result<Option<Step>, Bad>;
-
 const OPEN_QUOTE: &str =
     "a quote in plain text is not closed: put the text into double quotes, with \\\" for each quote in it";
+const NOT_CLOSED: &str = "The call is not closed.";
 const NO_MAPPING: &str = "the body of a call must consist of `key: value` lines";
 
 impl Body for Mapping {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
-            let step = match &mut self.state {
-                State::Start => self.start(io),
-                State::Json(object) => match object.feed(io) {
-                    Ok(true) => {
-                        self.state = State::Behind;
-                        Ok(None)
-                    }
-                    Ok(false) => return Step::Need,
-                    Err(Failure { kind, message, skip }) => {
-                        self.state = State::InText(skip);
-                        Err((kind, message))
-                    }
-                },
-                State::Behind => self.behind(io),
-                State::On | State::InText(_) | State::Closed => return Step::Done,
-                State::Between if matches!(self.column, None | Some(0)) => self.lines(io),
+            let flow = match &mut self.state {
+                MappingState::Start => self.start(io),
+                MappingState::Json(ObjectInTag::Complete) => self.behind(io),
+                MappingState::Json(object) => object.feed(io),
+                MappingState::On | MappingState::Closed => Err(Step::Done),
+                MappingState::Between if matches!(self.column, None | Some(0)) => self.lines(io),
                 _ => self.lexeme(io),
             };
-            match step {
-                Ok(None) => {}
-                Ok(Some(step)) => return step,
-                Err((kind, message)) => {
-                    if !matches!(self.state, State::InText(_) | State::Closed) {
-                        self.state = State::On;
-                    }
-                    return Step::Failed(Failure { kind, message, skip: Skip::Body });
-                }
+            let Err(step) = flow else { continue };
+            if matches!(step, Step::Failed(_))
+                && !matches!(self.state, MappingState::Json(ObjectInTag::Failed(_)) | MappingState::Closed)
+            {
+                self.state = MappingState::On;
             }
+            return step;
         }
     }
 
@@ -108,35 +92,25 @@ impl Body for Mapping {
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             match &mut self.state {
-                State::Closed => return Step::Done,
-                State::Json(object) => self.state = State::InText(object.skip()),
-                State::Behind => self.state = State::InText(Skip::After),
-                State::Start if self.tag.form == Form::Empty => return Step::Done,
-                State::Start if self.json => self.state = State::InText(Skip::ValueStart),
-                State::InText(skip) => {
-                    let broken = self.tag.form == Form::Broken;
-                    let close = if broken { "/>".to_owned() } else { format!("</{}>", self.tag.name) };
-                    let closed = skip.read(io.window, &mut io.at, io.last, &Closer::Text(&close));
-                    io.at += closed.unwrap_or(0);
-                    return if closed.is_some() { Step::Done } else { Step::Need };
+                MappingState::Closed => return Step::Done,
+                MappingState::Json(object) => return object.recover(io, &self.tag.name, self.tag.form),
+                MappingState::Start if self.tag.form == Form::Empty => return Step::Done,
+                MappingState::Start if self.json => {
+                    self.state = MappingState::Json(ObjectInTag::Failed(Skip::ValueStart))
                 }
                 _ => {
                     self.lexer.lose();
                     let around = self.tag.around(&io.cx, false);
-                    loop {
-                        match self.lexer.next(io.window, &mut io.at, io.last, &around) {
-                            YamlLexeme::Need | YamlLexeme::End => return Step::Need,
-                            YamlLexeme::Close if self.lexer.open_quote().is_some() => {
-                                let quote = self.lexer.open_quote().unwrap_or(b'"');
-                                self.state = State::InText(Skip::in_quotes(quote));
-                                break;
-                            }
-                            YamlLexeme::Close => {
-                                io.at += around.closer(io.rest(), true, true).1;
+                    match self.lexer.next(io.window, &mut io.at, io.last, &around) {
+                        YamlLexeme::Need | YamlLexeme::End => return Step::Need,
+                        YamlLexeme::Close => match self.lexer.open_quote() {
+                            Some(quote) => self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote))),
+                            None => {
+                                io.at += around.close_length(io.rest());
                                 return Step::Done;
                             }
-                            _ => {}
-                        }
+                        },
+                        _ => {}
                     }
                 }
             }
@@ -146,7 +120,7 @@ impl Body for Mapping {
     /// Takes text in a string that is passed on.
     #[inline]
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
-        let State::Live(slot) = &self.state else { return None };
+        let MappingState::Live(slot) = &self.state else { return None };
         if !self.lexer.feed_plain(text) {
             return None;
         }
@@ -160,7 +134,8 @@ impl Body for Mapping {
     }
 
     fn unterminated(&self) -> bool {
-        self.lexer.is_open() || self.lexer.open_quote().is_some() || self.mark || matches!(self.state, State::Json(_))
+        let json = matches!(self.state, MappingState::Json(ObjectInTag::Reading(_)));
+        self.lexer.is_open() || self.lexer.open_quote().is_some() || self.mark || json
     }
 
     /// The call is closed.
@@ -184,10 +159,10 @@ impl Mapping {
 
     fn with(name: String, form: Form, json: bool) -> Self {
         Mapping {
-            tag: Tag { name, form },
+            tag: OpeningTag { name, form },
             lexer: YamlLexer::default(),
             fields: Fields::new(Lists::Own),
-            state: State::Start,
+            state: MappingState::Start,
             column: None,
             inline: false,
             json,
@@ -196,70 +171,59 @@ impl Mapping {
         }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Progress {
-        if self.tag.form == Form::Broken {
-            note(io, Repair::UnclosedTag, "The opening tag of a call must end with >.")?;
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+        match self.tag.form {
+            Form::Broken => io.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
+            Form::Empty => return self.close(io),
+            Form::Open | Form::Line => {}
         }
-        if self.tag.form == Form::Empty {
-            return self.close(io);
-        }
-        self.state = if self.json {
-            State::Json(Box::new(Object::new(&io.cx, io.cx.schema.root, String::new(), 0)))
-        } else {
-            State::Between
-        };
-        Ok(None)
+        self.state = if self.json { MappingState::Json(ObjectInTag::new(&io.cx)) } else { MappingState::Between };
+        Ok(())
     }
 
     /// Everything is read.
-    fn close(&mut self, io: &mut Io<'_>) -> Progress {
-        self.state = State::Closed;
+    fn close(&mut self, io: &mut Io<'_>) -> Flow {
+        self.state = MappingState::Closed;
         if !self.json {
             self.fields.finish(&io.cx, io.found)?;
         }
-        Ok(Some(Step::Done))
+        Err(Step::Done)
     }
 
     /// The message has ended where the call could be closed.
-    fn close_at_end(&mut self, io: &mut Io<'_>) -> Progress {
+    fn close_at_end(&mut self, io: &mut Io<'_>) -> Flow {
         if !io.last || self.unterminated() || (self.column.is_none() && !self.json) {
-            return Ok(Some(Step::Need));
+            return Err(Step::Need);
         }
-        if let State::Value(_) | State::Build { .. } = self.state {
+        if let MappingState::Value(_) | MappingState::Build { .. } = self.state {
             self.end_value(io)?;
         }
-        note(io, Repair::MissingClose, "The call is not closed.")?;
+        io.repair(Repair::MissingClose, NOT_CLOSED)?;
         self.close(io)
     }
 
     /// Behind a JSON object.
-    fn behind(&mut self, io: &mut Io<'_>) -> Progress {
+    fn behind(&mut self, io: &mut Io<'_>) -> Flow {
         let start = io.at;
-        io.at = ws_run(io.window, io.at);
-        let rest = io.rest();
-        if rest.is_empty() {
+        if io.next_byte().is_err() {
             return self.close_at_end(io);
         }
         let line = io.window[start..io.at].contains('\n') || self.tag.form == Form::Broken;
-        match self.tag.around(&io.cx, false).closer(rest, line, io.last) {
-            (Scan::Match(()), length) => {
-                io.at += length;
+        match (self.tag.around(&io.cx, false).closer(io.rest(), line, io.last).decided()?, &mut self.state) {
+            (None, MappingState::Json(object)) => Err(object.not_closed(&self.tag.name)),
+            (length, _) => {
+                io.at += length.unwrap_or(0);
                 self.close(io)
-            }
-            (Scan::Incomplete, _) => Ok(Some(Step::Need)),
-            (Scan::NoMatch, _) => {
-                self.state = State::InText(Skip::After);
-                Err((ErrorKind::MalformedCall, format!("Only </{}> may follow the JSON object.", self.tag.name)))
             }
         }
     }
 
-    fn lexeme(&mut self, io: &mut Io<'_>) -> Progress {
+    fn lexeme(&mut self, io: &mut Io<'_>) -> Flow {
         let lexeme = self.lexer.next(io.window, &mut io.at, io.last, &self.tag.around(&io.cx, true));
         let (line, column) = self.lexer.place();
         match lexeme {
-            YamlLexeme::Need => return Ok(Some(Step::Need)),
-            YamlLexeme::Bad(what) => return Err(self.malformed(&io.cx, what)),
+            YamlLexeme::Need => return Err(Step::Need),
+            YamlLexeme::Bad(what) => return Err(self.malformed(&io.cx, what).into()),
             YamlLexeme::Lax(lax) => {
                 let (repair, what) = match lax {
                     Lax::Backslash => (Repair::RelaxedYaml, "In double quotes, write a backslash as \\\\."),
@@ -267,60 +231,51 @@ impl Mapping {
                         (Repair::VerbatimText, "Put such text into double quotes, or after | on lines of its own.")
                     }
                 };
-                note(io, repair, what)?;
-                if let State::Build { verbatim, .. } = &mut self.state {
+                io.repair(repair, what)?;
+                if let MappingState::Build { verbatim, .. } = &mut self.state {
                     *verbatim |= lax == Lax::Verbatim;
                 }
-                return Ok(None);
+                return Ok(());
             }
             _ => {}
         }
         let mut one = [0; 4];
         let content = lexeme.content(&mut one);
         self.mark |= self.watched && !self.mark && content.is_some_and(|text| text.as_bytes().contains(&b'<'));
-        if let State::Live(slot) = &self.state {
+        if let MappingState::Live(slot) = &self.state {
             if let Some(text) = content {
                 slot.push(io.found, text);
-            } else if let State::Live(slot) = std::mem::replace(&mut self.state, State::Between) {
+            } else if let MappingState::Live(slot) = std::mem::replace(&mut self.state, MappingState::Between) {
                 slot.end(io.found)?;
             }
-            return Ok(None);
+            return Ok(());
         }
         // What ends the value in front.
         let next = match lexeme {
-            YamlLexeme::Key { text, quoted } if self.is_key(line, column) => Next::Key(text, quoted),
-            YamlLexeme::Close => Next::Close,
-            YamlLexeme::Open => Next::Open,
-            YamlLexeme::End if self.lexer.is_open() => return Ok(Some(Step::Need)),
+            YamlLexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
+            YamlLexeme::Close => ValueEnd::Close,
+            YamlLexeme::Open => ValueEnd::Open,
+            YamlLexeme::End if self.lexer.is_open() => return Err(Step::Need),
             YamlLexeme::End => return self.close_at_end(io),
-            other => {
-                self.part(io, other, column)?;
-                return Ok(None);
-            }
+            other => return Ok(self.part(io, other, column)?),
         };
-        if let (Next::Close | Next::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
-            self.state = State::InText(Skip::in_quotes(quote));
-            return Err(self.malformed(&io.cx, OPEN_QUOTE));
+        if let (ValueEnd::Close | ValueEnd::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
+            self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote)));
+            return Err(self.malformed(&io.cx, OPEN_QUOTE).into());
         }
-        if matches!((&next, &self.state), (Next::Key(..), State::Whole(_))) {
-            return Err(self.malformed(&io.cx, NO_MAPPING));
+        if matches!((&next, &self.state), (ValueEnd::Key(..), MappingState::Whole(_))) {
+            return Err(self.malformed(&io.cx, NO_MAPPING).into());
         }
         self.end_value(io)?;
         match next {
-            Next::Key(text, quoted) => self.key(io, &text, quoted, line, column)?,
-            Next::Open => {
-                if io.found.used(Repair::VerbatimText) {
-                    return Err((ErrorKind::MalformedCall, messages::UNCLOSED.into()));
-                }
-                note(io, Repair::MissingClose, "The call is not closed.")?;
-                return self.close(io);
+            ValueEnd::Key(text, quoted) => return Ok(self.key(io, &text, quoted, line, column)?),
+            ValueEnd::Open if io.found.used(Repair::VerbatimText) => {
+                return Err((ErrorKind::MalformedCall, messages::UNCLOSED.into()).into());
             }
-            Next::Close => {
-                io.at += self.tag.around(&io.cx, true).closer(io.rest(), true, true).1;
-                return self.close(io);
-            }
+            ValueEnd::Open => io.repair(Repair::MissingClose, NOT_CLOSED)?,
+            ValueEnd::Close => io.at += self.tag.around(&io.cx, true).close_length(io.rest()),
         }
-        Ok(None)
+        self.close(io)
     }
 
     fn fault(&self, cx: &Context<'_>, fault: &YamlFault) -> Bad {
@@ -336,9 +291,4 @@ impl Mapping {
         let message = format!("{}, line {}, column {}: {what}.", cx.tool, line + 1, column + 1);
         (ErrorKind::MalformedCall, message)
     }
-}
-
-fn note(io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
-    let Io { cx, found, .. } = io;
-    cx.repair(found, repair).map_err(|kind| (kind, what.to_owned()))
 }

@@ -9,7 +9,7 @@ use crate::syntax::yaml::Surroundings;
 
 /// The opening tag.
 #[derive(Debug)]
-pub(super) struct Tag {
+pub(super) struct OpeningTag {
     pub name: String,
     pub form: Form,
 }
@@ -24,18 +24,18 @@ pub(super) struct Around<'a> {
     opens: bool,
 }
 
-impl Tag {
+impl OpeningTag {
     pub fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
         Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
     }
 }
 
 impl Around<'_> {
-    /// The closing tag at the beginning of `rest`, and its length.
-    pub fn closer(&self, rest: &str, line: bool, last: bool) -> (Scan, usize) {
+    /// The length of the closing tag at the beginning of `rest`.
+    pub fn closer(&self, rest: &str, line: bool, last: bool) -> Scan<usize> {
         if !rest.starts_with('<') {
             let broken = self.form == Form::Broken && line;
-            return (if broken { starts(rest, "/>", last) } else { Scan::NoMatch }, 2);
+            return if broken { starts(rest, "/>", last).map(|()| 2) } else { Scan::NoMatch };
         }
         // As it is most often.
         if rest[1..]
@@ -43,18 +43,24 @@ impl Around<'_> {
             .and_then(|rest| rest.strip_prefix(self.name))
             .is_some_and(|rest| rest.starts_with('>'))
         {
-            return (Scan::Match(()), self.name.len() + 3);
+            return Scan::Match(self.name.len() + 3);
         }
-        match closer(rest, self.name, last) {
+        let found = match closer(rest, self.name, last) {
             (Scan::NoMatch, _) if self.name != self.declared => closer(rest, self.declared, last),
             found => found,
-        }
+        };
+        found.0.map(|()| found.1)
+    }
+
+    /// The length of the closing tag that the lexer has found here.
+    pub fn close_length(&self, rest: &str) -> usize {
+        if let Scan::Match(length) = self.closer(rest, true, true) { length } else { 0 }
     }
 }
 
 impl Surroundings for Around<'_> {
     fn close(&self, rest: &str, line: bool, last: bool) -> Scan {
-        self.closer(rest, line, last).0
+        self.closer(rest, line, last).void()
     }
 
     fn open(&self, rest: &str, last: bool) -> Scan {

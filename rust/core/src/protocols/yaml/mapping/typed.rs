@@ -11,11 +11,7 @@ pub(super) fn resolve(schema: &Schema, id: NodeId, tree: &mut UntypedValue) {
         UntypedValue::Scalar { text, quoted: false } => {
             let Some(json) = json_of(text).filter(|json| json != text) else { return };
             let node = schema.node(id);
-            let string = |choice: &Choice| match choice {
-                Choice::String => true,
-                Choice::Literal(literal) => literal.text.as_deref() == Some(text),
-                _ => false,
-            };
+            let string = |choice: &Choice| coercion::is_string(choice, text);
             if node.is_unknown() || coercion::takes_bare(node, &json) || !node.choices.iter().any(string) {
                 *text = json.into_owned();
             }

@@ -1,15 +1,15 @@
 //! Keys and their values: passed on as they come, or built up and typed.
 
 use super::typed::resolve;
-use super::{Mapping, NO_MAPPING, Progress, State, note};
-use crate::arguments::{Bad, Io, Slot};
+use super::{Mapping, MappingState, NO_MAPPING};
+use crate::arguments::{Bad, Flow, Io, Slot};
 use crate::error::Repair;
 use crate::syntax::tree::UntypedValue;
 use crate::syntax::yaml::{Pair, TreeBuilder, YamlLexeme, json_of};
 
 impl Mapping {
     /// Lines that need no lexer, as far as they go.
-    pub(super) fn lines(&mut self, io: &mut Io<'_>) -> Progress {
+    pub(super) fn lines(&mut self, io: &mut Io<'_>) -> Flow {
         while let Some(Pair { key, value, quoted }) =
             self.lexer.pair(io.window, &mut io.at, &self.tag.around(&io.cx, true))
         {
@@ -29,7 +29,7 @@ impl Mapping {
 
     /// Is it a key of the mapping, or of a value in it?
     pub(super) fn is_key(&self, line: usize, column: usize) -> bool {
-        matches!(self.state, State::Between | State::Whole(_))
+        matches!(self.state, MappingState::Between | MappingState::Whole(_))
             || self.column.is_none_or(|own| column <= own || (self.inline && line == 0))
     }
 
@@ -60,7 +60,7 @@ impl Mapping {
         if node.takes_string() && !node.takes_container() {
             self.lexer.expect_text();
         }
-        self.state = State::Value(slot);
+        self.state = MappingState::Value(slot);
         Ok(())
     }
 
@@ -70,24 +70,24 @@ impl Mapping {
             self.watched = !quoted || self.lexer.in_block();
         }
         let base = self.column.map_or(-1, |column| column as isize);
-        match std::mem::replace(&mut self.state, State::On) {
-            State::Value(mut slot) => {
+        match std::mem::replace(&mut self.state, MappingState::On) {
+            MappingState::Value(mut slot) => {
                 if matches!(lexeme, YamlLexeme::Start { .. }) && slot.is_string(&io.cx) && column as isize > base {
                     slot.start(&io.cx, io.found)?;
-                    self.state = State::Live(slot);
+                    self.state = MappingState::Live(slot);
                     return Ok(());
                 }
                 let builder = Box::new(TreeBuilder::new(io.cx.limits.depth.saturating_sub(1), base));
-                self.state = State::Build { slot, builder, verbatim: false };
+                self.state = MappingState::Build { slot, builder, verbatim: false };
             }
-            State::Between if self.column.is_none() => {
-                self.state = State::Whole(Box::new(TreeBuilder::new(io.cx.limits.depth, base)));
+            MappingState::Between if self.column.is_none() => {
+                self.state = MappingState::Whole(Box::new(TreeBuilder::new(io.cx.limits.depth, base)));
             }
-            State::Between => return Err(self.malformed(&io.cx, NO_MAPPING)),
+            MappingState::Between => return Err(self.malformed(&io.cx, NO_MAPPING)),
             state => self.state = state,
         }
         match &mut self.state {
-            State::Build { builder, .. } | State::Whole(builder) => builder.lexeme(lexeme, column),
+            MappingState::Build { builder, .. } | MappingState::Whole(builder) => builder.lexeme(lexeme, column),
             _ => Ok(()),
         }
         .map_err(|fault| self.fault(&io.cx, &fault))
@@ -95,22 +95,24 @@ impl Mapping {
 
     /// The value that is open is complete.
     pub(super) fn end_value(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
-        match std::mem::replace(&mut self.state, State::Between) {
-            State::Value(mut slot) if slot.is_string(&io.cx) => {
+        match std::mem::replace(&mut self.state, MappingState::Between) {
+            MappingState::Value(mut slot) if slot.is_string(&io.cx) => {
                 let key = slot.path();
-                note(io, Repair::EmptyValue, &format!("{key} has no value; write empty text as \"\"."))?;
+                io.repair(Repair::EmptyValue, format!("{key} has no value; write empty text as \"\"."))?;
                 slot.start(&io.cx, io.found)?;
                 slot.end(io.found)
             }
-            State::Value(slot) => self.put(io, slot, UntypedValue::Scalar { text: String::new(), quoted: false }),
-            State::Build { slot, builder, verbatim } => {
+            MappingState::Value(slot) => {
+                self.put(io, slot, UntypedValue::Scalar { text: String::new(), quoted: false })
+            }
+            MappingState::Build { slot, builder, verbatim } => {
                 let mut tree = builder.finish().map_err(|fault| self.fault(&io.cx, &fault))?;
                 if let UntypedValue::Scalar { quoted, .. } = &mut tree {
                     *quoted |= verbatim;
                 }
                 self.put(io, slot, tree)
             }
-            State::Whole(builder) => {
+            MappingState::Whole(builder) => {
                 let members = match builder.finish().map_err(|fault| self.fault(&io.cx, &fault))? {
                     UntypedValue::Map(members) => members,
                     UntypedValue::Scalar { text, quoted: false } if json_of(&text).as_deref() == Some("null") => {

@@ -8,7 +8,7 @@ use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
-pub struct Lost {
+pub struct EnvelopeRecovery {
     skip: Skip,
     /// Nothing was read but where the error is: CLOSE may stand there.
     fresh: bool,
@@ -18,10 +18,10 @@ pub struct Lost {
     between: bool,
 }
 
-impl Lost {
+impl EnvelopeRecovery {
     /// Behind the last bracket.
     pub fn behind() -> Self {
-        Lost { skip: Skip::After, fresh: true, sound: true, between: false }
+        EnvelopeRecovery { skip: Skip::After, fresh: true, sound: true, between: false }
     }
 
     /// In so many brackets, and perhaps in a string. `between`: in those of the list alone.
@@ -34,7 +34,7 @@ impl Lost {
         (window, at): (&str, usize),
     ) -> Self {
         let skip = Skip::in_brackets_at(brackets, string, window, at);
-        Lost { skip, fresh: string.is_none(), sound, between }
+        EnvelopeRecovery { skip, fresh: string.is_none(), sound, between }
     }
 
     /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none.

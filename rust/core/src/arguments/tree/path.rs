@@ -5,33 +5,33 @@ use smallvec::SmallVec;
 use crate::arguments::{MAX_PROBLEM_BYTES, messages};
 
 /// Where a value stands, from the inside out; paths are for messages, and are made where there is one.
-pub struct At<'p> {
-    parent: Option<&'p At<'p>>,
-    step: Place<'p>,
+pub struct ValuePath<'p> {
+    parent: Option<&'p ValuePath<'p>>,
+    step: PathPart<'p>,
 }
 
-enum Place<'p> {
+enum PathPart<'p> {
     Root(&'p str),
     Key(&'p str),
     Index(usize),
 }
 
-impl<'a> At<'a> {
+impl<'a> ValuePath<'a> {
     /// What the arguments' text calls so.
     pub fn root(path: &'a str) -> Self {
-        At { parent: None, step: Place::Root(path) }
+        ValuePath { parent: None, step: PathPart::Root(path) }
     }
 
     /// A field of the call.
     pub fn field(name: &'a str) -> Self {
-        At { parent: None, step: Place::Key(name) }
+        ValuePath { parent: None, step: PathPart::Key(name) }
     }
 
     /// As a key would be written, or the beginning of that.
     pub fn path(&self) -> String {
-        let mut steps: SmallVec<[&Place<'_>; 8]> = SmallVec::new();
+        let mut steps: SmallVec<[&PathPart<'_>; 8]> = SmallVec::new();
         let mut at = Some(self);
-        while let Some(At { parent, step }) = at {
+        while let Some(ValuePath { parent, step }) = at {
             steps.push(step);
             at = *parent;
         }
@@ -41,19 +41,19 @@ impl<'a> At<'a> {
                 break;
             }
             match step {
-                Place::Root(root) => path.push_str(messages::cut(root)),
-                Place::Key(name) => messages::push_join(&mut path, messages::cut(name)),
-                Place::Index(index) => path.push_str(&format!("[{index}]")),
+                PathPart::Root(root) => path.push_str(messages::cut(root)),
+                PathPart::Key(name) => messages::push_join(&mut path, messages::cut(name)),
+                PathPart::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
         path
     }
 
-    pub fn key<'p>(&'p self, name: &'p str) -> At<'p> {
-        At { parent: Some(self), step: Place::Key(name) }
+    pub fn key<'p>(&'p self, name: &'p str) -> ValuePath<'p> {
+        ValuePath { parent: Some(self), step: PathPart::Key(name) }
     }
 
-    pub fn item(&self, index: usize) -> At<'_> {
-        At { parent: Some(self), step: Place::Index(index) }
+    pub fn item(&self, index: usize) -> ValuePath<'_> {
+        ValuePath { parent: Some(self), step: PathPart::Index(index) }
     }
 }
