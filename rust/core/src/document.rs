@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::arguments::elements::{ElementReader, ElementWriter, Halt, UNCLOSED, is_member, is_nestable};
+use crate::arguments::elements::{ElementReader, ElementWriter, Fault, Halt, Rules, UNCLOSED, is_member, is_nestable};
 use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Found, Lists, TreeWriter};
 use crate::error::SyntaxError;
@@ -20,7 +20,7 @@ use crate::syntax::xml::{For, is_name};
 pub struct XmlSchema(Arc<Schema>);
 
 impl XmlSchema {
-    /// Of the JSON text of a schema; without one nothing is known. The error is a JSON pointer and a sentence.
+    /// Compiles the JSON text of a schema; without one, values have no types. The error is a JSON pointer and a sentence.
     pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
         let value: serde_json::Value =
@@ -29,7 +29,7 @@ impl XmlSchema {
     }
 }
 
-/// What typing needs to know.
+/// What typing needs to know about a document.
 fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
     Context {
         writer: &Xml,
@@ -46,7 +46,7 @@ fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, lim
     }
 }
 
-/// Faults that are listed; a hostile document has as many as characters.
+/// Maximum number of faults that are listed. Every character of a document could be one.
 const FAULTS: usize = 100;
 
 /// Reads one document.
@@ -56,7 +56,7 @@ pub struct Document {
     limits: Limits,
     reader: ElementReader,
     buffer: String,
-    /// Bytes that were read, and the place behind the part of them that is consumed.
+    /// Bytes that were read, and the place after the consumed part.
     bytes: usize,
     place: Position,
     notes: Notes,
@@ -71,7 +71,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// Notes a fault; false: it is an error.
+    /// Notes a fault. Returns false if it is an error.
     fn fault(&mut self, message: &str, place: Position) -> bool {
         if !self.repair {
             self.fail(message, place);
@@ -91,7 +91,7 @@ impl Notes {
 }
 
 impl Document {
-    /// `limits`: of them `call_bytes` and `depth` count.
+    /// Of the `limits`, only `call_bytes` and `depth` are used.
     pub fn new(schema: &XmlSchema, repair: bool, limits: Limits) -> Self {
         Document {
             schema: schema.0.clone(),
@@ -104,12 +104,12 @@ impl Document {
         }
     }
 
-    /// What was wrong with the text so far, and was read all the same.
+    /// The faults in the text so far that were repaired.
     pub fn faults(&self) -> &[SyntaxError] {
         &self.notes.faults
     }
 
-    /// Reads on.
+    /// Reads the next part of the document.
     pub fn feed(&mut self, text: &str) -> Result<(), SyntaxError> {
         self.bytes += text.len();
         if self.bytes > self.limits.call_bytes {
@@ -125,13 +125,13 @@ impl Document {
         self.notes.state()
     }
 
-    /// The text has ended: the JSON of its value.
+    /// Ends the document. Returns the JSON of its value.
     pub fn finish(&mut self) -> Result<String, SyntaxError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         loop {
             self.notes.state()?;
             self.run(&buffer, true);
-            // A string that is never closed has swallowed what follows it: that is read once more, by its tags.
+            // A string that is never closed contains the rest of the text. The rest is read again, by its tags.
             let Some(source) = self.notes.repair.then(|| self.reader.reopen(&self.schema)).flatten() else { break };
             self.notes.fault(UNCLOSED, self.place);
             buffer = source;
@@ -148,24 +148,25 @@ impl Document {
         self.typed(&tree.unwrap_or(UntypedValue::Map(Vec::new())))
     }
 
-    /// The JSON of the value as far as it is known, as if the text ended here; `None` in front of the first element.
+    /// The JSON of the value so far, as if the text ended here; `None` before the first element.
     pub fn partial(&self) -> Option<Result<String, SyntaxError>> {
         let mut document = self.clone();
         document.notes.repair = true;
-        // What is held back may become anything.
+        // Text that is held back is still undecided.
         document.buffer.clear();
         self.reader.has_begun().then(|| document.value())
     }
 
-    /// Reads what can be decided. Returns the bytes that were consumed.
+    /// Reads what can be decided. Returns the number of bytes consumed.
     fn run(&mut self, window: &str, last: bool) -> usize {
         let Document { schema, limits, reader, place, notes, .. } = self;
         let (mut at, mut counted) = (0, 0);
-        let outcome = reader.feed(schema, limits.depth, window, &mut at, last, &mut |fault, at| {
+        let faults = &mut |fault: Fault, at| {
             *place = place.after(&window[counted..at]);
             counted = at;
             notes.fault(fault.what(), *place)
-        });
+        };
+        let outcome = reader.feed(&mut Rules { schema, depth: limits.depth, faults }, window, &mut at, last);
         *place = place.after(&window[counted..at]);
         if outcome == Err(Halt::TooDeep) {
             notes.fail(&format!("elements are nested more than {} levels deep", limits.depth), *place);
@@ -177,7 +178,7 @@ impl Document {
         let (delimiters, mut found) = (Delimiters::default(), Found::default());
         let Document { schema, limits, place, notes, .. } = self;
         let cx = context(schema, !notes.repair, &delimiters, limits);
-        // A root is a member, whatever its name: `item` would be a list.
+        // The root is a member, even if its name is `item`, which would be a list.
         let (above, tree) = match tree {
             UntypedValue::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
                 found.args.json = format!("{{{}:", json_string(&members[0].0));
@@ -198,8 +199,8 @@ impl Document {
     }
 }
 
-/// The elements of a value, one on each line; what they cannot carry stands as JSON in them. With `root` it is the content of
-/// that element, else its one member is the root. The error is a sentence.
+/// Writes a value as elements, one on each line. Values that elements cannot hold are written as JSON. The root element is `root`,
+/// or else the only member of the value. The error is a sentence.
 pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> Result<String, String> {
     let (delimiters, limits, mut out) = (Delimiters::default(), Limits::default(), String::new());
     let XmlSchema(schema) = schema;

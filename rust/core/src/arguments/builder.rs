@@ -1,8 +1,8 @@
-//! The arguments of one call while they are read: JSON text, how much of it may go out, and where each value stands.
+//! The arguments of one call while they are read: JSON text, how much of it may be sent, and the place of each value.
 //!
-//! Values are always written at the end of one text. While nothing came in pieces the text is the arguments, and goes out as
-//! it grows. From the first piece on what is behind `held` is a store of values; at CLOSE it is replaced by the same values in
-//! their places. The value of a key that was there before is written at the end too, held back, compared and dropped.
+//! Values are always written at the end of one text. As long as nothing came in pieces, the text is the arguments, and is sent as
+//! it grows. From the first piece on, the text after `held` stores values; at CLOSE it is replaced by the same values in
+//! their places. The value of a repeated key is written at the end, too, held back, compared and dropped.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub enum Probe {
 /// Why a value has no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collision {
-    /// A part of the way is a whole value, or a whole value would stand where pieces are.
+    /// A part of the path is a whole value, or a whole value would replace pieces.
     Taken,
     /// An index beyond the next one.
     Gap { next: usize },
@@ -71,7 +71,7 @@ enum Piece {
     Array(Vec<usize>),
 }
 
-/// Is told each object made of pieces: its type, its path, which keys it has.
+/// Called with each object made of pieces: its type, its path, and which keys it has.
 pub type Visit<'v> = &'v mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool);
 
 /// Room for the arguments of a small call.
@@ -80,13 +80,13 @@ const FIRST_BYTES: usize = 120;
 #[derive(Debug)]
 pub struct ArgumentsBuilder {
     pub json: String,
-    /// Bytes that went out.
+    /// Bytes that were sent.
     sent: usize,
-    /// Bytes behind this may not go out yet.
+    /// Bytes after this may not be sent yet.
     hold: Option<usize>,
-    /// Bytes in front of the first piece.
+    /// Bytes before the first piece.
     held: Option<usize>,
-    /// Members of the root in front of the first piece.
+    /// Members of the root before the first piece.
     live: usize,
     /// Piece 0 is the root.
     pieces: Vec<Piece>,
@@ -122,7 +122,7 @@ pub fn push_key(json: &mut String, key: &str) {
 }
 
 impl ArgumentsBuilder {
-    /// As new, with its memory; `json` is taken.
+    /// Starts over, and keeps the allocations, except that of `json`, which is taken.
     pub fn reset(&mut self) {
         self.pieces.truncate(1);
         if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
@@ -132,7 +132,7 @@ impl ArgumentsBuilder {
         (self.sent, self.hold, self.held, self.live) = (0, None, None, 0);
     }
 
-    /// What may go out and has not.
+    /// What may be sent and was not.
     #[inline]
     pub fn take_delta(&mut self) -> &str {
         let start = self.sent;
@@ -140,7 +140,7 @@ impl ArgumentsBuilder {
         &self.json[start..self.sent]
     }
 
-    /// Nothing written from here on goes out until [`ArgumentsBuilder::release`]. False if that was so already.
+    /// Nothing written from here on is sent until [`ArgumentsBuilder::release`]. False if that was so already.
     pub fn hold(&mut self) -> bool {
         let first = self.hold.is_none();
         if first {
@@ -153,6 +153,13 @@ impl ArgumentsBuilder {
         self.hold = None;
     }
 
+    /// Ends what a call of [`ArgumentsBuilder::hold`] began, if it returned that it did.
+    pub fn release_if(&mut self, held: bool) {
+        if held {
+            self.release();
+        }
+    }
+
     fn root(&self) -> Option<&KeyMap<usize>> {
         match self.pieces.first() {
             Some(Piece::Object(_, keys)) => Some(keys),
@@ -160,7 +167,7 @@ impl ArgumentsBuilder {
         }
     }
 
-    /// Did anything come in pieces?
+    /// Whether anything came in pieces.
     pub fn in_pieces(&self) -> bool {
         self.held.is_some()
     }
@@ -169,7 +176,7 @@ impl ArgumentsBuilder {
         self.root().is_some_and(|keys| keys.position(key).is_some())
     }
 
-    /// What stands at the end of `steps`.
+    /// What is at the end of `steps`.
     pub fn probe(&self, steps: &[PathSegment]) -> Probe {
         let mut at = 0;
         for (position, step) in steps.iter().enumerate() {
@@ -182,7 +189,7 @@ impl ArgumentsBuilder {
             };
             match next {
                 Some(next) => at = *next,
-                // The arrays behind it are new.
+                // The arrays after it are new.
                 None if steps[position + 1..].iter().any(|step| matches!(step.to, To::Index(1..))) => {
                     return Probe::Gap { next: 0 };
                 }
@@ -253,7 +260,7 @@ impl ArgumentsBuilder {
         }
     }
 
-    /// Would a value of this root key be live?
+    /// Whether a value of this root key would be sent as it is written.
     #[inline]
     pub fn takes_live(&self, key: &str) -> bool {
         self.hold.is_none() && self.held.is_none() && !self.has_root_key(key)
@@ -287,7 +294,7 @@ impl ArgumentsBuilder {
         self.pieces.push(Piece::Whole(start..self.json.len()));
     }
 
-    /// Writes a live member of the root, where the text is a value of its type as it stands. `None`: nothing was written.
+    /// Writes a live member of the root if the text is a value of its type without changes. `None`: nothing was written.
     #[inline(always)]
     pub fn plain_member(&mut self, schema: &Schema, key: &Arc<str>, id: NodeId, text: &str) -> Option<()> {
         let before = self.json.len();
@@ -336,16 +343,14 @@ impl ArgumentsBuilder {
                 let same = self.json[first.clone()] == self.json[range];
                 if same {
                     self.json.truncate(start);
-                    if self.held.is_none() {
-                        self.release();
-                    }
+                    self.release_if(self.held.is_none());
                 }
                 same
             }
         }
     }
 
-    /// Stores items behind the `length` that the array at `steps` has.
+    /// Appends items to the array at `steps`, which has `length` of them.
     pub fn append(&mut self, steps: &[PathSegment], length: usize, items: &[String]) -> Result<(), Collision> {
         let mut steps = steps.to_vec();
         for (offset, item) in items.iter().enumerate() {

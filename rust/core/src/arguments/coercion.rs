@@ -15,12 +15,12 @@ use crate::syntax::scan::{is_ws, trim};
 /// What became of a text that was written as JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Not as the canonical form has it: the repair `coerced`.
+    /// Not in the usual form: the repair `coerced`.
     pub converted: bool,
     pub problem: Option<ProblemKind>,
 }
 
-/// Writes the JSON of a scalar that stood as `text` where type `id` is expected.
+/// Writes the JSON of a scalar, given as `text` where type `id` is expected.
 pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut String) -> Outcome {
     typed(schema, id, text, quoted, true, out)
 }
@@ -77,17 +77,17 @@ fn choose(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, ou
     Outcome { converted: false, problem: Some(violation(node)) }
 }
 
-/// Is the text, to the letter, this string of an enum?
+/// Whether the text is exactly this string of an enum.
 pub fn is_literal(choice: &Choice, text: &str) -> bool {
     matches!(choice, Choice::Literal(literal) if literal.text.as_deref() == Some(text))
 }
 
-/// Does the choice take the text as a string?
+/// Whether the choice takes the text as a string.
 pub fn is_string(choice: &Choice, text: &str) -> bool {
     matches!(choice, Choice::String) || is_literal(choice, text)
 }
 
-/// Does the text, bare, read as that text, with neither repair nor problem? False also where that is not plain to see.
+/// Whether the bare text reads as that text, without repairs or problems. False also if that is not certain.
 pub fn is_string_bare(node: &Node, text: &str) -> bool {
     let mut scratch = String::new();
     let choices = node.candidates(text);
@@ -103,7 +103,7 @@ fn is_none(choices: &[Choice], text: &str) -> bool {
         && !choices.iter().any(|choice| is_literal(choice, text))
 }
 
-/// Is the text, bare, the JSON of something other than a string that the type takes?
+/// Whether the bare text is the JSON of something other than a string that the type takes.
 pub fn takes_bare(node: &Node, text: &str) -> bool {
     let mut scratch = String::new();
     node.candidates(text).iter().any(|choice| take_bare(choice, text, &mut scratch))
@@ -120,7 +120,7 @@ pub fn violation(node: &Node) -> ProblemKind {
 }
 
 /// The items of a bare comma list or a lone scalar, each as JSON, for a field that [`Node::collects`]; the first will be
-/// item number `at`. `None`: the text is no array here, it is typed as one scalar.
+/// item number `at`. `None`: the text is not an array here and is typed as one scalar.
 pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
     let node = schema.node(id);
     if !node.collects() {
@@ -140,7 +140,7 @@ pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -
     split(schema, node, text, quoted, at)
 }
 
-/// One level only: an item that would have to be an array itself is no scalar's place.
+/// One level only: an item that must be an array itself cannot be written as a scalar.
 fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
     let item = |at| node.array.as_ref().map_or(UNKNOWN, |array| array.item(at));
     if !takes_scalars(schema.node(item(at))) {
@@ -210,7 +210,7 @@ fn take_respelled(choice: &Choice, text: &str, quoted: bool, out: &mut String) -
     (quoted && take_bare(choice, text, out)) || respelled(text, false).is_some_and(|json| take_bare(choice, &json, out))
 }
 
-/// Is the text the JSON of this literal, which is no string? Numbers match by value.
+/// Whether the text is the JSON of this literal, which is not a string. Numbers match by value.
 fn same_literal(literal: &Literal, text: &str) -> bool {
     literal.text.is_none() && (literal.json == text || same_number(&literal.json, text))
 }

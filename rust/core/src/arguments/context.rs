@@ -1,4 +1,4 @@
-//! What readers of arguments share: what they need to know of a call, the window that they read, and what they report.
+//! What readers of arguments share: what they must know about a call, the window that they read, and what they report.
 
 use std::borrow::Cow;
 
@@ -29,20 +29,20 @@ pub trait CallWriter {
     }
 }
 
-/// What a body needs to know; the same for the whole call.
+/// What a body must know; the same for the whole call.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Writes the calls that sentences contain.
     pub writer: &'a dyn CallWriter,
-    /// None of a document without tools.
+    /// `None` for a document without tools.
     pub tools: Option<&'a Tools>,
     pub schema: &'a Schema,
-    /// How the tool's calls are written; `None` for one that nothing is known of.
+    /// How the tool's calls are written; `None` if the tool is not known.
     pub syntax: Option<Syntax>,
     pub strict: bool,
-    /// Strict, but for how values and keys are written.
+    /// Strict, except for how values and keys are written.
     pub any_style: bool,
-    /// Near misses are repaired that are not JSON's own, as they are in elements and lines.
+    /// Near misses that are not specific to JSON are repaired, as in elements and lines.
     pub near_misses: bool,
     /// What begins a result.
     pub result_marks: &'a [Cow<'static, str>],
@@ -64,7 +64,7 @@ pub struct Io<'a> {
     pub window: &'a str,
     /// Bytes of the window that are consumed.
     pub at: usize,
-    /// There is no more to come.
+    /// Nothing follows the window.
     pub last: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Found {
     pub problems: Vec<Problem>,
 }
 
-/// A call that cannot be handed over: why, and how to read on.
+/// A call that cannot be handed over: why, and how to recover.
 #[derive(Debug)]
 pub struct Failure {
     pub kind: ErrorKind,
@@ -150,7 +150,7 @@ impl<T> Scan<T> {
 }
 
 impl Found {
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn reset(&mut self) {
         self.args.reset();
         self.repairs.clear();
@@ -167,7 +167,7 @@ impl Found {
         self.repairs.contains(&repair)
     }
 
-    /// Are there as many problems as are listed?
+    /// Whether as many problems are listed as may be.
     pub fn is_full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }

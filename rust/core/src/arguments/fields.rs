@@ -1,6 +1,6 @@
-//! The fields of a call whose arguments stand in elements or lines, one for each key, over [`ArgumentsBuilder`].
+//! The fields of a call whose arguments are elements or lines, one for each key, over [`ArgumentsBuilder`].
 //!
-//! A plain string goes out as it comes, other values when they are complete. What could be repeated, and so be a list, is a
+//! A plain string is sent as it comes, other values when they are complete. What could be repeated, and so be a list, is a
 //! piece: from the first one on the arguments wait for the call's end, in the order in which each began.
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ struct Waiting {
 pub struct Slot {
     key: Arc<str>,
     node: NodeId,
-    /// Of a value that is being written: where it starts in the arguments, and where it goes, if not behind the others.
+    /// Of a value that is being written: where it starts in the arguments, and where it goes, if not after the others.
     begun: Option<(usize, Option<Target>)>,
 }
 
@@ -45,7 +45,7 @@ impl Fields {
         Fields { lists, waiting: KeyMap::default() }
     }
 
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn reset(&mut self) {
         self.waiting.clear();
     }
@@ -134,7 +134,7 @@ impl Waiting {
 }
 
 impl Slot {
-    /// Is the value a string, whatever its text? Then it can be pushed as it comes.
+    /// Whether the value is a string, whatever its text. Then it can be pushed as it comes.
     pub fn is_string(&self, cx: &Context<'_>) -> bool {
         cx.schema.node(self.node).is_string()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::builder::{ArgumentsBuilder, PathSegment, To};
+use super::builder::{ArgumentsBuilder, Collision, PathSegment, Target, To};
 use super::{Bad, Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
@@ -16,12 +16,12 @@ use crate::syntax::pairs::{Segment, segments};
 pub struct ResolvedKey {
     pub steps: SmallVec<[PathSegment; 1]>,
     pub node: NodeId,
-    /// The first step is literally a property of the root.
+    /// The first step is exactly a property of the root.
     pub declared: bool,
 }
 
 impl ResolvedKey {
-    /// Is the value a piece of something?
+    /// Whether the value is a part of another one.
     pub fn is_piece(&self) -> bool {
         self.steps.len() > 1
     }
@@ -46,7 +46,15 @@ impl ResolvedKey {
     }
 }
 
-/// Is the first segment of the key, or a join of bare ones, literally a property of the root?
+impl ArgumentsBuilder {
+    /// Starts writing the value of a key. Returns where it goes, and where it starts.
+    pub fn begin_at(&mut self, key: &ResolvedKey) -> Result<(Target, usize), Collision> {
+        let target = self.place(&key.steps, key.is_piece())?;
+        Ok((target, self.begin(target, key.root_key())))
+    }
+}
+
+/// Whether the first segment of the key, or a join of bare ones, is exactly a property of the root.
 pub fn is_declared(schema: &Schema, key: &str) -> bool {
     is_declared_by(schema.node(schema.root), &segments(key))
 }
@@ -79,7 +87,7 @@ fn joined<'o>(object: &'o ObjectType, segments: &[Segment<'_>]) -> Option<(usize
     found
 }
 
-/// Can the value only be an array?
+/// Whether the value can only be an array.
 fn is_array_only(node: &Node) -> bool {
     node.has(&Choice::Array) && node.choices.iter().all(|choice| matches!(choice, Choice::Array | Choice::Null))
 }
@@ -130,9 +138,9 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Resolve
                             known = Some(node);
                             field.declared |= at == 0;
                             name.clone()
-                        } else if let Some((name, node)) = object.folded(text).filter(|_| !object.explicitly_open()) {
-                            cx.repair_or(found, Repair::KeyStyle, || messages::misnamed(cx, node, text, name))?;
-                            name.clone()
+                        } else if let Some((name, _)) = meant(cx, found, object, text, !object.explicitly_open(), None)?
+                        {
+                            name
                         } else {
                             Arc::from(*text)
                         }
@@ -163,6 +171,9 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Resolve
     Ok(field)
 }
 
+/// Whether the object that is read has this key.
+pub type Has<'h> = &'h dyn Fn(&ArgumentsBuilder, &str) -> bool;
+
 /// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
 /// the one required key that it `has` not.
 pub fn named(
@@ -172,43 +183,56 @@ pub fn named(
     key: &str,
     exact: bool,
     path: &dyn Fn() -> String,
-    has: &dyn Fn(&ArgumentsBuilder, &str) -> bool,
+    has: Has<'_>,
 ) -> Result<(Arc<str>, NodeId), Bad> {
     if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
         if let Some((name, node)) = object.properties.entry(key) {
             return Ok((name.clone(), *node));
         }
-        let alike = match object.folded(key).filter(|_| !object.explicitly_open()) {
-            Some(alike) => Some((Repair::KeyStyle, alike)),
-            None => numbered(object, key, &|name| has(&found.args, name)).map(|alike| (Repair::KeyNumber, alike)),
-        };
-        if let Some((repair, (name, node))) = alike {
-            cx.repair_or(found, repair, || messages::misnamed(cx, node, key, name))?;
-            return Ok((name.clone(), node));
+        if let Some(meant) = meant(cx, found, object, key, !object.explicitly_open(), Some(has))? {
+            return Ok(meant);
         }
     }
     Ok((Arc::from(key), member(cx, found, id, key, path)))
 }
 
-/// Is a key that is not declared taken for one that is?
+/// The declared key that is meant by one that is not: with `folds` the same in another style; else, if it is known which keys the
+/// object `has`, the singular or plural of the one required key that is missing.
+pub fn meant(
+    cx: &Context<'_>,
+    found: &mut Found,
+    object: &ObjectType,
+    key: &str,
+    folds: bool,
+    has: Option<Has<'_>>,
+) -> Result<Option<(Arc<str>, NodeId)>, Bad> {
+    let numbered = || has.and_then(|has| numbered(object, key, &|name| has(&found.args, name)));
+    let (repair, (name, node)) = match object.folded(key).filter(|_| folds) {
+        Some(alike) => (Repair::KeyStyle, alike),
+        None => match numbered() {
+            Some(alike) => (Repair::KeyNumber, alike),
+            None => return Ok(None),
+        },
+    };
+    cx.repair_or(found, repair, || messages::misnamed(cx, node, key, name))?;
+    Ok(Some((name.clone(), node)))
+}
+
+/// Whether a key that is not declared is taken for one that is.
 pub fn is_misnamed(schema: &Schema, id: NodeId, key: &str) -> bool {
     schema.node(id).object.as_ref().is_some_and(|object| {
         object.properties.get(key).is_none() && !object.explicitly_open() && object.folded(key).is_some()
     })
 }
 
-/// Is this, in some style, a field that the tool declares?
+/// Whether this is, in any style, a field that the tool declares.
 pub fn is_field(schema: &Schema, name: &str) -> bool {
     let object = schema.node(schema.root).object.as_ref().filter(|_| !name.is_empty());
     object.is_some_and(|object| object.properties.get(name).is_some() || object.folded(name).is_some())
 }
 
 /// The one required key of a closed object, not yet there, that is the singular or plural of a key that it does not take.
-pub(super) fn numbered<'o>(
-    object: &'o ObjectType,
-    key: &str,
-    has: &dyn Fn(&str) -> bool,
-) -> Option<(&'o Arc<str>, NodeId)> {
+fn numbered<'o>(object: &'o ObjectType, key: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'o Arc<str>, NodeId)> {
     if object.additional != Additional::Closed || object.member(key).is_some() {
         return None;
     }

@@ -11,6 +11,9 @@ pub use crate::syntax::shown::{join, push_join, shorten};
 /// Tools that are named where one is not known.
 const NAMED_TOOLS: usize = 64;
 
+/// Values or parameters that a sentence lists.
+const LISTED: usize = 24;
+
 pub fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str) -> String {
     let names: Vec<&str> = tools.take(NAMED_TOOLS).collect();
     format!("There is no tool {}. The tools are: {}.", shorten(name), names.join(", "))
@@ -66,25 +69,19 @@ pub fn too_deep(limits: &Limits) -> String {
 
 /// What a type takes, in words.
 pub fn expected(schema: &Schema, id: NodeId) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for choice in &schema.node(id).choices {
-        let word = match choice {
-            Choice::String => "a string".into(),
-            Choice::Integer => "a whole number".into(),
-            Choice::Number => "a number".into(),
-            Choice::Boolean => "true or false".into(),
-            Choice::Null => "null".into(),
-            Choice::Array => "a list".into(),
-            Choice::Object => "an object".into(),
-            Choice::Literal(literal) => literal.json.clone(),
-        };
-        if words.len() == 24 {
-            words.push("…".into());
-            break;
-        }
-        words.push(word);
-    }
-    words.join(" or ")
+    let word = |choice| match choice {
+        &Choice::String => "a string",
+        Choice::Integer => "a whole number",
+        Choice::Number => "a number",
+        Choice::Boolean => "true or false",
+        Choice::Null => "null",
+        Choice::Array => "a list",
+        Choice::Object => "an object",
+        Choice::Literal(literal) => literal.json.as_str(),
+    };
+    let choices = &schema.node(id).choices;
+    let more = (choices.len() > LISTED).then_some("…");
+    choices.iter().take(LISTED).map(word).chain(more).collect::<Vec<_>>().join(" or ")
 }
 
 /// A field with a short value that its type takes.
@@ -117,7 +114,7 @@ pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
         .object
         .iter()
         .flat_map(|object| object.properties.iter().map(|(name, _)| name))
-        .take(24)
+        .take(LISTED)
         .collect();
     format!("{field} is not a parameter here. The parameters are: {}.", names.join(", "))
 }

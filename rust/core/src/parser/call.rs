@@ -15,11 +15,11 @@ use crate::syntax::scan::{Closer, Closers};
 use crate::tools::Lookup;
 use crate::toolset::Toolset;
 
-/// No closing tag is longer: a name has 128 characters at most.
+/// The maximum length of a closing tag. A name has at most 128 characters.
 const MAX_CLOSER_BYTES: usize = 1024;
 
 impl Machine {
-    /// Which protocols are read is decided by a call's beginning.
+    /// The start of a call decides which protocols are read from then on.
     fn settle(&mut self, tools: &Toolset, call: &mut Call) {
         match tools.reads {
             Reads::Own => {}
@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// A call begins at `window.at`, where the attempt was made or behind its `lead`.
+    /// A call begins at `window.at`: where the attempt was made, or after its `lead`.
     pub(super) fn commit(
         &mut self,
         tools: &Toolset,
@@ -133,7 +133,7 @@ impl Machine {
         call.name = Some(name);
     }
 
-    /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
+    /// Reads the rest of a call whose source in this window begins at byte `begin`. Returns whether the call ended.
     pub(super) fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
         loop {
@@ -158,7 +158,7 @@ impl Machine {
             }
             let Call { name, tool, found, body, failure, index, raw, delimiters, .. } = &mut *call;
             let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
-            // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
+            // The body sees the text up to the limit only, so that the result does not depend on where chunks end.
             let limit = fitting(window.text, begin, tools.settings.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
                 *failure = Some(over_limit(tools, body.skip()));
@@ -168,13 +168,13 @@ impl Machine {
             let mut io = Io { cx, found, window: &window.text[..limit], at: window.at, last: last && !large };
             let step = body.feed(&mut io);
             window.at = io.at;
-            // What was written in front of an error goes out too: where the chunks ended must not show.
+            // Arguments before an error are reported too, so that the result does not depend on where chunks end.
             if !self.whole && !matches!(step, Step::Done | Step::Next) {
                 emit_delta(found, *index, sink);
             }
             match step {
                 Step::Need => {
-                    // A complete call is not lost because of text that may still belong to it.
+                    // A complete call is reported even if more text could belong to it.
                     if large && body.is_complete() {
                         self.end(tools, call, window, begin, sink);
                         return true;
@@ -204,13 +204,13 @@ impl Machine {
         }
     }
 
-    /// Whether the end of the message decides what is still open. It does not if it may have cut a word off.
+    /// Whether the end of the message completes the call. It does not where a word may have been cut off.
     fn ends(&self, call: &Call, window: &Window<'_>, begin: usize) -> bool {
         let cut_off = || call.body.ends_bare() && ends_inside_word(&call.raw, &window.text[begin..]);
         call.body.is_complete() || (self.complete && !cut_off())
     }
 
-    /// The call that begins at `window.at`, with the body of the one that ends there.
+    /// The call that begins at `window.at`, where another one ends. It gets its body from that one.
     fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>) -> Box<Call> {
         let mut next = Box::<Call>::default();
         (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
@@ -221,7 +221,7 @@ impl Machine {
             next.found.repair(Repair::CallStyle);
         }
         (next.delimiters, next.closers) = (call.delimiters.clone(), call.closers.clone());
-        // Its end needs the old body only to put arguments into their places.
+        // The old call needs its body only to finish its arguments.
         if let Some(body) = call.body.next() {
             next.body = body;
         }
@@ -233,7 +233,7 @@ impl Machine {
         next
     }
 
-    /// The window is read, the call goes on.
+    /// The window is read. The call continues in the next one.
     fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         self.state = State::Call(call);
@@ -253,7 +253,7 @@ impl Machine {
             Some(over_limit(tools, Skip::TokenStart))
         } else if let Some(validator) = validator {
             let mut problems = validator.problems(&found.args.json);
-            // What typing has found already it says better.
+            // Problems that typing has already found are described better there.
             let missing = found.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
             problems.retain(|problem| {
                 let known = found.problems.iter().any(|known| known.field == problem.field)
@@ -301,7 +301,7 @@ impl Machine {
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body, .. } = call;
-        // There is room for the source, which may be read again.
+        // Frees memory before the source may be read again.
         drop((found, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
         let (kind, sentence) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
@@ -347,7 +347,7 @@ impl Machine {
     }
 }
 
-/// Skips the rest of a call that has failed. `Next`: another call begins in its body.
+/// Skips the rest of a failed call. The result is `NextCall` if another call begins in its body.
 #[cold]
 fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
     let Call { name, tool, found, body, failure: Some(failure), closers, in_tag, delimiters, tag, .. } = call else {
@@ -383,15 +383,15 @@ fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
     loop {
         let step = body.read_on(&mut io);
         window.at = io.at;
-        // This error stands for all calls that follow.
+        // This error covers all calls that follow.
         if !matches!(step, Step::Next) || failure.kind != ErrorKind::TooManyCalls {
             return step;
         }
     }
 }
 
-/// The arguments of a call that strict mode refuses for the style of a value or key, if nothing else is wrong with it: its
-/// source is read again with that allowed.
+/// The arguments of a call that strict mode rejects only because of the style of a value or key. Its source is parsed again
+/// with any style allowed.
 fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
     let any_style = tools.any_style();
     let mut items = Parser::items(&any_style, raw);
@@ -403,7 +403,7 @@ fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
     (items.is_empty() && read.as_deref() == name).then_some(arguments).flatten()
 }
 
-/// Whether the source, which continues in the window, ends in something that could continue.
+/// Whether the source, which continues in the window, ends inside a word.
 fn ends_inside_word(raw: &str, window: &str) -> bool {
     let last = window.chars().next_back().or_else(|| raw.chars().next_back());
     last.is_some_and(|c| !c.is_ascii_whitespace() && !matches!(c, '"' | '\'' | ']' | '}' | '>'))

@@ -1,4 +1,4 @@
-//! What reads the body of a call: text in, JSON arguments out, as they come.
+//! The reader of a call's body, which turns text into JSON arguments as it arrives, and what the opening of a call says about it.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, Scan};
 use crate::syntax::tags::OpenTag;
 
-/// How the opening of a call with the tool's name is written.
+/// How the opening tag with the tool's name is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// `<name>`
@@ -17,13 +17,13 @@ pub enum Form {
     Open,
     /// `<name/>`
     Empty,
-    /// `<name`, and on the next line the body, which `/>` ends.
+    /// `<name` with the body on the next line. `/>` ends the call.
     Broken,
     /// `name` alone on a line, without a tag.
     Line,
 }
 
-/// What is around a JSON object.
+/// What models write around a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrapper {
     Json,
@@ -41,7 +41,7 @@ impl Wrapper {
     }
 }
 
-/// What marks the end of an envelope.
+/// What ends an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Markers {
     /// CLOSE.
@@ -53,16 +53,16 @@ pub enum Markers {
     Bracket { wrapped: bool },
 }
 
-/// What the opening of a call said about its body.
+/// What the opening of a call says about its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// The protocol's own body. `json`: it starts with the bracket of a JSON object.
+    /// The protocol's own body. With `json`, it starts at the opening bracket of a JSON object.
     Own { form: Form, json: bool },
     /// One JSON object with the arguments, at its opening bracket.
     Object(Option<Wrapper>),
-    /// Arguments in parentheses, as Python writes them, at the opening one.
+    /// Keyword arguments as in Python, at the opening parenthesis.
     Keywords,
-    /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
+    /// One JSON object with the tool's name and the arguments, or a list of such objects, at its opening bracket.
     Envelope(Option<Wrapper>, Markers),
     /// Parameters as raw text in tags.
     Params(OpenTag),
@@ -73,49 +73,48 @@ impl Opening {
     pub const OWN: Opening = Opening::Own { form: Form::Open, json: false };
 }
 
-/// Reads the body of one call. Each is fed windows: the text that is not consumed yet. A window starts where the last one was
-/// consumed to.
+/// Reads the body of one call. It is fed windows of the text that is not consumed yet. A window begins where consumption of the
+/// last one ended.
 pub trait Body: Any + Debug + Send + Sync {
     fn feed(&mut self, io: &mut Io<'_>) -> Step;
 
-    /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
+    /// After a failure, reads to the end of the call without repairs or output.
     fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
         Step::Done
     }
 
-    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
-    /// nothing was done.
+    /// Takes text that is inside a streamed string and cannot end it. Returns whether the text is the same in JSON, or `None` if
+    /// nothing was read.
     fn feed_plain(&mut self, _found: &mut Found, _text: &str, _delimiters: &Delimiters) -> Option<bool> {
         None
     }
 
-    /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
+    /// The body of the call that follows without another opening, after [`Step::Next`].
     fn next(&mut self) -> Option<Box<dyn Body>> {
         None
     }
 
-    /// How to read on if the call fails here.
+    /// How to find the end of the call if it fails here.
     fn skip(&self) -> Skip {
         Skip::Body
     }
 
-    /// How to read on if the call is given up before anything of the body is read.
+    /// How to find the end of the call if it fails before the body is read.
     fn skip_all(&self) -> Skip {
         Skip::Body
     }
 
-    /// The message has ended, and nothing is left of it: may the call be taken as closed here? Most bodies have looked at the end
-    /// themselves.
+    /// Whether the call may be taken as closed at the end of the message. Most bodies handle the end of the message themselves.
     fn closable(&self, _found: &Found) -> bool {
         false
     }
 
-    /// True once only trailing whitespace or a closing tag can follow. Then no message ends inside the call.
+    /// True once only trailing whitespace or a closing tag can follow.
     fn is_complete(&self) -> bool {
         false
     }
 
-    /// Whether a value can lack a closing mark, so that one that touches the end of the message may be incomplete.
+    /// Whether values may have no closing mark, so that a value at the end of the message may be incomplete.
     fn ends_bare(&self) -> bool {
         false
     }
@@ -125,11 +124,13 @@ pub trait Body: Any + Debug + Send + Sync {
         false
     }
 
-    /// The call is closed: puts pieces into their places, and adds what can be said only now.
-    fn finish(&self, _cx: &Context<'_>, _found: &mut Found) {}
+    /// Completes the arguments of a closed call.
+    fn finish(&self, _cx: &Context<'_>, found: &mut Found) {
+        found.args.release();
+    }
 }
 
-/// The body of a call that has none yet.
+/// The body of a call that does not have one yet.
 #[derive(Debug)]
 pub struct NoBody;
 
@@ -139,7 +140,7 @@ impl Body for NoBody {
     }
 }
 
-/// A body of this type: the recycled one as new, if it is such a one, else a new one.
+/// A body of this type: the recycled body, if it has this type, or a new one.
 pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new: impl FnOnce() -> B) -> Box<dyn Body> {
     let any: Box<dyn Any> = recycled;
     match any.downcast::<B>() {
@@ -151,7 +152,7 @@ pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new
     }
 }
 
-/// Reads CLOSE behind a body that is done; where there is none, the call ends without it.
+/// Reads CLOSE after a complete body. Without one, the call ends there.
 pub fn read_close(io: &mut Io<'_>, step: Step) -> Step {
     if matches!(step, Step::Done)
         && let Scan::Match(length) = io.cx.delimiters.closes(io.rest(), true)

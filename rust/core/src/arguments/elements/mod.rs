@@ -3,5 +3,5 @@
 pub mod reader;
 mod write;
 
-pub use reader::{ElementReader, Fault, Halt, UNCLOSED, content, is_member, member};
+pub use reader::{ElementReader, Fault, Halt, Rules, UNCLOSED, content, is_member, member};
 pub use write::{ElementWriter, is_nestable};

@@ -7,12 +7,12 @@ use crate::syntax::scan::trim;
 use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{XmlLexeme, XmlLexer, attributes, decode};
 
-/// What is wrong with a text that is read all the same.
+/// A fault that does not prevent reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// XML forbids it, but what it means is plain: a character that is not escaped, a name of digits.
+    /// XML forbids it, but the meaning is clear: a character that is not escaped, a name of digits.
     Xml(&'static str),
-    /// Tags that do not fit, or attributes that have no place.
+    /// Tags that do not match, or attributes that are not allowed.
     Markup(&'static str),
 }
 
@@ -25,7 +25,7 @@ impl Fault {
 
 pub const UNCLOSED: &str = "an element is not closed";
 
-/// Is told each fault, and where it is; false: it is not to be read all the same.
+/// Called with each fault and its place. Returns whether to continue.
 pub type Faults<'f> = &'f mut dyn FnMut(Fault, usize) -> bool;
 
 /// Why an element is not complete.
@@ -38,8 +38,18 @@ pub enum Halt {
     Refused,
 }
 
-fn tell(faults: Faults<'_>, fault: Fault, at: usize) -> Result<(), Halt> {
-    if faults(fault, at) { Ok(()) } else { Err(Halt::Refused) }
+/// What decides how elements are read.
+pub struct Rules<'r, 'f> {
+    pub schema: &'r Schema,
+    /// How many elements may contain each other.
+    pub depth: usize,
+    pub faults: Faults<'f>,
+}
+
+impl Rules<'_, '_> {
+    fn tell(&mut self, fault: Fault, at: usize) -> Result<(), Halt> {
+        if (self.faults)(fault, at) { Ok(()) } else { Err(Halt::Refused) }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -49,12 +59,12 @@ struct ElementFrame {
     /// The content is text up to the closing tag.
     raw: bool,
     text: String,
-    /// The content as it stands in the source, where it may have to be a string after all.
+    /// The content as in the source, if it may turn out to be a string.
     source: Option<String>,
     children: Vec<(String, UntypedValue)>,
 }
 
-/// What stands around the element that is read.
+/// What contains the element that is read.
 #[derive(Clone, Debug)]
 enum Outer {
     /// A document, which is the frame at the bottom.
@@ -63,7 +73,7 @@ enum Outer {
     Element(String, NodeId),
 }
 
-/// Reads one element from behind its opening tag, or a document.
+/// Reads one element, from after its opening tag, or a document.
 #[derive(Clone, Debug)]
 pub struct ElementReader {
     lexer: XmlLexer,
@@ -93,7 +103,7 @@ impl ElementReader {
         reader
     }
 
-    /// The lexer, for whoever reads on by other rules.
+    /// A lexer that goes on from here by other rules.
     pub fn lexer(&self) -> XmlLexer {
         self.lexer.fresh()
     }
@@ -103,7 +113,7 @@ impl ElementReader {
     }
 
     /// Adds the attributes of the tag that has opened the element.
-    pub fn attributes(&mut self, source: &str, at: usize, faults: Faults<'_>) -> Result<(), Halt> {
+    pub fn attributes(&mut self, rules: &mut Rules<'_, '_>, source: &str, at: usize) -> Result<(), Halt> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         for (name, value, fine) in attributes(source) {
             let key = format!("@_{name}");
@@ -115,7 +125,7 @@ impl ElementReader {
                 (true, false, true) => Some("an element has too many attributes"),
                 (true, false, false) => None,
             };
-            fault.map_or(Ok(()), |fault| tell(faults, Fault::Markup(fault), at))?;
+            fault.map_or(Ok(()), |fault| rules.tell(Fault::Markup(fault), at))?;
             if !name.is_empty() && !again && !full {
                 let value = decode(value).replace(['\t', '\n', '\r'], " ");
                 frame.children.push((key, UntypedValue::Scalar { text: value, quoted: false }));
@@ -141,17 +151,15 @@ impl ElementReader {
         });
     }
 
-    /// Reads on, at most `depth` elements deep, to the end of the element. If it is not closed where it has to be, what is there
-    /// is not consumed.
+    /// Reads on to the end of the element. If it is not closed where it has to be, what is there is not consumed.
     pub fn feed(
         &mut self,
-        schema: &Schema,
-        depth: usize,
+        rules: &mut Rules<'_, '_>,
         window: &str,
         at: &mut usize,
         last: bool,
-        faults: Faults<'_>,
     ) -> Result<UntypedValue, Halt> {
+        let schema = rules.schema;
         loop {
             let (before, open) = (*at, self.frames.len());
             let Some(frame) = self.frames.last_mut() else { return Err(Halt::Incomplete) };
@@ -160,7 +168,7 @@ impl ElementReader {
             if let Some(fault) = self.lexer.fault
                 && raw.is_none()
             {
-                tell(faults, Fault::Xml(fault), before)?;
+                rules.tell(Fault::Xml(fault), before)?;
             }
             match lexeme {
                 XmlLexeme::Need => return Err(Halt::Incomplete),
@@ -168,12 +176,12 @@ impl ElementReader {
                 XmlLexeme::Char(c) => frame.text.push(c),
                 XmlLexeme::Ignored => {}
                 XmlLexeme::Open { name, attributes, empty } => {
-                    let opened = self.open(schema, depth, name, before, faults);
+                    let opened = self.open(rules, name, before);
                     if opened != Ok(true) {
                         *at = before;
                         return opened.map(|_| self.take(schema));
                     }
-                    self.attributes(attributes, before, faults)?;
+                    self.attributes(rules, attributes, before)?;
                     if empty {
                         self.close(schema);
                     }
@@ -181,7 +189,7 @@ impl ElementReader {
                 XmlLexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
                         if position + 1 < self.frames.len() {
-                            tell(faults, Fault::Markup(UNCLOSED), before).inspect_err(|_| *at = before)?;
+                            rules.tell(Fault::Markup(UNCLOSED), before).inspect_err(|_| *at = before)?;
                         }
                         while self.frames.len() > position {
                             if position == 0 && self.frames.len() == 1 {
@@ -192,10 +200,10 @@ impl ElementReader {
                     }
                     Closes::Outer => {
                         *at = before;
-                        tell(faults, Fault::Markup(UNCLOSED), before)?;
+                        rules.tell(Fault::Markup(UNCLOSED), before)?;
                         return Ok(self.take(schema));
                     }
-                    Closes::Nothing => tell(faults, Fault::Markup("a closing tag has no opening tag"), before)?,
+                    Closes::Nothing => rules.tell(Fault::Markup("a closing tag has no opening tag"), before)?,
                 },
             }
             if self.sources > 0 {
@@ -221,7 +229,7 @@ impl ElementReader {
 enum Closes {
     /// The element at this position, and those in it.
     Frame(usize),
-    /// What stands around the element that is read.
+    /// What contains the element that is read.
     Outer,
     Nothing,
 }
@@ -230,9 +238,10 @@ enum Closes {
 const ATTRIBUTES: usize = 64;
 
 impl ElementReader {
-    /// An opening tag. False: the element that is read ends in front of it.
-    fn open(&mut self, schema: &Schema, depth: usize, name: &str, at: usize, faults: Faults<'_>) -> Result<bool, Halt> {
-        // What has no members ends in front of a member of what it stands in.
+    /// An opening tag. False: the element that is read ends before it.
+    fn open(&mut self, rules: &mut Rules<'_, '_>, name: &str, at: usize) -> Result<bool, Halt> {
+        let schema = rules.schema;
+        // An element without members ends before a member of what contains it.
         while let Some(frame) = self.frames.last()
             && is_scalar(schema.node(frame.node))
         {
@@ -244,22 +253,22 @@ impl ElementReader {
             if !schema.declares(around, name) {
                 break;
             }
-            tell(faults, Fault::Markup(UNCLOSED), at)?;
+            rules.tell(Fault::Markup(UNCLOSED), at)?;
             if self.frames.len() == 1 {
                 return Ok(false);
             }
             self.close(schema);
         }
-        if self.frames.len() >= depth + usize::from(self.in_document()) {
+        if self.frames.len() >= rules.depth + usize::from(self.in_document()) {
             return Err(Halt::TooDeep);
         }
         if name.starts_with(|c: char| c.is_ascii_digit()) {
-            tell(faults, Fault::Xml("the name of an element cannot begin with a digit"), at)?;
+            rules.tell(Fault::Xml("the name of an element cannot begin with a digit"), at)?;
         }
         let id = match (&mut self.outer, &self.frames[..]) {
             (Outer::Document { unwrapped }, [bottom]) => {
                 if !bottom.children.is_empty() {
-                    tell(faults, Fault::Markup("there is more than one root element"), at)?;
+                    rules.tell(Fault::Markup("there is more than one root element"), at)?;
                 }
                 *unwrapped = bottom.children.is_empty() && !is_member(schema, name);
                 if *unwrapped { schema.root } else { member(schema, schema.root, name) }
@@ -290,7 +299,7 @@ impl ElementReader {
         frame.map_or(UntypedValue::Map(Vec::new()), |frame| frame.tree(schema).1)
     }
 
-    /// Has an element begun?
+    /// Whether an element has begun.
     pub fn has_begun(&self) -> bool {
         self.frames.len() > 1 || self.frames.iter().any(|frame| !frame.children.is_empty())
     }
@@ -339,7 +348,7 @@ impl ElementFrame {
         let blank = trim(&text).is_empty();
         let attributes_only = children.iter().all(|(key, _)| key.starts_with("@_"));
         let tree = if is_text {
-            // Where strings end at other tags, what stands in them is still text.
+            // Where strings end at other tags, their content is still text.
             let text = if raw { text } else { source.as_deref().map_or(text, content) };
             string(schema, id, text)
         } else if children.is_empty() || (is_scalar(node) && attributes_only) {
@@ -383,7 +392,7 @@ pub fn content(source: &str) -> String {
     }
 }
 
-/// Can the value be a string, but nothing that has members?
+/// Whether the value can be a string, but nothing that has members.
 pub fn is_text(node: &Node) -> bool {
     !node.is_unknown() && node.takes_string() && !node.takes_container()
 }
@@ -392,7 +401,7 @@ fn is_scalar(node: &Node) -> bool {
     !node.is_unknown() && !node.takes_container()
 }
 
-/// Is the root element of this name a member of the value, and not the value itself?
+/// Whether the root element of this name is a member of the value, and not the value itself.
 pub fn is_member(schema: &Schema, name: &str) -> bool {
     let root = schema.node(schema.root);
     match &root.object {

@@ -1,4 +1,4 @@
-//! Elements written: the inverse of reading them. What elements cannot carry stands as JSON between the tags.
+//! Elements written: the inverse of reading them. What elements cannot represent is JSON between the tags.
 
 use crate::arguments::coercion::is_string_bare;
 use crate::arguments::tree::ValuePath;
@@ -8,7 +8,7 @@ use crate::syntax::json::{Member, Value};
 use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{For, escape, is_name};
 
-/// Can an object of type `id` be written with an element for each member? Only then each key reads as itself.
+/// Whether an object of type `id` can be written with an element for each member. Only then does each key read as itself.
 pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool {
     let node = schema.node(id);
     let object = node.is_unknown() || (node.has(&Choice::Object) && !node.has(&Choice::Array));
@@ -18,7 +18,7 @@ pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool 
         && members.iter().all(|(key, _)| is_name(key) && key != "item" && !is_misnamed(schema, id, key))
 }
 
-/// Is it plain to see that the text reads as that string?
+/// Whether the text certainly reads as that string.
 fn is_plain(node: &Node, text: &str) -> bool {
     if node.is_string() {
         return true;
@@ -122,7 +122,7 @@ impl ElementWriter<'_, '_> {
         !lone_of_unknown && items.iter().enumerate().all(fits)
     }
 
-    /// Is the text of a lone element read as a list of that one item?
+    /// Whether the text of a lone element reads as a list of that one item.
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
         let (cx, mut found) = (Context { strict: true, ..*self.cx }, Found::default());
         let tree = UntypedValue::Scalar { text: text.to_owned(), quoted: false };

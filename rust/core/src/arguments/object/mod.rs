@@ -19,7 +19,7 @@ pub use values::equal_literal;
 
 const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
 
-/// What becomes of the string that is being read.
+/// What the string that is being read is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum StringUse {
     /// It is a key.
@@ -31,7 +31,7 @@ enum StringUse {
     Collect,
 }
 
-/// What stands for brackets.
+/// What is used as brackets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Notation {
     #[default]
@@ -57,7 +57,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// For a value of type `node` that stands at `path`, `above` levels deep in the arguments.
+    /// For a value of type `node` at `path`, `above` levels deep in the arguments.
     pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
         Object {
             lexer: JsonLexer::new(!cx.strict).in_calls(),
@@ -81,14 +81,14 @@ impl Object {
         Object { lexer: JsonLexer::new(true).in_calls().with_parentheses(), notation: Notation::Tuples, ..self }
     }
 
-    /// As new, with its memory, for the whole of the arguments.
+    /// Starts over with the whole of the arguments, and keeps the allocations.
     pub fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
         (self.lexer, self.expect, self.quotes) = (lexer, Expect::Value, quotes);
         self.collected.clear();
         self.values.renew(node);
     }
 
-    /// How to read on when the call has failed here.
+    /// How to recover if the call fails here.
     pub fn skip(&self) -> Skip {
         match (self.brackets(), self.notation) {
             (0, _) if self.expect == Expect::Value => Skip::ValueStart,
@@ -187,7 +187,7 @@ impl Object {
             let lexeme = if self.notation == Notation::Json { lexeme } else { self.as_json(lexeme) };
             let punct = matches!(lexeme, JsonLexeme::Punct(_));
             if let Err(bad) = self.lexeme(&cx, io.found, lexeme) {
-                // Brackets and commas that were not expected count when reading on; a value's last bracket has done so.
+                // Brackets and commas that were not expected count during recovery; a value's last bracket was counted already.
                 if punct && bad.0 != ErrorKind::DuplicateArgument {
                     io.at = (io.at - 1).max(before);
                 }
@@ -210,7 +210,7 @@ impl Object {
         }
     }
 
-    /// Takes a string in one step, where it is plain to see that it is all there. False: it is not.
+    /// Takes a string in one step if it is complete and plain. False: it is not.
     fn plain(&mut self, io: &mut Io<'_>) -> Result<bool, Bad> {
         let Some((text, length)) = plain_string(io.rest()) else { return Ok(false) };
         let is_key = matches!(self.expect, Expect::Key { .. });
@@ -226,13 +226,13 @@ impl Object {
             io.found.args.json.extend([text, "\""]);
             self.values.end(io.found)?
         } else {
-            self.values.text(&io.cx, io.found, text)?
+            self.values.scalar(&io.cx, io.found, text, true)?
         };
         self.behind(all);
         Ok(true)
     }
 
-    /// Does the quote in front of this text end its string? `None`: that cannot be told yet.
+    /// Whether the quote before this text ends its string. `None`: that cannot be told yet.
     fn ends(&self, cx: &Context<'_>, rest: &str, last: bool) -> Option<bool> {
         let Some(quotes) = &self.quotes else { return Some(true) };
         quotes.ends(cx, rest, last, self.brackets(), |at| self.values.bracket(at))
@@ -254,20 +254,18 @@ impl Object {
                 self.lax(cx, found, "keys need double quotes")?;
                 return self.key(cx, found, word);
             }
-            (JsonLexeme::Punct(b'}'), Expect::Key { first }) => {
+            (JsonLexeme::Punct(b'}'), Expect::Key { first }) | (JsonLexeme::Punct(b']'), Expect::Item { first }) => {
                 if !first {
-                    self.lax(cx, found, "a comma must not precede }")?;
+                    let bracket = if self.values.in_object() { '}' } else { ']' };
+                    self.lax(cx, found, &format!("a comma must not precede {bracket}"))?;
                 }
                 return self.close(cx, found);
             }
-            (JsonLexeme::Punct(b']'), Expect::Item { first }) => {
-                if !first {
-                    self.lax(cx, found, "a comma must not precede ]")?;
-                }
+            (JsonLexeme::Punct(bracket @ (b'}' | b']')), Expect::Comma)
+                if self.values.in_object() == (bracket == b'}') =>
+            {
                 return self.close(cx, found);
             }
-            (JsonLexeme::Punct(b'}'), Expect::Comma) if self.values.in_object() => return self.close(cx, found),
-            (JsonLexeme::Punct(b']'), Expect::Comma) if !self.values.in_object() => return self.close(cx, found),
             (JsonLexeme::Punct(b','), Expect::Comma) => self.expect = Expect::after_comma(self.values.in_object()),
             (JsonLexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
             (JsonLexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
@@ -316,7 +314,7 @@ impl Object {
         Ok(())
     }
 
-    /// Behind a value, which was all or not.
+    /// After a value, which was the whole one or not.
     fn behind(&mut self, all: bool) {
         self.expect = if all { Expect::Nothing } else { Expect::Comma };
     }
@@ -428,7 +426,7 @@ impl Object {
                 found.args.json.push('"');
                 self.values.end(found).map(|all| self.behind(all))
             }
-            StringUse::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
+            StringUse::Collect => self.values.scalar(cx, found, &text, true).map(|all| self.behind(all)),
         };
         text.clear();
         self.collected = text;

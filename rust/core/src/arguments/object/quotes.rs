@@ -1,6 +1,6 @@
-//! Quotes in JSON strings that models forget to escape: which one ends its string is told by what stands behind it.
+//! Quotes in JSON strings that models forget to escape: the text after a quote decides whether it ends its string.
 //!
-//! What JSON allows behind a string always ends it, so no valid JSON is read differently.
+//! What JSON allows after a string always ends it, so no valid JSON is read differently.
 
 use crate::arguments::Context;
 use crate::limits::ATTEMPT_CHARS;
@@ -8,7 +8,7 @@ use crate::schema::NodeId;
 use crate::syntax::quoting::Kept;
 use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
-/// Characters that never stand directly behind a call's last bracket.
+/// Characters that never directly follow a call's last bracket.
 const INSIDE: &[u8] = b"\"'\\,:;.)+";
 
 /// What is known of the string that is read.
@@ -28,7 +28,7 @@ impl Quotes {
         Quotes { around, keys, kept: None, start: 0 }
     }
 
-    /// Does the quote in front of this text end the string? `None`: that cannot be told yet. `frame` says of the brackets that
+    /// Whether the quote before this text ends the string. `None`: that cannot be told yet. `frame` says of the brackets that
     /// are open inside the value, so many of them, innermost first: is it an object's, and of which type is that?
     pub fn ends(
         &self,
@@ -57,7 +57,7 @@ impl Quotes {
         }
         let Some(byte) = bytes.get(at) else { return undecided };
         let outside = closers > 0 && closers >= brackets + self.around;
-        // Brackets may be missing, but not behind a string that is unsure itself.
+        // Brackets may be missing, but not after a string whose own end is uncertain.
         if outside || closers > 0 && self.kept.is_none() {
             match starts(&text[at..], &cx.delimiters.close, undecided.is_some()) {
                 Scan::Match(()) => return Some(true),
@@ -105,7 +105,7 @@ impl Quotes {
     }
 }
 
-/// The length of the bare word, or of what stands in front of the closing quote.
+/// The length of the bare word, or of the text before the closing quote.
 fn word(text: &str, quote: Option<char>) -> Option<usize> {
     let mut escaped = false;
     text.find(|c: char| match quote {

@@ -1,4 +1,4 @@
-//! Values as they are read, typed and written: where each stands, of which type it is, what it becomes.
+//! Values as they are read, typed and written: the path and type of each, and what it becomes.
 
 use std::mem::take;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Object;
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
-use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
+use crate::arguments::{ArgumentsBuilder, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
@@ -28,7 +28,7 @@ enum Shape {
     Lone,
 }
 
-/// The key was there before: its first value, and whether this one holds back what is written.
+/// The key was given before: its first value, and whether this one holds back what is written.
 #[derive(Debug)]
 struct Repeated {
     first: Range<usize>,
@@ -49,11 +49,11 @@ impl ValueFrame {
     }
 }
 
-/// An object that may be a wrapper around a value of another type. Nothing of it goes out; it is read untyped, and again,
+/// An object that may be a wrapper around a value of another type. Nothing of it is sent; it is read untyped, and again,
 /// typed, when it is complete.
 #[derive(Debug)]
 struct PossibleWrapper {
-    /// What it stands in place of.
+    /// The type that is expected instead.
     node: NodeId,
     start: usize,
     /// It holds back what is written.
@@ -64,7 +64,7 @@ struct PossibleWrapper {
     lone: bool,
 }
 
-/// A value while it is written, and all in it.
+/// A value while it is written, with everything in it.
 #[derive(Debug, Default)]
 pub struct Values {
     frames: Vec<ValueFrame>,
@@ -72,9 +72,9 @@ pub struct Values {
     brackets: usize,
     /// The type of the value that comes next.
     node: NodeId,
-    /// Where the whole stands in the arguments.
+    /// The path of the whole value in the arguments.
     path: String,
-    /// Levels of the arguments that it stands in; with none it is the whole of them, and its last bracket goes out with the
+    /// Levels of the arguments that contain it. With none it is the whole of them, and its last bracket is sent with the
     /// call's end only.
     above: usize,
     /// The keys of the last object, for their memory.
@@ -89,7 +89,7 @@ impl Values {
         Values { node, path, above, ..Values::default() }
     }
 
-    /// As new, with its memory, for the whole of the arguments.
+    /// Starts over with the whole of the arguments, and keeps the allocations.
     pub fn renew(&mut self, node: NodeId) {
         self.frames.clear();
         self.path.clear();
@@ -102,7 +102,7 @@ impl Values {
         self.brackets
     }
 
-    /// Is the innermost bracket that of an object?
+    /// Whether the innermost bracket is that of an object.
     pub fn in_object(&self) -> bool {
         self.frames.last().is_some_and(ValueFrame::is_object)
     }
@@ -151,34 +151,20 @@ impl Values {
             return Ok(());
         };
         let id = *id;
-        let object = cx.schema.node(id).object.as_ref();
-        let name = match object.and_then(|object| object.properties.entry(written)) {
-            Some((name, node)) => {
-                self.node = *node;
-                name.clone()
-            }
-            None => {
-                let closed = object.filter(|object| object.member(written).is_none());
-                let alike = closed.and_then(|object| match object.folded(written) {
-                    Some(alike) => Some((Repair::KeyStyle, alike)),
-                    None if cx.near_misses => {
-                        let has = |name: &str| keys.position(name).is_some();
-                        keys::numbered(object, written, &has).map(|alike| (Repair::KeyNumber, alike))
-                    }
-                    None => None,
-                });
-                let name = match alike {
-                    Some((repair, (declared, node))) => {
-                        cx.repair_or(found, repair, || messages::misnamed(cx, node, written, declared))?;
-                        declared.clone()
-                    }
-                    None => Arc::from(written),
-                };
-                let parents = &self.frames[..self.frames.len() - 1];
-                self.node = keys::member(cx, found, id, &name, &|| self.path_of(parents));
-                name
-            }
+        let has = |_: &ArgumentsBuilder, name: &str| keys.position(name).is_some();
+        let has = cx.near_misses.then_some(&has as keys::Has<'_>);
+        let known = match &cx.schema.node(id).object {
+            None => None,
+            Some(object) => match object.properties.entry(written) {
+                Some((name, node)) => Some((name.clone(), *node)),
+                None => keys::meant(cx, found, object, written, object.member(written).is_none(), has)?,
+            },
         };
+        let (name, node) = known.unwrap_or_else(|| {
+            let parents = &self.frames[..self.frames.len() - 1];
+            (Arc::from(written), keys::member(cx, found, id, written, &|| self.path_of(parents)))
+        });
+        self.node = node;
         let Some(ValueFrame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
             return Ok(());
         };
@@ -199,7 +185,7 @@ impl Values {
         }
     }
 
-    /// A string begins. True: its type takes any, so its text is to be written behind the quote that is there now.
+    /// A string begins. True: its type takes any, so its text must be written after the quote that was just written.
     pub fn string(&mut self, cx: &Context<'_>, found: &mut Found) -> bool {
         self.begin(cx, found);
         let node = cx.schema.node(self.node);
@@ -210,12 +196,7 @@ impl Values {
         live
     }
 
-    /// The text of a string that could not be written as it came.
-    pub fn text(&mut self, cx: &Context<'_>, found: &mut Found, text: &str) -> Result<bool, Bad> {
-        self.scalar(cx, found, text, true)
-    }
-
-    /// A word. `quoted`: it is no JSON, and stands for a string.
+    /// A word. `quoted`: it is not JSON, and is taken for a string.
     pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, Bad> {
         self.begin(cx, found);
         if word != "null" {
@@ -234,7 +215,8 @@ impl Values {
         self.end(found)
     }
 
-    fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+    /// The whole text of a scalar. True: that is all.
+    pub fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
         let start = found.args.json.len();
         let Outcome { converted, problem } = coercion::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
         if converted {
@@ -317,7 +299,7 @@ impl Values {
         Ok(())
     }
 
-    /// An object behind so many frames is made the lone item of a list.
+    /// The object after this many frames becomes the only item of a list.
     #[cold]
     fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
         let path = || self.path_of(&self.frames[..frames]);
@@ -342,13 +324,11 @@ impl Values {
             return Ok(());
         }
         self.wrapper = None;
-        if holds {
-            found.args.release();
-        }
+        found.args.release_if(holds);
         self.lone(cx, found, frames)
     }
 
-    /// What may be a wrapper is complete: reads what is in it, or else itself, as what it stands in place of.
+    /// A possible wrapper is complete: reads its content, or else the object itself, as the expected type.
     #[cold]
     fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: PossibleWrapper) -> Result<bool, Bad> {
         let PossibleWrapper { node, start, holds, .. } = wrapper;
@@ -358,7 +338,7 @@ impl Values {
             self.repair(cx, found, repair, messages::container(b'{'))?;
             text = inner;
         }
-        // A word ends where a blank follows.
+        // A word ends only where whitespace follows.
         text.push(' ');
         let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
         object.values.unwrapped = true;
@@ -366,9 +346,7 @@ impl Values {
         if let Err(Step::Failed(failure)) = object.feed(&mut io) {
             return Err((failure.kind, failure.message));
         }
-        if holds {
-            found.args.release();
-        }
+        found.args.release_if(holds);
         self.end(found)
     }
 
@@ -395,7 +373,7 @@ impl Values {
         if let Some(wrapper) = self.wrapper.take_if(|wrapper| wrapper.frames == self.frames.len()) {
             let read = self.unwrap(cx, found, wrapper);
             if read.as_ref().is_err_and(|(kind, _)| *kind != ErrorKind::DuplicateArgument) {
-                // Reading on begins in front of the bracket.
+                // Recovery begins before the bracket.
                 self.brackets += 1;
             }
             return read;
@@ -405,9 +383,7 @@ impl Values {
                 self.node = node;
                 self.violation(cx, found, messages::container(bracket));
             }
-            if holds {
-                found.args.release();
-            }
+            found.args.release_if(holds);
         }
         self.end(found)
     }
@@ -428,9 +404,7 @@ impl Values {
                         return Err(messages::twice(&self.path()));
                     }
                     found.args.json.truncate(*start);
-                    if holds {
-                        found.args.release();
-                    }
+                    found.args.release_if(holds);
                 }
             },
             Shape::Lone => {}
@@ -439,7 +413,7 @@ impl Values {
     }
 }
 
-/// The JSON in a wrapper that stands where type `id` is expected, which takes no object.
+/// The JSON in a wrapper where type `id` is expected, which does not allow objects.
 fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
     let Ok(Value::Object(mut members)) = parse(text, cx.limits.depth) else { return None };
     let schema = cx.schema;

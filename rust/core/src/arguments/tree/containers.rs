@@ -1,4 +1,4 @@
-//! Lists and maps, and the forms in which one stands for the other.
+//! Lists and maps, and the forms in which one is written as the other.
 
 use smallvec::SmallVec;
 
@@ -21,7 +21,7 @@ impl TreeWriter<'_, '_> {
         Err((ErrorKind::TooDeep, messages::too_deep(self.cx.limits)))
     }
 
-    /// The type of a container that stands where type `id` is expected; one that has no place there is untyped.
+    /// The type of a container where type `id` is expected. One that is not allowed there is untyped.
     fn container(&mut self, id: NodeId, at: &ValuePath<'_>, bracket: u8) -> NodeId {
         if self.node(id).takes(bracket) {
             return id;

@@ -25,12 +25,12 @@ pub enum Lists {
     Own,
 }
 
-/// Does a repeated key make a list?
+/// Whether a repeated key makes a list.
 pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
     lists == Lists::Elements && (node.is_unknown() || node.has(&Choice::Array))
 }
 
-/// Is it the JSON text of a whole list, which no repeated key adds to?
+/// Whether it is the JSON text of a whole list, which no repeated key adds to.
 pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) -> bool {
     let UntypedValue::Scalar { text, quoted: false } = tree else { return false };
     let item = schema.node(schema.item(id, 0));
@@ -38,7 +38,7 @@ pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) ->
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
 }
 
-/// Appends the text that stands for a value of type `id` between the tags of an element, before any escapes: a string as it
+/// Appends the text of a value of type `id` for between the tags of an element, before any escapes: a string as it
 /// is where that reads back as it, all else as JSON.
 pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
     match value {
@@ -47,7 +47,7 @@ pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut Stri
     }
 }
 
-/// Does the text, as it is, read as that string, with neither repair nor problem? False also where that is not plain to see.
+/// Whether the unchanged text reads as that string, without repairs or problems. False also if that is not certain.
 fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
     if text.starts_with(['"', '[', '{']) || text != trim(text) {
         return false;
@@ -160,12 +160,10 @@ impl<'c> TreeWriter<'_, 'c> {
     fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, Bad> {
         let (length, problems, repairs) =
             (self.found.args.json.len(), self.found.problems.len(), self.found.repairs.len());
-        // What may be taken back must not go out.
+        // What may be undone must not be sent.
         let holds = self.found.args.hold();
         let read = read_json(self.cx, self.found, id, at.path(), above, text);
-        if holds {
-            self.found.args.release();
-        }
+        self.found.args.release_if(holds);
         let Err(bad) = read else { return Ok(true) };
         let is_json = match bad.0 {
             ErrorKind::InvalidJson => false,
@@ -213,7 +211,7 @@ pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
     }
 }
 
-/// Is the text, to the letter, a string of the enum?
+/// Whether the text is exactly a string of the enum.
 pub fn is_literal(node: &Node, text: &str) -> bool {
     node.candidates(text).iter().any(|choice| coercion::is_literal(choice, text))
 }

@@ -1,10 +1,10 @@
-//! Where a value stands in the arguments.
+//! The path of a value in the arguments.
 
 use smallvec::SmallVec;
 
 use crate::arguments::{MAX_PROBLEM_BYTES, messages};
 
-/// Where a value stands, from the inside out; paths are for messages, and are made where there is one.
+/// The path of a value, from the inside out. Its text is made only for a message.
 pub struct ValuePath<'p> {
     parent: Option<&'p ValuePath<'p>>,
     step: PathPart<'p>,

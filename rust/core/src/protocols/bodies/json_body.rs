@@ -7,22 +7,13 @@ use crate::syntax::json::JsonLexer;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Scan, has_line_break, starts, ws_run};
 
-/// What is read after the object.
-#[derive(Clone, Copy, Debug)]
-struct Tail {
-    /// There was a line break in the whitespace.
-    line: bool,
-    /// There was whitespace.
-    blank: bool,
-}
-
 #[derive(Debug)]
 pub struct JsonBody {
     /// What was opened around the object and is not closed yet.
     wrapper: Option<Wrapper>,
     object: Object,
-    /// The object is read.
-    tail: Option<Tail>,
+    /// The object is read. The whitespace after it: whether there was any, and a line break in it.
+    tail: Option<(bool, bool)>,
 }
 
 impl Body for JsonBody {
@@ -46,10 +37,6 @@ impl Body for JsonBody {
     fn unterminated(&self) -> bool {
         self.tail.is_none()
     }
-
-    fn finish(&self, _: &Context<'_>, found: &mut Found) {
-        found.args.release();
-    }
 }
 
 impl JsonBody {
@@ -57,7 +44,7 @@ impl JsonBody {
         JsonBody { wrapper, object: Object::arguments(cx), tail: None }
     }
 
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn renew(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>) {
         self.object.renew(JsonLexer::new(!cx.strict).in_calls(), cx.schema.root, None);
         (self.wrapper, self.tail) = (wrapper, None);
@@ -76,7 +63,7 @@ impl JsonBody {
         if self.tail.is_none() {
             self.object.feed(io)?;
         }
-        let Tail { line, blank } = self.tail.get_or_insert(Tail { line: false, blank: false });
+        let (blank, line) = self.tail.get_or_insert_default();
         loop {
             let token = ws_run(io.window, io.at);
             *blank |= token > io.at;

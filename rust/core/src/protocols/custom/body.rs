@@ -91,10 +91,6 @@ impl Body for CustomBody {
             }
         }
     }
-
-    fn finish(&self, _: &Context<'_>, found: &mut Found) {
-        found.args.release();
-    }
 }
 
 impl CustomBody {

@@ -1,4 +1,4 @@
-//! What ends an envelope: punctuation behind its values, the brackets, and what stands behind the last one.
+//! What ends an envelope: punctuation after its values, the brackets, and what follows the last one.
 
 use std::mem::take;
 
@@ -9,7 +9,7 @@ use crate::syntax::json::{JsonLexeme, TokenSet};
 use crate::syntax::scan::{Scan, first_chars, starts};
 
 impl Envelope {
-    /// Behind a value.
+    /// After a value.
     pub(super) fn comma(&mut self, io: &mut Io<'_>) -> Flow {
         match self.punct(io)? {
             None => {
@@ -23,7 +23,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// Punctuation behind a value. `None`: CLOSE, which stays.
+    /// Punctuation after a value. `None`: CLOSE, which is not consumed.
     fn punct(&mut self, io: &mut Io<'_>) -> Flow<Option<u8>> {
         match self.next_lexeme(io, TokenSet::Punctuation) {
             Ok(JsonLexeme::Punct(byte)) => Ok(Some(byte)),
@@ -52,7 +52,7 @@ impl Envelope {
         if self.given { Ok(()) } else { self.arguments(io, "{}") }
     }
 
-    /// Behind an object of a list.
+    /// After an object of a list.
     pub(super) fn between(&mut self, io: &mut Io<'_>) -> Flow {
         let EnvelopeState::Between { comma } = self.state else { return Ok(()) };
         self.state = match self.punct(io)? {
@@ -79,7 +79,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// Behind the last bracket.
+    /// After the last bracket.
     pub(super) fn tail(&mut self, io: &mut Io<'_>) -> Flow {
         if self.wrapped {
             match self.punct(io)? {
@@ -135,7 +135,7 @@ impl Envelope {
 /// Characters of a tag.
 const TAG_CHARS: usize = 64;
 
-/// The length of the tag that the text starts with. Where nothing follows, the beginning of one is as good.
+/// The length of the tag that the text starts with. Where nothing follows, the beginning of one is enough.
 fn tag(text: &str, last: bool) -> Scan<usize> {
     let Some(name) = text.strip_prefix('<') else { return Scan::NoMatch };
     let ends = |c: char| c.is_whitespace() || "<>{}[]\"'".contains(c);

@@ -1,4 +1,4 @@
-//! What an envelope's members mean: the name, the arguments, and what stands beside them.
+//! What an envelope's members mean: the name, the arguments, and others.
 
 use std::mem::{swap, take};
 
@@ -19,7 +19,7 @@ pub enum Role {
     Other,
 }
 
-/// Keys of an envelope: those of the name, those of the arguments, and what says nothing of the call.
+/// Keys of an envelope: those of the name, those of the arguments, and those that are ignored.
 pub const KEYS: [&str; 8] = ["name", "tool", "function", "arguments", "parameters", "args", "id", "type"];
 
 /// The text of a JSON string.
@@ -39,7 +39,7 @@ impl Envelope {
         }
     }
 
-    /// A value is read that stands beside the arguments, or is to be typed.
+    /// A value is read that is not part of the arguments, or must still be typed.
     pub(super) fn read(&mut self, io: &mut Io<'_>) -> Flow {
         let json = self.aside.as_mut().map(|aside| take(&mut aside.json)).unwrap_or_default();
         match self.role() {
@@ -88,7 +88,7 @@ impl Envelope {
         Err(Step::Named(name.to_owned()))
     }
 
-    /// Types arguments that are there as a whole, and writes them.
+    /// Types complete arguments, and writes them.
     pub(super) fn arguments(&mut self, io: &mut Io<'_>, json: &str) -> Flow {
         let text;
         let (source, encoded) = match json.bytes().next() {
@@ -119,7 +119,7 @@ impl Envelope {
         }
     }
 
-    /// Arguments that were given before: the same again are none.
+    /// The arguments are given again: they must be the same.
     pub(super) fn again(&mut self, io: &mut Io<'_>, json: &str) -> Flow {
         let same = match &self.held {
             Some(first) => first == json,

@@ -1,7 +1,7 @@
 //! The body of a call as one JSON object that says the tool's name and its arguments, or a list of such objects.
 //!
-//! Once the name is known, the arguments are typed and passed on as they come. In front of it they are read without types,
-//! and written as JSON that is typed when the name is there.
+//! Once the name is known, the arguments are typed and passed on as they come. Before that they are read without types,
+//! and kept as JSON that is typed when the name is known.
 
 mod end;
 pub mod format;
@@ -36,20 +36,20 @@ enum EnvelopeState {
     /// In a key, of which so much is read.
     InKey(String),
     Colon,
-    /// In front of a value, or behind the arguments in front of which a name was.
+    /// Before a value, or after the name that arguments were waiting for.
     Value,
-    /// The JSON of a value goes to the arguments, typed, or beside them, as it is.
+    /// The JSON of a value goes to the arguments, typed, or to a place of its own, unchanged.
     Reading {
         live: bool,
     },
     Comma,
-    /// In a list, behind a call. `comma`: and behind a comma.
+    /// In a list, after a call. `comma`: and after a comma.
     Between {
         comma: bool,
     },
-    /// Behind the last bracket.
+    /// After the last bracket.
     Tail,
-    /// Behind an error.
+    /// After an error.
     Lost(EnvelopeRecovery),
 }
 
@@ -59,7 +59,7 @@ pub struct Envelope {
     lexer: JsonLexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
-    /// There are no markers, so it must be plain that it is a call.
+    /// There are no markers, so it must be certain that it is a call.
     guarded: bool,
     /// Nor a fence: its last bracket ends the call.
     bare: bool,
@@ -73,10 +73,10 @@ pub struct Envelope {
     name: String,
     /// The value that is read.
     object: Object,
-    /// Arguments that came in front of the name, or beside others, as JSON.
+    /// Arguments that came before the name, as JSON.
     held: Option<String>,
     given: bool,
-    /// Where JSON is written that is not passed on.
+    /// Where JSON is written that is not sent.
     aside: Option<Box<ArgumentsBuilder>>,
 }
 
@@ -132,10 +132,6 @@ impl Body for Envelope {
     fn unterminated(&self) -> bool {
         !matches!(self.state, EnvelopeState::Tail)
     }
-
-    fn finish(&self, _: &Context<'_>, found: &mut Found) {
-        found.args.release();
-    }
 }
 
 impl Envelope {
@@ -145,7 +141,7 @@ impl Envelope {
         envelope
     }
 
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn renew(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
         (self.guarded, self.bare, self.wrapped) = match markers {
             Markers::Close => (false, false, false),
@@ -163,12 +159,12 @@ impl Envelope {
         usize::from(self.list) + usize::from(self.wrapped)
     }
 
-    /// Brackets that are open around what stands in an object.
+    /// Brackets that are open around the members of an object.
     fn within(&self) -> usize {
         self.around() + 1 + usize::from(self.inner)
     }
 
-    /// From here on only the call's end is looked for.
+    /// From here on, only the call's end is searched for.
     fn lose(&mut self, sound: bool, place: (&str, usize)) {
         let (around, within) = (self.around(), self.within());
         self.state = EnvelopeState::Lost(match &self.state {
@@ -201,7 +197,7 @@ impl Envelope {
         }
     }
 
-    /// In a value. What does not go out is written beside the arguments.
+    /// In a value. What is not sent is written to a place of its own.
     fn reading(&mut self, io: &mut Io<'_>, live: bool) -> Flow {
         let mut aside = self.aside.as_mut().filter(|_| !live);
         if let Some(aside) = &mut aside {
@@ -301,7 +297,7 @@ impl Envelope {
         self.state = EnvelopeState::Colon;
     }
 
-    /// A lexeme that was not expected; brackets count when reading on.
+    /// A lexeme that was not expected; brackets count during recovery.
     fn misplaced(&self, io: &mut Io<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Flow {
         if matches!(lexeme, JsonLexeme::Punct(_)) {
             io.at -= 1;
@@ -309,7 +305,7 @@ impl Envelope {
         fail(ErrorKind::InvalidJson, what)
     }
 
-    /// In front of a value.
+    /// Before a value.
     fn value(&mut self, io: &mut Io<'_>) -> Flow {
         let byte = io.next_byte()?;
         if self.role() == Role::Name

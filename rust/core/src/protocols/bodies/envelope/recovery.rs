@@ -1,4 +1,4 @@
-//! Reading on behind an error, by quotes and brackets alone.
+//! Recovery after an error, by quotes and brackets alone.
 
 use std::mem::replace;
 
@@ -10,16 +10,16 @@ use crate::syntax::scan::{Scan, starts};
 #[derive(Debug)]
 pub struct EnvelopeRecovery {
     skip: Skip,
-    /// Nothing was read but where the error is: CLOSE may stand there.
+    /// Nothing was read after the error: CLOSE may follow at once.
     fresh: bool,
-    /// The error leaves no doubt where strings and brackets end, so the next call of a list is one.
+    /// It is certain where strings and brackets end, so the next object of the list is a call.
     sound: bool,
-    /// In a list, behind the failed call.
+    /// In a list, after the failed call.
     between: bool,
 }
 
 impl EnvelopeRecovery {
-    /// Behind the last bracket.
+    /// After the last bracket.
     pub fn behind() -> Self {
         EnvelopeRecovery { skip: Skip::After, fresh: true, sound: true, between: false }
     }

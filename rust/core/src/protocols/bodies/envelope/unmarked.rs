@@ -29,16 +29,16 @@ const SCHEMA_KEYS: [&str; 15] = [
 ];
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
 
-/// What a JSON object is that begins here.
+/// What the JSON object that begins here is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmarked {
     Need,
     Text,
-    /// It names what is no tool.
+    /// It names something that is not a tool.
     Unknown,
     /// It names a declared tool, and continues as text that is not valid JSON.
     Broken,
-    /// The object, or the list of them, stands at this byte; `wrapped`: it is a member of another one.
+    /// The object, or the list of them, is at this byte. `wrapped`: it is a member of another one.
     Call {
         body: usize,
         wrapped: bool,
@@ -96,7 +96,7 @@ impl<'t> Peek<'t> {
         Ok(self.string_while(|_| true)?.unwrap_or_default())
     }
 
-    /// Is the open string one of these? A long one is not waited for.
+    /// Whether the open string is one of these. A longer one is not read to its end.
     fn is_one_of(&mut self, texts: &[&str]) -> Peeked<bool> {
         let text = self.string_while(|text| texts.iter().any(|one| one.starts_with(text)))?;
         Ok(text.is_some_and(|text| texts.contains(&&*text)))
@@ -190,7 +190,7 @@ impl<'t> Peek<'t> {
         }
     }
 
-    /// Is the open string the JSON of an object, or empty?
+    /// Whether the open string is the JSON of an object, or empty.
     fn is_encoded(&mut self) -> Peeked<bool> {
         loop {
             match self.next(TokenSet::Value)? {
@@ -203,7 +203,7 @@ impl<'t> Peek<'t> {
         }
     }
 
-    /// Are these the parameters of the tool as its definition has them? Their first member tells.
+    /// Whether these are the parameters as the tool's definition has them. Their first member decides.
     fn is_schema(&mut self, tool: &Tool, formal: bool) -> Peeked<bool> {
         let own = tool.parameters.as_object();
         let Some(key) = self.key()? else { return Ok(formal || own.is_some_and(|own| own.is_empty())) };

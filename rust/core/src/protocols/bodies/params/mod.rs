@@ -31,14 +31,14 @@ enum ParamsState {
     Named,
     /// After a tag with attributes, where a call must continue.
     Headed,
-    /// Directly behind what opened the function.
+    /// Directly after what opened the function.
     Opened,
-    /// In front of a parameter, or of what closes the function.
+    /// Before a parameter, or before what closes the function.
     Between,
     Value,
     /// The arguments are one JSON object.
     Object(ObjectInTag),
-    /// The function is closed; `blanks` behind it were looked at.
+    /// The function is closed; so many bytes of whitespace after it were scanned.
     Tail {
         blanks: usize,
     },
@@ -108,7 +108,7 @@ fn first(opened: OpenTag) -> ParamsState {
 }
 
 impl Params {
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn renew(&mut self, opened: OpenTag, name: &str) {
         self.fields.reset();
         self.head = TagAttributes::default();
@@ -283,18 +283,13 @@ impl Params {
             return Err(Step::Done);
         }
         let function = row.closes_function(rest, last);
-        if let Scan::Match(length) = function {
+        let stray = function.or(|| row.closes_parameter(rest, last));
+        if let Scan::Match(length) = stray {
             self.repair(io, Repair::TagStyle)?;
             io.at += length;
-            return self.closed(io).map(|()| true);
+            return if function.is_match() { self.closed(io).map(|()| true) } else { Ok(true) };
         }
-        let parameter = row.closes_parameter(rest, last);
-        if let Scan::Match(length) = parameter {
-            self.repair(io, Repair::TagStyle)?;
-            io.at += length;
-            return Ok(true);
-        }
-        Ok(own.or(|| block).or(|| function).or(|| parameter).decided()?.is_some())
+        Ok(own.or(|| block).or(|| stray).decided()?.is_some())
     }
 
     /// At a tag that may open something. False: it opens nothing.
@@ -365,7 +360,7 @@ impl Params {
         if !self.opened.wrapped {
             return Step::Done;
         }
-        // A call that counts for nothing is read on by the same body.
+        // If the call has failed, the same body goes on with the next one.
         (self.state, self.quotes) = (ParamsState::Opener, Alternation::START);
         Step::Next
     }

@@ -26,6 +26,15 @@ enum TagInValue {
     Kept(usize),
 }
 
+/// What is around a value, which decides what ends it.
+struct Around<'a> {
+    /// The tag of the function, and the tool's name.
+    function: (CallTag, &'a str),
+    declared: &'a dyn Fn(&str) -> bool,
+    /// Nothing follows the text.
+    last: bool,
+}
+
 /// How a tag is opened; decides what closes it.
 #[derive(Debug)]
 pub struct ValueTag {
@@ -179,6 +188,7 @@ impl ParameterValue {
     fn read_to_end(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
         let cx = io.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
+        let around = Around { function: (function, cx.tool), declared: &declared, last: io.last };
         loop {
             let rest = io.rest();
             let end = memchr::memchr(b'<', rest.as_bytes());
@@ -190,10 +200,8 @@ impl ParameterValue {
                     return Err(Step::Need);
                 }
             }
-            let function = (function, cx.tool);
             let quoted = self.since.and_then(Alternation::open).is_some();
-            let found =
-                self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked).decided()?;
+            let found = self.opened.end(io.rest(), &around, self.line, &mut self.looked).decided()?;
             match found {
                 Some(TagInValue::Close(_) | TagInValue::Before) if quoted && self.slot.is_some() => {
                     let message = format!(
@@ -215,7 +223,7 @@ impl ParameterValue {
                     io.at += length;
                 }
                 found => {
-                    let near = self.opened.nearly_closes(io.rest(), io.last, &declared).decided()?;
+                    let near = self.opened.nearly_closes(io.rest(), &around).decided()?;
                     self.kept |= near.is_some() || found == Some(TagInValue::Text);
                     self.looked = 0;
                     self.take(io.found, "<");
@@ -238,19 +246,11 @@ impl ParameterValue {
 
 impl ValueTag {
     /// What this `<` begins. `line`: it is at the start of a line.
-    fn end(
-        &self,
-        rest: &str,
-        last: bool,
-        line: bool,
-        function: (CallTag, &str),
-        declared: &dyn Fn(&str) -> bool,
-        looked: &mut usize,
-    ) -> Scan<TagInValue> {
-        let row = self.row;
+    fn end(&self, rest: &str, around: &Around<'_>, line: bool, looked: &mut usize) -> Scan<TagInValue> {
+        let (row, &Around { function: (tag, name), declared, last }) = (self.row, around);
         match closes(rest, &self.tag, last) {
             Scan::Match(length) => {
-                return match self.closed(rest, length, last, function, declared, looked) {
+                return match self.closed(rest, length, around, looked) {
                     Scan::Match(()) => Scan::Match(TagInValue::Close(length)),
                     Scan::NoMatch => Scan::Match(TagInValue::Kept(length)),
                     Scan::Incomplete => Scan::Incomplete,
@@ -266,7 +266,6 @@ impl ValueTag {
                 .and_then(|it| if it.apart { Scan::Match(()) } else { Scan::NoMatch }),
             false => row.opens_line(rest, last),
         };
-        let (tag, name) = function;
         let next = next.or(|| {
             tag.closes(rest, name, last).and_then(|length| {
                 let end = ws_run(rest, length.max(*looked));
@@ -285,9 +284,9 @@ impl ValueTag {
     }
 
     /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
-    fn nearly_closes(&self, rest: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
+    fn nearly_closes(&self, rest: &str, around: &Around<'_>) -> Scan {
         let end = first_chars(rest, NAME_CHARS);
-        let (text, last) = (&rest[..end], last || end < rest.len());
+        let (text, last) = (&rest[..end], around.last || end < rest.len());
         let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
         starts(text, "</", last).and_then(|()| match text[2..].find(ends) {
             None => Scan::at_end(last),
@@ -295,7 +294,7 @@ impl ValueTag {
                 let name = &text[2..2 + length];
                 let word = self.row.parameter.words[0];
                 let like = name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
-                if text[2 + length..].starts_with('>') && (like || declared(name)) {
+                if text[2 + length..].starts_with('>') && (like || (around.declared)(name)) {
                     Scan::Match(())
                 } else {
                     Scan::NoMatch
@@ -305,15 +304,8 @@ impl ValueTag {
     }
 
     /// A closing tag of the value, of this many bytes: it counts only if what may follow a parameter follows.
-    fn closed(
-        &self,
-        rest: &str,
-        length: usize,
-        last: bool,
-        (tag, name): (CallTag, &str),
-        declared: &dyn Fn(&str) -> bool,
-        looked: &mut usize,
-    ) -> Scan {
+    fn closed(&self, rest: &str, length: usize, around: &Around<'_>, looked: &mut usize) -> Scan {
+        let &Around { function: (tag, name), declared, last } = around;
         let end = ws_run(rest, length.max(*looked));
         *looked = end;
         let after = &rest[end..];
@@ -343,14 +335,14 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
         return true;
     }
     let opened = ParameterValue::new(row).opened;
-    let function = (CallTag::Word(row.call.words[0]), "");
+    let around = Around { function: (CallTag::Word(row.call.words[0]), ""), declared: &|_| false, last: false };
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
     let (mut from, mut since) = (0, None::<Alternation>);
     while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
         let at = from + offset;
         let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
-        match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
+        match opened.end(&whole[at..], &around, line, &mut 0) {
             Scan::NoMatch | Scan::Match(TagInValue::Text) => {}
             Scan::Match(TagInValue::Kept(length)) if since.is_none() => {
                 since.insert(Alternation::CLOSED).run(&text[at + length..]);

@@ -1,4 +1,4 @@
-//! Behind `=`: which kind of value follows, or none.
+//! After `=`: which kind of value follows, if any.
 
 use super::quotes::InQuotes;
 use super::typographic::{Typographic, closing_mark};
@@ -88,9 +88,8 @@ impl Equals {
         io.at = io.window.len() - rest.len();
         let field = std::mem::take(field);
         if json {
-            let target = io.found.args.place(&field.steps, field.is_piece());
-            let target = target.or_else(|collision| collided(&field, collision))?;
-            let start = io.found.args.begin(target, field.root_key());
+            let begun = io.found.args.begin_at(&field);
+            let (target, start) = begun.or_else(|collision| collided(&field, collision))?;
             let object = Object::new(&cx, field.node, field.path(), field.steps.len());
             let object = Box::new(if tuple { object.in_parentheses() } else { object });
             return Ok(PairsState::Json { field, target, start, object });

@@ -1,5 +1,6 @@
-//! A pair as the encoder writes it, in one step: ` key=value` with a declared key, and a value whose end and type are plain to
-//! see. Most pairs of most calls are such; whatever is not, or not all there yet, is for the states, which read these the same.
+//! A pair as the encoder writes it, in one step: ` key=value` with a declared key, and a value whose end and type are easy to
+//! see. Most pairs of most calls are like this. The states read all others, those that are not complete yet, and read these the
+//! same.
 
 use super::value::takes_strings_as_items;
 use crate::arguments::Io;
@@ -72,7 +73,7 @@ fn pair(io: &mut Io<'_>, length: usize) -> Option<(FollowedBy, bool)> {
     Some((next, open_ended))
 }
 
-/// Bytes of the bare key that `text` starts with, `=` directly behind it.
+/// Bytes of the bare key that `text` starts with, with `=` directly after it.
 fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
     let length = delimiters.key_run(text);
     ((1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=')).then_some(length)

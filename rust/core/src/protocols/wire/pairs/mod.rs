@@ -1,6 +1,6 @@
 //! The body of a call in pairs: `key=value key=value`.
 //!
-//! One state for each place in the text; everything that must be seen before deciding is in front of the window.
+//! One state for each place in the text; everything that must be seen before deciding is in the window.
 
 mod equals;
 mod fast_path;
@@ -30,18 +30,18 @@ pub use write::write_pairs;
 
 #[derive(Debug)]
 enum PairsState {
-    /// Between pairs. `line`: a line break was among the blanks; `bare`: a bare value that may take in tokens is in front.
+    /// Between pairs. `line`: there was a line break; `bare`: a bare value that may take in tokens precedes.
     Gap {
         line: bool,
         bare: bool,
         key: Lookahead,
     },
-    /// Behind `=`.
+    /// After `=`.
     Equals(Equals),
     Quoted(InQuotes),
     Bare(InWord),
     Typographic(Typographic),
-    /// Bracketed text that is a string, to the letter.
+    /// Bracketed text that is a string, unchanged.
     Verbatim {
         value: PairValue,
         skip: Skip,
@@ -52,7 +52,7 @@ enum PairsState {
         start: usize,
         object: Box<Object>,
     },
-    /// Directly behind a quoted or bracketed value.
+    /// Directly after a quoted or bracketed value.
     After {
         quoted: bool,
         /// The value is an empty text.
@@ -78,7 +78,7 @@ fn gap(bare: bool) -> PairsState {
     PairsState::Gap { line: false, bare, key: Lookahead::default() }
 }
 
-/// Behind a value, with what was seen ahead of it.
+/// After a value, with what was seen after it.
 fn gap_ahead(bare: bool, next: Following) -> PairsState {
     match next {
         Following::Pair { length, direct: true, .. } => {
@@ -219,7 +219,7 @@ impl Pairs {
 
 fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> NextState {
     let cx = io.cx;
-    // Blanks are consumed as they come, so `key` is only ever ahead of a token.
+    // Whitespace is consumed as it comes, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
     *line |= has_line_break(&io.window[io.at..token]);
     io.at = token;

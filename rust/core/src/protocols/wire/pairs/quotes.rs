@@ -1,4 +1,4 @@
-//! A value in quotes, and bracketed text that is a string to the letter.
+//! A value in quotes, and bracketed text that is taken for a string, unchanged.
 
 use super::value::{PairValue, ValueText};
 use super::{NextState, PairsState, behind, fail, follows_colon, gap_ahead};
@@ -45,7 +45,7 @@ impl Marks {
         self.tail.drain(..keep.unwrap_or(0));
     }
 
-    /// Has no delimiter begun?
+    /// Whether no delimiter has begun.
     pub(super) fn is_idle(&self) -> bool {
         self.tail.is_empty()
     }

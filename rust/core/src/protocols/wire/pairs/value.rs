@@ -89,8 +89,7 @@ pub(super) fn text(io: &mut Io<'_>, field: &ResolvedKey, quoted: bool) -> Result
     if !live {
         return Ok(ValueText::Collect(String::new()));
     }
-    let target = args.place(&field.steps, field.is_piece())?;
-    let start = args.begin(target, field.root_key());
+    let (target, start) = args.begin_at(field)?;
     args.json.push('"');
     Ok(ValueText::Live { target, start })
 }
@@ -129,8 +128,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &ResolvedKey, text: &str, quoted: bo
         }
         None => {
             let args = &mut io.found.args;
-            let target = args.place(&field.steps, field.is_piece()).map_err(repeated)?;
-            let start = args.begin(target, field.root_key());
+            let (target, start) = args.begin_at(field).map_err(repeated)?;
             let outcome = coercion::scalar(cx.schema, id, text, quoted, &mut args.json);
             let same = args.end(target, start);
             (outcome, matches!(target, Target::Duplicate(_)).then_some(same))

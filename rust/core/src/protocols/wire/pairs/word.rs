@@ -1,4 +1,4 @@
-//! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
+//! A bare value: up to whitespace or CLOSE, and the tokens that it takes in where a string fits.
 
 use super::value::PairValue;
 use super::{NextState, comma, fail, follows_colon, gap_ahead, trailing};
@@ -22,7 +22,7 @@ pub(super) struct InWord {
 pub(super) struct Bare {
     /// It has a character.
     pub(super) filled: bool,
-    /// It may take in tokens that are no pairs.
+    /// It may take in tokens that are not pairs.
     pub(super) open_ended: bool,
     /// It took one in.
     pub(super) joined: bool,
@@ -75,7 +75,7 @@ impl InWord {
                 if ends {
                     return word.done_ahead(io, value, bare_mark, next);
                 }
-                // The blanks, and the token behind them, belong to the value.
+                // The whitespace and the token after it belong to the value.
                 io.found.repair(Repair::UnquotedSpaces);
                 word.joined = true;
                 word.quotes.run(&rest[..token]);
@@ -186,7 +186,7 @@ impl Bare {
         fail(ErrorKind::MalformedCall, message, self.skip())
     }
 
-    /// Does what follows the value end it, being a pair?
+    /// Whether a pair follows that ends the value.
     fn ends_at(self, cx: &Context<'_>, rest: &str, next: Following) -> bool {
         match next {
             Following::Pair { at, length, direct } => {

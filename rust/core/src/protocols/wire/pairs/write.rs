@@ -10,7 +10,7 @@ use crate::syntax::scan::{Delimiters, first_chars};
 /// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
 const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
 
-/// Appends the members as pairs, each with a blank in front. `None`: a key is too long for a pair.
+/// Appends the members as pairs, each after a space. `None`: a key is too long for a pair.
 pub fn write_pairs(schema: &Schema, delimiters: &Delimiters, members: &[Member<'_>], out: &mut String) -> Option<()> {
     Writer { schema, delimiters }.members(schema.root, "", members, 1, out)
 }
@@ -76,7 +76,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Does the text, bare, read as that text?
+    /// Whether the bare text reads as that text.
     fn is_bare(&self, id: NodeId, text: &str) -> bool {
         if !is_bare_safe(text, self.delimiters) {
             return false;
@@ -99,7 +99,7 @@ pub fn takes_tuples(node: &Node) -> bool {
     node.has(&Choice::Array) && !node.takes_string()
 }
 
-/// Would a bare segment of this name be taken for another key, or part of one?
+/// Whether a bare segment of this name would be taken for another key, or part of one.
 fn is_misread(object: &ObjectType, name: &str, declared: bool) -> bool {
     object.joins() || (!declared && !object.explicitly_open() && object.folded(name).is_some())
 }

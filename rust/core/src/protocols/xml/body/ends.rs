@@ -10,7 +10,7 @@ use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 use crate::syntax::xml::name_length;
 
 impl Elements {
-    /// Everything is read: what has waited is written.
+    /// Everything is read: what was held back is written.
     pub(super) fn close(&mut self, io: &mut Io<'_>) -> Flow {
         self.state = ElementsState::Closed;
         if self.styled {
@@ -25,7 +25,7 @@ impl Elements {
         Err(Step::Done)
     }
 
-    /// The message has ended where the call could be closed. With text that is no field, it may have ended anywhere.
+    /// The message has ended where the call could be closed. With text that is not a field, it may have ended anywhere.
     pub(super) fn close_at_end(&mut self, io: &mut Io<'_>) -> Flow {
         if !io.last || self.stray || !(self.any || self.json) {
             return Err(Step::Need);
@@ -41,7 +41,7 @@ impl Elements {
         mark.map(|()| length)
     }
 
-    /// Does the call end here? A tool's name may have characters that no element's has, so this comes first.
+    /// Whether the call ends here. A tool's name may have characters that no element's has, so this comes first.
     pub(super) fn end_mark(&mut self, io: &mut Io<'_>) -> Scan {
         if self.lexer.is_inside() {
             return Scan::NoMatch;
@@ -56,7 +56,7 @@ impl Elements {
         mark.map(|length| io.at = at + length)
     }
 
-    /// Behind a field of a call without an opening tag: a closing tag, another field, or the end of the call, which is behind the
+    /// After a field of a call without an opening tag: a closing tag, another field, or the end of the call, which is after the
     /// field then.
     pub(super) fn behind_line(&mut self, io: &mut Io<'_>) -> Flow {
         let window = &io.rest()[..first_chars(io.rest(), ATTEMPT_CHARS)];
@@ -84,7 +84,7 @@ impl Elements {
         Ok(())
     }
 
-    /// Behind a JSON object.
+    /// After a JSON object.
     pub(super) fn behind(&mut self, io: &mut Io<'_>) -> Flow {
         if io.next_byte().is_err() {
             return self.close_at_end(io);

@@ -1,6 +1,6 @@
-//! An element as the encoder writes it, in one step: `<key>text</key>` with a declared key, and text that is plain to see the
-//! whole value. Most elements of most calls are such; whatever is not, or not all there yet, is for the states, which read these
-//! the same.
+//! An element as the encoder writes it, in one step: `<key>text</key>` with a declared key, and text that is clearly
+//! the whole value. Most elements of most calls are like this. The states read all others, those that are not complete yet, and
+//! read these the same.
 
 use crate::arguments::Io;
 use crate::syntax::scan::trim;

@@ -1,13 +1,13 @@
 //! The body of a call in elements, one for each field: `<name><key>value</key></name>`.
 //!
-//! A plain string goes out as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
+//! A plain string is sent as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
 //! that fits, and typed there. A body that starts with `{` is one JSON object.
 
 mod ends;
 mod fast_path;
 mod recovery;
 
-use crate::arguments::elements::{ElementReader, Fault, Halt, content};
+use crate::arguments::elements::{ElementReader, Fault, Halt, Rules, content};
 use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
@@ -23,10 +23,10 @@ use recovery::on_in;
 
 #[derive(Debug)]
 enum ElementsState {
-    /// Behind the opening tag.
+    /// After the opening tag.
     Start,
     Between,
-    /// In a string that is passed on.
+    /// In a string that is sent as it comes.
     Live {
         name: String,
         slot: Slot,
@@ -37,9 +37,9 @@ enum ElementsState {
         reader: ElementReader,
     },
     Json(ObjectInTag),
-    /// In text that stands for the one field.
+    /// In text that is the value of the only field.
     Text(String),
-    /// Reading on after an error: between elements, or in one of this name.
+    /// After an error: between elements, or in one of this name.
     On,
     InElement(String),
     Closed,
@@ -53,7 +53,7 @@ pub struct Elements {
     lexer: XmlLexer,
     fields: Fields,
     state: ElementsState,
-    /// Fields were read; text was, which is none.
+    /// Fields were read; text that is not a field was read.
     any: bool,
     stray: bool,
     json: bool,
@@ -63,7 +63,7 @@ pub struct Elements {
     quotes: Alternation,
 }
 
-/// The one field of a tool whose text may stand without its tags: its only required one, or its only one, if it is a string.
+/// The field of a tool whose text may be written without its tags: its only required one, or its only one, if it is a string.
 pub fn lone_text(schema: &Schema) -> Option<&str> {
     let object = schema.node(schema.root).object.as_ref()?;
     let name = match (&object.required[..], object.properties.len()) {
@@ -120,7 +120,7 @@ impl Body for Elements {
 }
 
 impl Elements {
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn renew(&mut self, name: &str, form: Form) {
         let mut old = std::mem::replace(self, Elements::new("", form));
         old.name.clear();
@@ -212,7 +212,7 @@ impl Elements {
         false
     }
 
-    /// What stands between elements. Where `/>` could end the call, text ends in front of each slash.
+    /// What is between elements. Where `/>` could end the call, text ends before each slash.
     fn next<'w>(&mut self, io: &mut Io<'w>) -> XmlLexeme<'w> {
         let rest = io.rest();
         let text = !self.lexer.is_inside() && !rest.is_empty() && !rest.starts_with(['<', '&']);
@@ -274,7 +274,9 @@ impl Elements {
         let mut reader = ElementReader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
         if !scalar {
             let mut refused = None;
-            let read = reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
+            let faults = &mut |fault, _: usize| allows(io, fault, &mut refused);
+            let mut rules = Rules { schema: cx.schema, depth: cx.limits.depth, faults };
+            let read = reader.attributes(&mut rules, attributes, 0);
             read.map_err(|_| refused.unwrap_or((ErrorKind::MalformedCall, String::new())))?;
         }
         if closed {
@@ -305,10 +307,9 @@ impl Elements {
     fn collect(&mut self, io: &mut Io<'_>) -> Flow {
         let ElementsState::Collect { reader, .. } = &mut self.state else { return Ok(()) };
         let mut refused = None;
-        let (schema, depth, window, last) = (io.cx.schema, io.cx.limits.depth, io.window, io.last);
-        let mut at = io.at;
-        let outcome =
-            reader.feed(schema, depth, window, &mut at, last, &mut |fault, _| allows(io, fault, &mut refused));
+        let (schema, depth, window, last, mut at) = (io.cx.schema, io.cx.limits.depth, io.window, io.last, io.at);
+        let faults = &mut |fault, _: usize| allows(io, fault, &mut refused);
+        let outcome = reader.feed(&mut Rules { schema, depth, faults }, window, &mut at, last);
         io.at = at;
         let tree = outcome.map_err(|halt| match halt {
             Halt::Incomplete => Step::Need,

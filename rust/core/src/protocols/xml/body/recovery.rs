@@ -1,4 +1,4 @@
-//! Reading on in a call that has failed: up to its closing tag, to which no field's content belongs.
+//! Recovery in a call that has failed: up to its closing tag, outside of the content of fields.
 
 use super::{Elements, ElementsState};
 use crate::arguments::elements::member;
@@ -74,7 +74,7 @@ impl Elements {
     }
 }
 
-/// Reading on in an element of this name: what has no content but a number or the like needs no closing tag.
+/// Recovery in an element of this name: one that can only contain a number or the like needs no closing tag.
 pub(super) fn on_in(schema: &Schema, name: &str) -> ElementsState {
     let node = schema.node(member(schema, schema.root, name));
     let bare = !node.is_unknown() && !node.takes_string() && !node.takes_container();

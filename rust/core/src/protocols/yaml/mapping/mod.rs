@@ -1,7 +1,7 @@
 //! The body of a call as a YAML mapping: `key: value`, one field to a line.
 //!
-//! A plain string goes out as it comes: quoted text, block scalars, the first line of plain text. Other values are built up to the
-//! next key and typed there. A body that starts with `{` is one JSON object, or a flow mapping where that is no JSON.
+//! A plain string is sent as it comes: quoted text, block scalars, the first line of plain text. Other values are built up to the
+//! next key and typed there. A body that starts with `{` is one JSON object, or a flow mapping if that is not JSON.
 
 mod tag;
 mod typed;
@@ -21,11 +21,11 @@ enum MappingState {
     Start,
     /// A key is next.
     Between,
-    /// Behind a key.
+    /// After a key.
     Value(Slot),
-    /// In a string that is passed on.
+    /// In a string that is sent as it comes.
     Live(Slot),
-    /// In another value; `verbatim`: it is text to the letter.
+    /// In another value. `verbatim`: it is text that is taken unchanged.
     Build {
         slot: Slot,
         builder: Box<TreeBuilder>,
@@ -46,7 +46,7 @@ pub struct Mapping {
     lexer: YamlLexer,
     fields: Fields,
     state: MappingState,
-    /// The column of the keys. `inline`: the first one stands in the line of the opening tag, and so says little.
+    /// The column of the keys. `inline`: the first one is in the line of the opening tag, and so says little.
     column: Option<usize>,
     inline: bool,
     json: bool,
@@ -88,7 +88,7 @@ impl Body for Mapping {
         }
     }
 
-    /// Reads on after an error: up to the closing tag, which is looked for where it is no text's.
+    /// Recovers from an error: reads up to the closing tag, outside of text that may contain one.
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             match &mut self.state {
@@ -149,7 +149,7 @@ impl Mapping {
         Mapping::with(name.to_owned(), form, json)
     }
 
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn renew(&mut self, name: &str, form: Form, json: bool) {
         let mut own = std::mem::take(&mut self.tag.name);
         own.clear();
@@ -202,7 +202,7 @@ impl Mapping {
         self.close(io)
     }
 
-    /// Behind a JSON object.
+    /// After a JSON object.
     fn behind(&mut self, io: &mut Io<'_>) -> Flow {
         let start = io.at;
         if io.next_byte().is_err() {
@@ -250,7 +250,7 @@ impl Mapping {
             }
             return Ok(());
         }
-        // What ends the value in front.
+        // What ends the value before it.
         let next = match lexeme {
             YamlLexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
             YamlLexeme::Close => ValueEnd::Close,

@@ -1,4 +1,4 @@
-//! Keys and their values: passed on as they come, or built up and typed.
+//! Keys and their values: sent as they come, or built up and typed.
 
 use super::typed::resolve;
 use super::{Mapping, MappingState, NO_MAPPING};
@@ -27,7 +27,7 @@ impl Mapping {
         self.lexeme(io)
     }
 
-    /// Is it a key of the mapping, or of a value in it?
+    /// Whether it is a key of the mapping, not of a value in it.
     pub(super) fn is_key(&self, line: usize, column: usize) -> bool {
         matches!(self.state, MappingState::Between | MappingState::Whole(_))
             || self.column.is_none_or(|own| column <= own || (self.inline && line == 0))
