@@ -65,7 +65,7 @@ class Player:
         return answer
 
     def head(self, answer: Answer) -> Head:
-        return Head(answer.status, answer.streams)
+        return Head(answer.status, answer.status < 300 and answer.streams)
 
     async def read_all(self, answer: Answer) -> bytes:
         await self._wait()
