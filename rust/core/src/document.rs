@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::arguments::elements::{ElementReader, ElementWriter, Fault, Halt, Rules, UNCLOSED, is_member, is_nestable};
 use crate::arguments::tree::ValuePath;
-use crate::arguments::{Context, Found, Lists, TreeWriter};
+use crate::arguments::{Context, Lists, Report, TreeWriter};
 use crate::error::SyntaxError;
 use crate::limits::{Limits, RECURSION};
 use crate::protocols::Xml;
@@ -175,27 +175,27 @@ impl Document {
     }
 
     fn typed(&mut self, tree: &UntypedValue) -> Result<String, SyntaxError> {
-        let (delimiters, mut found) = (Delimiters::default(), Found::default());
+        let (delimiters, mut report) = (Delimiters::default(), Report::default());
         let Document { schema, limits, place, notes, .. } = self;
         let cx = context(schema, !notes.repair, &delimiters, limits);
         // The root is a member, even if its name is `item`, which would be a list.
         let (above, tree) = match tree {
             UntypedValue::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
-                found.args.json = format!("{{{}:", json_string(&members[0].0));
+                report.args.json = format!("{{{}:", json_string(&members[0].0));
                 (1, &members[0].1)
             }
             tree => (0, tree),
         };
-        let mut writer = TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements };
+        let mut writer = TreeWriter { cx: &cx, report: &mut report, lists: Lists::Elements };
         if let Err((_, message)) = writer.value(schema.root, &ValuePath::root(""), above, tree) {
             notes.fail(&message, *place);
         }
-        found.args.json.push_str(if above > 0 { "}" } else { "" });
-        for problem in &found.problems {
+        report.args.json.push_str(if above > 0 { "}" } else { "" });
+        for problem in &report.problems {
             notes.fault(&problem.message, *place);
         }
         notes.state()?;
-        Ok(found.args.json)
+        Ok(report.args.json)
     }
 }
 

@@ -8,9 +8,9 @@ use crate::toolset::Toolset;
 pub fn parse(tools: &Toolset, text: &str, truncated: Option<bool>, in_reasoning: bool) -> Vec<Item> {
     let mut items = Vec::new();
     let mut parser = Parser::whole(tools, in_reasoning);
-    let mut sink = |event: Event<'_>| fold(&mut items, event);
-    parser.feed(text, &mut sink);
-    parser.finish(truncated, &mut sink);
+    let mut on_event = |event: Event<'_>| fold(&mut items, event);
+    parser.feed(text, &mut on_event);
+    parser.finish(truncated, &mut on_event);
     items
 }
 

@@ -214,7 +214,9 @@ impl Parser {
                 let Reader { parser, recycler, .. } = &mut *this;
                 match parser.feed_plain(known) {
                     core::Plain::Text => recycler.list_of(py, Part::Text(text.clone().unbind())),
-                    core::Plain::Same { index } => recycler.list_of(py, Part::Delta(index, text.clone().unbind())),
+                    core::Plain::DeltaIsInput { index } => {
+                        recycler.list_of(py, Part::Delta(index, text.clone().unbind()))
+                    }
                     core::Plain::Delta { delta: "", .. } => Ok(PyList::empty(py)),
                     core::Plain::Delta { index, delta } => {
                         recycler.list_of(py, Part::Delta(index, PyString::new(py, delta).unbind()))

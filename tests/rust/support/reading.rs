@@ -41,7 +41,7 @@ pub fn read_chunks<'c>(
         match parser.feed_plain(chunk) {
             Plain::No => parser.feed(chunk, &mut |event| fold(&mut seen, event)),
             Plain::Text => fold(&mut seen, Event::Text(chunk)),
-            Plain::Same { index } => fold(&mut seen, Event::ArgumentsDelta { index, delta: chunk }),
+            Plain::DeltaIsInput { index } => fold(&mut seen, Event::ArgumentsDelta { index, delta: chunk }),
             Plain::Delta { delta: "", .. } => {}
             Plain::Delta { index, delta } => fold(&mut seen, Event::ArgumentsDelta { index, delta }),
         }

@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Problem, ProblemKind, Repair};
 use crate::limits::Limits;
 use crate::schema::{NodeId, Schema};
 use crate::syntax::json::Member;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, ws_run};
 use crate::tools::{Syntax, Tools};
 
@@ -58,9 +58,9 @@ pub const MAX_PROBLEMS: usize = 32;
 pub const MAX_PROBLEM_BYTES: usize = 4096;
 
 /// A window, and what reading it may change.
-pub struct Io<'a> {
+pub struct Input<'a> {
     pub cx: Context<'a>,
-    pub found: &'a mut Found,
+    pub report: &'a mut Report,
     pub window: &'a str,
     /// Bytes of the window that are consumed.
     pub at: usize,
@@ -68,7 +68,7 @@ pub struct Io<'a> {
     pub last: bool,
 }
 
-impl<'a> Io<'a> {
+impl<'a> Input<'a> {
     pub fn rest(&self) -> &'a str {
         &self.window[self.at..]
     }
@@ -76,18 +76,18 @@ impl<'a> Io<'a> {
     /// Reads over whitespace. Returns the byte after it.
     pub fn next_byte(&mut self) -> Flow<u8> {
         self.at = ws_run(self.window, self.at);
-        self.rest().bytes().next().ok_or(Step::Need)
+        self.rest().bytes().next().ok_or(Progress::Incomplete)
     }
 
     /// [`Context::repair`] with the sentence that says what strict mode does not accept.
     pub fn repair(&mut self, repair: Repair, message: impl Into<String>) -> Result<(), Bad> {
-        self.cx.repair_or(self.found, repair, || message.into())
+        self.cx.repair_or(self.report, repair, || message.into())
     }
 }
 
 /// What a body has found so far.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Report {
     pub args: ArgumentsBuilder,
     pub repairs: Vec<Repair>,
     pub problems: Vec<Problem>,
@@ -98,32 +98,32 @@ pub struct Found {
 pub struct Failure {
     pub kind: ErrorKind,
     pub message: String,
-    pub skip: Skip,
+    pub recovery: Recovery,
 }
 
 /// Why a part of a call cannot be read, and a sentence for the model.
 pub type Bad = (ErrorKind, String);
 
-/// What came of a window; `Io::at` says how much was consumed.
+/// What came of a window; `Input::at` says how much was consumed.
 #[derive(Debug)]
-pub enum Step {
+pub enum Progress {
     /// More text is needed.
-    Need,
-    /// The call is complete, up to `Io::at`.
-    Done,
+    Incomplete,
+    /// The call is complete, up to `Input::at`.
+    CallEnd,
     /// The call is complete, and the body reads another one from there on.
-    Next,
+    NextCall,
     /// The tool is called so, which decides the types of what follows.
-    Named(String),
+    ToolName(String),
     Failed(Failure),
 }
 
 /// How a body goes on: with the rest of its window, or by telling the parser something.
-pub type Flow<T = ()> = Result<T, Step>;
+pub type Flow<T = ()> = Result<T, Progress>;
 
 /// Goes on step by step, until the parser is told something.
 #[inline(always)]
-pub fn steps(mut step: impl FnMut() -> Flow) -> Step {
+pub fn steps(mut step: impl FnMut() -> Flow) -> Progress {
     loop {
         if let Err(step) = step() {
             return step;
@@ -131,9 +131,9 @@ pub fn steps(mut step: impl FnMut() -> Flow) -> Step {
     }
 }
 
-impl From<Bad> for Step {
+impl From<Bad> for Progress {
     fn from((kind, message): Bad) -> Self {
-        Step::Failed(Failure { kind, message, skip: Skip::Body })
+        Progress::Failed(Failure { kind, message, recovery: Recovery::Body })
     }
 }
 
@@ -144,12 +144,12 @@ impl<T> Scan<T> {
         match self {
             Scan::Match(found) => Ok(Some(found)),
             Scan::NoMatch => Ok(None),
-            Scan::Incomplete => Err(Step::Need),
+            Scan::Incomplete => Err(Progress::Incomplete),
         }
     }
 }
 
-impl Found {
+impl Report {
     /// Starts over, and keeps the allocations.
     pub fn reset(&mut self) {
         self.args.reset();
@@ -242,16 +242,16 @@ impl<'a> Context<'a> {
     }
 
     /// A repair in lenient mode, an error of its name in strict mode.
-    pub fn repair(&self, found: &mut Found, repair: Repair) -> Result<(), ErrorKind> {
+    pub fn repair(&self, report: &mut Report, repair: Repair) -> Result<(), ErrorKind> {
         if self.strict && !(self.any_style && matches!(repair, Repair::Coerced | Repair::KeyStyle)) {
             return Err(ErrorKind::Strict(repair));
         }
-        found.repair(repair);
+        report.repair(repair);
         Ok(())
     }
 
     /// The same with the sentence that says what strict mode does not accept.
-    pub fn repair_or(&self, found: &mut Found, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
-        self.repair(found, repair).map_err(|kind| (kind, message()))
+    pub fn repair_or(&self, report: &mut Report, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
+        self.repair(report, repair).map_err(|kind| (kind, message()))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::builder::{PathSegment, Target, To, push_comma};
 use super::tree::{Lists, TreeWriter, ValuePath, is_whole_list, repeats};
-use super::{ArgumentsBuilder, Bad, Context, Found, keys, messages};
+use super::{ArgumentsBuilder, Bad, Context, Report, keys, messages};
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
 use crate::syntax::json::push_str;
@@ -51,12 +51,12 @@ impl Fields {
     }
 
     /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
-    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, key: &str, exact: bool) -> Result<Slot, Bad> {
+    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, key: &str, exact: bool) -> Result<Slot, Bad> {
         let (key, node) = match self.waiting.entry(key) {
             Some((key, waiting)) => (key.clone(), waiting.node),
             None => {
                 let has = |args: &ArgumentsBuilder, name: &str| args.has_root_key(name);
-                keys::named(cx, found, cx.schema.root, key, exact, &String::new, &has)?
+                keys::named(cx, report, cx.schema.root, key, exact, &String::new, &has)?
             }
         };
         Ok(Slot { key, node, begun: None })
@@ -66,18 +66,18 @@ impl Fields {
     pub fn close(
         &mut self,
         cx: &Context<'_>,
-        found: &mut Found,
+        report: &mut Report,
         mut slot: Slot,
         tree: UntypedValue,
     ) -> Result<(), Bad> {
         let node = slot.node;
         let Some(position) = self.waiting.position(&slot.key) else {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
-                slot.begin(cx, found)?;
-                TreeWriter { cx, found, lists: self.lists }.value(node, &ValuePath::field(&slot.key), 1, &tree)?;
-                return slot.done(found);
+                slot.begin(cx, report)?;
+                TreeWriter { cx, report, lists: self.lists }.value(node, &ValuePath::field(&slot.key), 1, &tree)?;
+                return slot.done(report);
             }
-            let target = slot.place(cx, found, true)?;
+            let target = slot.place(cx, report, true)?;
             if let Target::Duplicate(_) = target {
                 return Err(slot.twice());
             }
@@ -88,26 +88,31 @@ impl Fields {
         let (lists, at) = (self.lists, ValuePath::field(&slot.key));
         let waiting = self.waiting.value_mut(position);
         if let Some(first) = waiting.first.take() {
-            waiting.add(cx, found, &at, &first, lists)?;
+            waiting.add(cx, report, &at, &first, lists)?;
         }
-        waiting.add(cx, found, &at, &tree, lists)
+        waiting.add(cx, report, &at, &tree, lists)
     }
 
     /// The call ends: puts what has waited into its place, and reports what is missing. The last bracket is left to write.
-    pub fn finish(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+    pub fn finish(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
         for position in 0..self.waiting.len() {
             let (key, waiting) = self.waiting.at(position);
-            let start = found.args.begin(waiting.target, key);
+            let start = report.args.begin(waiting.target, key);
             match &waiting.first {
                 Some(tree) => {
-                    TreeWriter { cx, found, lists: self.lists }.value(waiting.node, &ValuePath::field(key), 1, tree)?;
+                    TreeWriter { cx, report, lists: self.lists }.value(
+                        waiting.node,
+                        &ValuePath::field(key),
+                        1,
+                        tree,
+                    )?;
                 }
-                None => found.args.json.extend([&waiting.items, "]"]),
+                None => report.args.json.extend([&waiting.items, "]"]),
             }
-            found.args.end(waiting.target, start);
+            report.args.end(waiting.target, start);
         }
-        found.args.write_pieces(&mut |_, _, _| {});
-        found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+        report.args.write_pieces(&mut |_, _, _| {});
+        report.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
         Ok(())
     }
 }
@@ -117,17 +122,17 @@ impl Waiting {
     fn add(
         &mut self,
         cx: &Context<'_>,
-        found: &mut Found,
+        report: &mut Report,
         at: &ValuePath<'_>,
         tree: &UntypedValue,
         lists: Lists,
     ) -> Result<(), Bad> {
-        let start = found.args.json.len();
+        let start = report.args.json.len();
         let node = cx.schema.item(self.node, self.count);
-        TreeWriter { cx, found, lists }.value(node, &at.item(self.count), 2, tree)?;
+        TreeWriter { cx, report, lists }.value(node, &at.item(self.count), 2, tree)?;
         push_comma(&mut self.items);
-        self.items.push_str(&found.args.json[start..]);
-        found.args.json.truncate(start);
+        self.items.push_str(&report.args.json[start..]);
+        report.args.json.truncate(start);
         self.count += 1;
         Ok(())
     }
@@ -152,57 +157,57 @@ impl Slot {
     pub fn write(
         mut self,
         cx: &Context<'_>,
-        found: &mut Found,
-        write: impl FnOnce(&mut Found, NodeId, &ValuePath<'_>) -> Result<(), Bad>,
+        report: &mut Report,
+        write: impl FnOnce(&mut Report, NodeId, &ValuePath<'_>) -> Result<(), Bad>,
     ) -> Result<(), Bad> {
-        self.begin(cx, found)?;
+        self.begin(cx, report)?;
         let key = self.key.clone();
-        write(found, self.node, &ValuePath::field(&key))?;
-        self.done(found)
+        write(report, self.node, &ValuePath::field(&key))?;
+        self.done(report)
     }
 
     /// Begins a string that is pushed as it comes.
-    pub fn start(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        self.begin(cx, found)?;
-        found.args.json.push('"');
+    pub fn start(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+        self.begin(cx, report)?;
+        report.args.json.push('"');
         Ok(())
     }
 
     /// Passes a part of the string on.
-    pub fn push(&self, found: &mut Found, text: &str) {
-        push_str(&mut found.args.json, text);
+    pub fn push(&self, report: &mut Report, text: &str) {
+        push_str(&mut report.args.json, text);
     }
 
     /// The same for text that needs no escapes in JSON.
-    pub fn push_plain(&self, found: &mut Found, text: &str) {
-        found.args.json.push_str(text);
+    pub fn push_plain(&self, report: &mut Report, text: &str) {
+        report.args.json.push_str(text);
     }
 
     /// The string that was started is complete.
-    pub fn end(self, found: &mut Found) -> Result<(), Bad> {
-        found.args.json.push('"');
-        self.done(found)
+    pub fn end(self, report: &mut Report) -> Result<(), Bad> {
+        report.args.json.push('"');
+        self.done(report)
     }
 
-    fn place(&self, cx: &Context<'_>, found: &mut Found, piece: bool) -> Result<Target, Bad> {
+    fn place(&self, cx: &Context<'_>, report: &mut Report, piece: bool) -> Result<Target, Bad> {
         let steps = [PathSegment { from: cx.schema.root, to: To::Key(self.key.clone()) }];
-        found.args.place(&steps, piece).map_err(|_| self.twice())
+        report.args.place(&steps, piece).map_err(|_| self.twice())
     }
 
-    fn begin(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        self.begun = Some(if found.args.takes_live(&self.key) {
-            (found.args.begin_member(&self.key), None)
+    fn begin(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+        self.begun = Some(if report.args.takes_live(&self.key) {
+            (report.args.begin_member(&self.key), None)
         } else {
-            let target = self.place(cx, found, false)?;
-            (found.args.begin(target, &self.key), Some(target))
+            let target = self.place(cx, report, false)?;
+            (report.args.begin(target, &self.key), Some(target))
         });
         Ok(())
     }
 
-    fn done(self, found: &mut Found) -> Result<(), Bad> {
+    fn done(self, report: &mut Report) -> Result<(), Bad> {
         match self.begun {
-            Some((start, None)) => found.args.end_member(self.key, start),
-            Some((start, Some(target))) if found.args.end(target, start) => {}
+            Some((start, None)) => report.args.end_member(self.key, start),
+            Some((start, Some(target))) if report.args.end(target, start) => {}
             _ => return Err(self.twice()),
         }
         Ok(())

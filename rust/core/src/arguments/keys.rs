@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::builder::{ArgumentsBuilder, Collision, PathSegment, Target, To};
-use super::{Bad, Context, Found, messages};
+use super::{Bad, Context, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
 use crate::schema::{Additional, Choice, Node, NodeId, ObjectType, Schema, UNKNOWN};
@@ -100,7 +100,7 @@ pub fn are_of_list<'k>(mut keys: impl Iterator<Item = &'k str> + Clone) -> bool 
 }
 
 /// Resolves a key against the tool's schema. The error is the kind, and a sentence.
-pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<ResolvedKey, Bad> {
+pub fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<ResolvedKey, Bad> {
     let segments = segments(key);
     if segments.len() > cx.limits.key_segments {
         let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
@@ -125,7 +125,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Resolve
             }
             segment => {
                 if let Segment::Bracketed(name) = segment {
-                    cx.repair_or(found, Repair::KeyStyle, || {
+                    cx.repair_or(report, Repair::KeyStyle, || {
                         let path = messages::join(&field.path(), name);
                         format!("The key {} must be written as {path}.", messages::shorten(key))
                     })?;
@@ -138,7 +138,8 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Resolve
                             known = Some(node);
                             field.declared |= at == 0;
                             name.clone()
-                        } else if let Some((name, _)) = meant(cx, found, object, text, !object.explicitly_open(), None)?
+                        } else if let Some((name, _)) =
+                            meant(cx, report, object, text, !object.explicitly_open(), None)?
                         {
                             name
                         } else {
@@ -154,7 +155,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Resolve
                 };
                 let next = match known {
                     Some(node) => node,
-                    None => member(cx, found, id, &name, &|| field.path()),
+                    None => member(cx, report, id, &name, &|| field.path()),
                 };
                 (To::Key(name), next)
             }
@@ -162,7 +163,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Resolve
         let bracket = if matches!(to, To::Key(_)) { b'{' } else { b'[' };
         let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
         if at > 0 && !node.is_unknown() && !node.has(&wanted) {
-            found.violation(cx, id, ProblemKind::WrongType, || field.path(), messages::container(bracket));
+            report.violation(cx, id, ProblemKind::WrongType, || field.path(), messages::container(bracket));
         }
         field.steps.push(PathSegment { from: id, to });
         field.node = next;
@@ -178,7 +179,7 @@ pub type Has<'h> = &'h dyn Fn(&ArgumentsBuilder, &str) -> bool;
 /// the one required key that it `has` not.
 pub fn named(
     cx: &Context<'_>,
-    found: &mut Found,
+    report: &mut Report,
     id: NodeId,
     key: &str,
     exact: bool,
@@ -189,24 +190,24 @@ pub fn named(
         if let Some((name, node)) = object.properties.entry(key) {
             return Ok((name.clone(), *node));
         }
-        if let Some(meant) = meant(cx, found, object, key, !object.explicitly_open(), Some(has))? {
+        if let Some(meant) = meant(cx, report, object, key, !object.explicitly_open(), Some(has))? {
             return Ok(meant);
         }
     }
-    Ok((Arc::from(key), member(cx, found, id, key, path)))
+    Ok((Arc::from(key), member(cx, report, id, key, path)))
 }
 
 /// The declared key that is meant by one that is not: with `folds` the same in another style; else, if it is known which keys the
 /// object `has`, the singular or plural of the one required key that is missing.
 pub fn meant(
     cx: &Context<'_>,
-    found: &mut Found,
+    report: &mut Report,
     object: &ObjectType,
     key: &str,
     folds: bool,
     has: Option<Has<'_>>,
 ) -> Result<Option<(Arc<str>, NodeId)>, Bad> {
-    let numbered = || has.and_then(|has| numbered(object, key, &|name| has(&found.args, name)));
+    let numbered = || has.and_then(|has| numbered(object, key, &|name| has(&report.args, name)));
     let (repair, (name, node)) = match object.folded(key).filter(|_| folds) {
         Some(alike) => (Repair::KeyStyle, alike),
         None => match numbered() {
@@ -214,7 +215,7 @@ pub fn meant(
             None => return Ok(None),
         },
     };
-    cx.repair_or(found, repair, || messages::misnamed(cx, node, key, name))?;
+    cx.repair_or(report, repair, || messages::misnamed(cx, node, key, name))?;
     Ok(Some((name.clone(), node)))
 }
 
@@ -253,14 +254,14 @@ fn numbered<'o>(object: &'o ObjectType, key: &str, has: &dyn Fn(&str) -> bool) -
 }
 
 /// The type of an exact key; a forbidden one is a problem and untyped.
-pub fn member(cx: &Context<'_>, found: &mut Found, id: NodeId, name: &str, path: &dyn Fn() -> String) -> NodeId {
+pub fn member(cx: &Context<'_>, report: &mut Report, id: NodeId, name: &str, path: &dyn Fn() -> String) -> NodeId {
     if let Some(node) = cx.schema.member(id, name) {
         return node;
     }
-    if !found.is_full() {
+    if !report.is_full() {
         let field = messages::join(&path(), name);
         let message = messages::unknown(cx.schema, id, &field);
-        found.problem(ProblemKind::UnknownField, field, message);
+        report.problem(ProblemKind::UnknownField, field, message);
     }
     UNKNOWN
 }

@@ -1,16 +1,16 @@
 //! Calls, from their beginning to their end.
 
 use super::example::example;
-use super::{Machine, Parser, Sink, Window};
-use crate::arguments::{Failure, Found, Io, Step, messages};
+use super::{Machine, OnEvent, Parser, Window};
+use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
-use crate::parser::state::{Call, State, fitting};
+use crate::parser::state::{Call, ParserState, fitting};
 use crate::protocols::body::NoBody;
 use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
-use crate::protocols::{Attempt, Bad};
-use crate::syntax::recovery::Skip;
+use crate::protocols::{Attempt, BadCall};
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closer, Closers};
 use crate::tools::Lookup;
 use crate::toolset::Toolset;
@@ -25,7 +25,7 @@ impl Machine {
             Reads::Own => {}
             Reads::First => self.settled = true,
             Reads::Recovers if self.other.is_none() => self.settled = true,
-            Reads::Recovers => call.found.repair(Repair::OtherFormat),
+            Reads::Recovers => call.report.repair(Repair::OtherFormat),
         }
     }
 
@@ -35,20 +35,20 @@ impl Machine {
         tools: &Toolset,
         window: &mut Window<'_>,
         attempt: Attempt,
-        sink: Sink<'_>,
+        on_event: OnEvent<'_>,
     ) -> bool {
         let begin = window.at;
         let (base, open) = match &attempt {
             Attempt::Call { lead, open, .. } => (begin - lead, open - lead),
             Attempt::Bad(bad) => (begin, bad.open),
-            Attempt::Need | Attempt::Text(_) => return false,
+            Attempt::Incomplete | Attempt::Text(_) => return false,
         };
         if self.calls >= tools.settings.limits.calls {
             let mark = &window.text[begin..begin + open];
-            return self.refuse(window, mark, ErrorKind::TooManyCalls, too_many_calls(tools), sink);
+            return self.refuse(window, mark, ErrorKind::TooManyCalls, too_many_calls(tools), on_event);
         }
         self.calls += 1;
-        let mut call = self.spare.take().unwrap_or_default();
+        let mut call = self.recycled.take().unwrap_or_default();
         self.settle(tools, &mut call);
         let tools = self.read_as(tools);
         (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
@@ -63,33 +63,34 @@ impl Machine {
                 let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
                 let recycled = std::mem::replace(&mut call.body, Box::new(NoBody));
                 call.body = tools.protocol.body(&cx, opening, written, recycled);
-                let skip = call.body.skip_all();
+                let recovery = call.body.recovery_at_start();
                 if let Some((name, lookup)) = name {
-                    self.name_call(tools, &mut call, written.to_owned(), lookup, skip, sink);
-                    if call.failure.is_some() && skip != Skip::Body {
+                    self.name_call(tools, &mut call, written.to_owned(), lookup, recovery, on_event);
+                    if call.failure.is_some() && recovery != Recovery::Body {
                         window.at = base + name.end.max(open);
                     }
                 }
                 if !repairs.is_empty() {
                     let cx = tools.context(call.tool, "");
-                    let refused = repairs.iter().find_map(|repair| cx.repair(&mut call.found, *repair).err());
+                    let refused = repairs.iter().find_map(|repair| cx.repair(&mut call.report, *repair).err());
                     if let Some(error) = refused.filter(|_| call.failure.is_none()) {
                         let message = "The call is not in the expected format.".to_owned();
-                        call.failure = Some(Failure { kind: error, message, skip });
+                        call.failure = Some(Failure { kind: error, message, recovery });
                     }
                 }
             }
             Attempt::Bad(bad) => {
-                let Bad { open, tool, message, closers, in_tag } = *bad;
+                let BadCall { open, tool, message, closers, in_tag } = *bad;
                 window.at = begin + open;
                 call.name = tool.map(|at| tools.tools.at(at).name.clone());
                 (call.tool, call.closers, call.in_tag) = (tool, closers, in_tag);
-                call.failure = Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::TokenStart });
+                call.failure =
+                    Some(Failure { kind: ErrorKind::MalformedCall, message, recovery: Recovery::TokenStart });
             }
-            Attempt::Need | Attempt::Text(_) => {}
+            Attempt::Incomplete | Attempt::Text(_) => {}
         }
-        self.state = State::Call(call);
-        self.call(tools, window, begin, sink)
+        self.state = ParserState::Call(call);
+        self.call(tools, window, begin, on_event)
     }
 
     /// Names the call, and reports its start if the tool is known.
@@ -99,8 +100,8 @@ impl Machine {
         call: &mut Call,
         written: String,
         lookup: Lookup,
-        skip: Skip,
-        sink: Sink<'_>,
+        recovery: Recovery,
+        on_event: OnEvent<'_>,
     ) {
         call.tool = lookup.tool();
         let failure = match lookup {
@@ -113,7 +114,7 @@ impl Machine {
                 Some((ErrorKind::Strict(Repair::ToolStyle), message))
             }
             Lookup::Folded(_) => {
-                call.found.repair(Repair::ToolStyle);
+                call.report.repair(Repair::ToolStyle);
                 None
             }
             Lookup::Exact(_) | Lookup::Open => None,
@@ -123,10 +124,10 @@ impl Machine {
             Lookup::Exact(_) | Lookup::Open | Lookup::Unknown => written,
         };
         match failure {
-            Some((kind, message)) => call.failure = Some(Failure { kind, message, skip }),
+            Some((kind, message)) => call.failure = Some(Failure { kind, message, recovery }),
             None => {
                 call.index = Some(self.started);
-                sink(Event::CallStart { index: self.started, name: &name });
+                on_event(Event::CallStart { index: self.started, name: &name });
                 self.started += 1;
             }
         }
@@ -134,72 +135,78 @@ impl Machine {
     }
 
     /// Reads the rest of a call whose source in this window begins at byte `begin`. Returns whether the call ended.
-    pub(super) fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
-        let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
+    pub(super) fn call(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        mut begin: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        let ParserState::Call(mut call) = std::mem::take(&mut self.state) else { return false };
         loop {
             let last = window.last && self.ends(&call, window, begin);
             if call.failure.is_some() {
-                match read_on(tools, &mut call, window, last) {
-                    Step::Next => {
+                match recover(tools, &mut call, window, last) {
+                    Progress::NextCall => {
                         let next = self.next_call(tools, &mut call, window);
-                        self.fail(tools, *call, window, begin, sink);
+                        self.fail(tools, *call, window, begin, on_event);
                         (call, begin) = (next, window.at);
                     }
-                    Step::Need => {
+                    Progress::Incomplete => {
                         self.keep(tools, call, window, begin);
                         return false;
                     }
-                    Step::Done | Step::Named(_) | Step::Failed(_) => {
-                        self.fail(tools, *call, window, begin, sink);
+                    Progress::CallEnd | Progress::ToolName(_) | Progress::Failed(_) => {
+                        self.fail(tools, *call, window, begin, on_event);
                         return true;
                     }
                 }
                 continue;
             }
-            let Call { name, tool, found, body, failure, index, raw, delimiters, .. } = &mut *call;
+            let Call { name, tool, report, body, failure, index, raw, delimiters, .. } = &mut *call;
             let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
             // The body sees the text up to the limit only, so that the result does not depend on where chunks end.
             let limit = fitting(window.text, begin, tools.settings.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
-                *failure = Some(over_limit(tools, body.skip()));
+                *failure = Some(over_limit(tools, body.recovery()));
                 continue;
             }
             let large = limit < window.text.len();
-            let mut io = Io { cx, found, window: &window.text[..limit], at: window.at, last: last && !large };
-            let step = body.feed(&mut io);
-            window.at = io.at;
+            let mut input = Input { cx, report, window: &window.text[..limit], at: window.at, last: last && !large };
+            let step = body.feed(&mut input);
+            window.at = input.at;
             // Arguments before an error are reported too, so that the result does not depend on where chunks end.
-            if !self.whole && !matches!(step, Step::Done | Step::Next) {
-                emit_delta(found, *index, sink);
+            if !self.whole && !matches!(step, Progress::CallEnd | Progress::NextCall) {
+                emit_delta(report, *index, on_event);
             }
             match step {
-                Step::Need => {
+                Progress::Incomplete => {
                     // A complete call is reported even if more text could belong to it.
                     if large && body.is_complete() {
-                        self.end(tools, call, window, begin, sink);
+                        self.end(tools, call, window, begin, on_event);
                         return true;
                     }
                     if large {
-                        *failure = Some(over_limit(tools, body.skip()));
+                        *failure = Some(over_limit(tools, body.recovery()));
                         continue;
                     }
                     self.keep(tools, call, window, begin);
                     return false;
                 }
-                Step::Named(name) => {
+                Progress::ToolName(name) => {
                     let lookup = tools.tools.lookup(&name);
-                    self.name_call(tools, &mut call, name, lookup, Skip::Body, sink);
+                    self.name_call(tools, &mut call, name, lookup, Recovery::Body, on_event);
                 }
-                Step::Done => {
-                    self.end(tools, call, window, begin, sink);
+                Progress::CallEnd => {
+                    self.end(tools, call, window, begin, on_event);
                     return true;
                 }
-                Step::Next => {
+                Progress::NextCall => {
                     let next = self.next_call(tools, &mut call, window);
-                    self.end(tools, call, window, begin, sink);
+                    self.end(tools, call, window, begin, on_event);
                     (call, begin) = (next, window.at);
                 }
-                Step::Failed(why) => *failure = Some(why),
+                Progress::Failed(why) => *failure = Some(why),
             }
         }
     }
@@ -215,10 +222,10 @@ impl Machine {
         let mut next = Box::<Call>::default();
         (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
         if self.other.is_some() && !self.settled {
-            next.found.repair(Repair::OtherFormat);
+            next.report.repair(Repair::OtherFormat);
         }
-        if call.found.used(Repair::CallStyle) {
-            next.found.repair(Repair::CallStyle);
+        if call.report.used(Repair::CallStyle) {
+            next.report.repair(Repair::CallStyle);
         }
         (next.delimiters, next.closers) = (call.delimiters.clone(), call.closers.clone());
         // The old call needs its body only to finish its arguments.
@@ -228,7 +235,7 @@ impl Machine {
         self.calls += 1;
         if self.calls > tools.settings.limits.calls {
             let message = too_many_calls(tools);
-            next.failure = Some(Failure { kind: ErrorKind::TooManyCalls, message, skip: Skip::Body });
+            next.failure = Some(Failure { kind: ErrorKind::TooManyCalls, message, recovery: Recovery::Body });
         }
         next
     }
@@ -236,73 +243,80 @@ impl Machine {
     /// The window is read. The call continues in the next one.
     fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
-        self.state = State::Call(call);
+        self.state = ParserState::Call(call);
     }
 
     /// The call is complete up to `window.at`.
-    fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
-        let Call { name, tool, index, raw, found, body, delimiters, .. } = &mut *call;
+    fn end(
+        &mut self,
+        tools: &Toolset,
+        mut call: Box<Call>,
+        window: &mut Window<'_>,
+        begin: usize,
+        on_event: OnEvent<'_>,
+    ) {
+        let Call { name, tool, index, raw, report, body, delimiters, .. } = &mut *call;
         let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
         let large = raw.len() + (window.at - begin) > tools.settings.limits.call_bytes;
         let validator = tool.and_then(|at| tools.tools.at(at).validator.as_ref());
         if !self.whole && (large || validator.is_some()) {
-            emit_delta(found, *index, sink);
+            emit_delta(report, *index, on_event);
         }
-        body.finish(&cx, found);
+        body.finish(&cx, report);
         let failure = if large {
-            Some(over_limit(tools, Skip::TokenStart))
+            Some(over_limit(tools, Recovery::TokenStart))
         } else if let Some(validator) = validator {
-            let mut problems = validator.problems(&found.args.json);
+            let mut problems = validator.problems(&report.args.json);
             // Problems that typing has already found are described better there.
-            let missing = found.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
+            let missing = report.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
             problems.retain(|problem| {
-                let known = found.problems.iter().any(|known| known.field == problem.field)
+                let known = report.problems.iter().any(|known| known.field == problem.field)
                     || missing && problem.message.contains("is a required property");
                 !known
             });
-            let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
+            let said = report.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
             let said = said.collect::<Vec<_>>().join("\n");
             (!said.is_empty()).then_some(Failure {
                 kind: ErrorKind::InvalidArguments,
                 message: said,
-                skip: Skip::TokenStart,
+                recovery: Recovery::TokenStart,
             })
         } else {
             None
         };
         if let Some(failure) = failure {
-            if failure.kind == ErrorKind::InvalidArguments && !found.used(Repair::MissingClose) {
-                call.arguments = Some(std::mem::take(&mut found.args.json));
+            if failure.kind == ErrorKind::InvalidArguments && !report.used(Repair::MissingClose) {
+                call.arguments = Some(std::mem::take(&mut report.args.json));
             }
             call.failure = Some(failure);
-            return self.fail(tools, *call, window, begin, sink);
+            return self.fail(tools, *call, window, begin, on_event);
         }
         let index = call.index.unwrap_or(0);
         if !self.whole {
-            let delta = call.found.args.take_delta();
-            sink(Event::ArgumentsDelta { index, delta });
+            let delta = call.report.args.take_delta();
+            on_event(Event::ArgumentsDelta { index, delta });
         }
-        self.state = State::Text;
-        sink(Event::CallEnd(CallEnd {
+        self.state = ParserState::Text;
+        on_event(Event::CallEnd(CallEnd {
             index,
             name: call.name.take().unwrap_or_default(),
-            arguments: std::mem::take(&mut call.found.args.json),
+            arguments: std::mem::take(&mut call.report.args.json),
             start: call.start,
             end: window.offset(window.at),
             bytes: call.start_byte..window.before + window.at,
-            repairs: std::mem::take(&mut call.found.repairs),
-            problems: std::mem::take(&mut call.found.problems),
+            repairs: std::mem::take(&mut call.report.repairs),
+            problems: std::mem::take(&mut call.report.problems),
         }));
         call.reset();
-        self.spare = Some(call);
+        self.recycled = Some(call);
     }
 
     /// The failed call ends at `window.at`.
-    fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
+    fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, on_event: OnEvent<'_>) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
-        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body, .. } = call;
+        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, report, body, .. } = call;
         // Frees memory before the source may be read again.
-        drop((found, body));
+        drop((report, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
         let (kind, sentence) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
         let example = if self.bare { None } else { example(tools, kind, tool, name.as_deref()) };
@@ -312,24 +326,24 @@ impl Machine {
             }
             _ => None,
         });
-        self.state = State::Text;
+        self.state = ParserState::Text;
         let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
         let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
-        sink(Event::CallError(Box::new(error)));
+        on_event(Event::CallError(Box::new(error)));
     }
 
     /// The message has ended inside a call.
-    pub(super) fn end_inside(&mut self, tools: &Toolset, sink: Sink<'_>) {
-        let State::Call(mut call) = std::mem::take(&mut self.state) else { return };
+    pub(super) fn end_inside(&mut self, tools: &Toolset, on_event: OnEvent<'_>) {
+        let ParserState::Call(mut call) = std::mem::take(&mut self.state) else { return };
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
         let mut window = Window { at: rest.len(), ..Window::new(rest, self.bytes, self.offset, true) };
         if call.failure.is_none() {
             let body = &call.body;
-            let whole = self.complete && rest.is_empty() && body.closable(&call.found);
+            let whole = self.complete && rest.is_empty() && body.closable(&call.report);
             if whole && !tools.settings.strict {
-                call.found.repair(Repair::MissingClose);
-                return self.end(tools, call, &mut window, 0, sink);
+                call.report.repair(Repair::MissingClose);
+                return self.end(tools, call, &mut window, 0, on_event);
             }
             let kind = match (whole, self.complete && body.unterminated()) {
                 (true, _) => ErrorKind::Strict(Repair::MissingClose),
@@ -341,50 +355,52 @@ impl Machine {
                 _ => "The call was not closed, or was cut off",
             };
             let message = format!("{what}. It was not run: write it again in full.");
-            call.failure = Some(Failure { kind, message, skip: body.skip() });
+            call.failure = Some(Failure { kind, message, recovery: body.recovery() });
         }
-        self.fail(tools, *call, &mut window, 0, sink);
+        self.fail(tools, *call, &mut window, 0, on_event);
     }
 }
 
 /// Skips the rest of a failed call. The result is `NextCall` if another call begins in its body.
 #[cold]
-fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
-    let Call { name, tool, found, body, failure: Some(failure), closers, in_tag, delimiters, tag, .. } = call else {
-        return Step::Done;
+fn recover(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Progress {
+    let Call { name, tool, report, body, failure: Some(failure), closers, in_tag, delimiters, tag, .. } = call else {
+        return Progress::CallEnd;
     };
     // In the opening tag `/>` ends the call; in the text after it, it is content.
     if *in_tag {
         let start = window.at;
-        let end = failure.skip.read(window.text, &mut window.at, last, &Closer::Text(">"));
+        let end = failure.recovery.read(window.text, &mut window.at, last, &Closer::Text(">"));
         window.at += end.unwrap_or(0);
         tag.push_str(&window.text[start..window.at]);
         let excess = tag.len().saturating_sub(MAX_CLOSER_BYTES);
         tag.drain(..(excess..).find(|at| tag.is_char_boundary(*at)).unwrap_or(0));
         if end.is_none() {
-            return Step::Need;
+            return Progress::Incomplete;
         }
         if tag.ends_with("/>") || closers.end(tag) {
-            return Step::Done;
+            return Progress::CallEnd;
         }
-        (*in_tag, failure.skip) = (false, Skip::TokenStart);
+        (*in_tag, failure.recovery) = (false, Recovery::TokenStart);
     }
     let close = match closers {
         Closers::Own => Closer::Own(&tools.settings.delimiters),
         other => Closer::Other(other),
     };
-    if failure.skip != Skip::Body {
-        let Some(length) = failure.skip.read(window.text, &mut window.at, last, &close) else { return Step::Need };
+    if failure.recovery != Recovery::Body {
+        let Some(length) = failure.recovery.read(window.text, &mut window.at, last, &close) else {
+            return Progress::Incomplete;
+        };
         window.at += length;
-        return Step::Done;
+        return Progress::CallEnd;
     }
     let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
-    let mut io = Io { cx, found, window: window.text, at: window.at, last };
+    let mut input = Input { cx, report, window: window.text, at: window.at, last };
     loop {
-        let step = body.read_on(&mut io);
-        window.at = io.at;
+        let step = body.recover(&mut input);
+        window.at = input.at;
         // This error covers all calls that follow.
-        if !matches!(step, Step::Next) || failure.kind != ErrorKind::TooManyCalls {
+        if !matches!(step, Progress::NextCall) || failure.kind != ErrorKind::TooManyCalls {
             return step;
         }
     }
@@ -409,10 +425,10 @@ fn ends_inside_word(raw: &str, window: &str) -> bool {
     last.is_some_and(|c| !c.is_ascii_whitespace() && !matches!(c, '"' | '\'' | ']' | '}' | '>'))
 }
 
-fn emit_delta(found: &mut Found, index: Option<usize>, sink: Sink<'_>) {
-    let delta = found.args.take_delta();
+fn emit_delta(report: &mut Report, index: Option<usize>, on_event: OnEvent<'_>) {
+    let delta = report.args.take_delta();
     if !delta.is_empty() {
-        sink(Event::ArgumentsDelta { index: index.unwrap_or(0), delta });
+        on_event(Event::ArgumentsDelta { index: index.unwrap_or(0), delta });
     }
 }
 
@@ -420,6 +436,6 @@ fn too_many_calls(tools: &Toolset) -> String {
     format!("At most {} calls are allowed in one message.", tools.settings.limits.calls)
 }
 
-fn over_limit(tools: &Toolset, skip: Skip) -> Failure {
-    Failure { kind: ErrorKind::TooLarge, message: messages::too_large(&tools.settings.limits), skip }
+fn over_limit(tools: &Toolset, recovery: Recovery) -> Failure {
+    Failure { kind: ErrorKind::TooLarge, message: messages::too_large(&tools.settings.limits), recovery }
 }

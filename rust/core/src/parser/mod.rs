@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
-use crate::parser::state::{Call, State};
+use crate::parser::state::{Call, ParserState};
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
@@ -70,9 +70,9 @@ impl<'t> Parser<&'t Toolset> {
         let machine = Machine { whole: true, bare: true, ..Machine::new(false) };
         let mut parser = Parser { tools, machine };
         let mut items = Vec::new();
-        let mut sink = |event: Event<'_>| fold(&mut items, event);
-        parser.feed(text, &mut sink);
-        parser.finish(None, &mut sink);
+        let mut on_event = |event: Event<'_>| fold(&mut items, event);
+        parser.feed(text, &mut on_event);
+        parser.finish(None, &mut on_event);
         items
     }
 }
@@ -91,20 +91,20 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
     }
 
     /// Parses the next part of the message.
-    pub fn feed(&mut self, text: &str, sink: Sink<'_>) {
-        self.machine.feed(&self.tools, text, sink);
+    pub fn feed(&mut self, text: &str, on_event: OnEvent<'_>) {
+        self.machine.feed(&self.tools, text, on_event);
     }
 
     /// Ends the message. `truncated` is `Some(false)` only if the message is known to be complete. The next text begins a new one.
-    pub fn finish(&mut self, truncated: Option<bool>, sink: Sink<'_>) {
-        self.machine.finish(&self.tools, truncated, sink);
+    pub fn finish(&mut self, truncated: Option<bool>, on_event: OnEvent<'_>) {
+        self.machine.finish(&self.tools, truncated, on_event);
     }
 }
 
 /// The parser without its toolset, which must be the same in every call.
 #[derive(Debug, Default)]
 struct Machine {
-    state: State,
+    state: ParserState,
     /// Text that is not consumed yet starts at byte `held`.
     buffer: String,
     held: usize,
@@ -127,7 +127,7 @@ struct Machine {
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
     /// The last call, kept for its allocations.
-    spare: Option<Box<Call>>,
+    recycled: Option<Box<Call>>,
 }
 
 /// The result of [`Parser::feed_plain`], which reads all of the text or nothing.
@@ -137,7 +137,7 @@ pub enum Plain<'a> {
     /// The text is one text event.
     Text,
     /// The text is, unchanged, one delta of the call with this index.
-    Same {
+    DeltaIsInput {
         index: usize,
     },
     /// One delta of the call with this index. An empty delta is not an event.
@@ -147,7 +147,7 @@ pub enum Plain<'a> {
     },
 }
 
-type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
+type OnEvent<'a> = &'a mut dyn FnMut(Event<'_>);
 
 /// The text of one run, and how much of it is consumed.
 struct Window<'w> {
@@ -204,7 +204,7 @@ fn count_chars(text: &str) -> usize {
 
 impl Machine {
     fn new(in_reasoning: bool) -> Self {
-        Machine { state: if in_reasoning { State::Reasoning } else { State::Start }, ..Machine::default() }
+        Machine { state: if in_reasoning { ParserState::Reasoning } else { ParserState::Start }, ..Machine::default() }
     }
 
     #[inline]
@@ -212,7 +212,7 @@ impl Machine {
         if self.buffer.len() != self.held || text.is_empty() {
             return Plain::No;
         }
-        if matches!(self.state, State::Text) {
+        if matches!(self.state, ParserState::Text) {
             if !tools.settings.candidates.are_missing(text.as_bytes()) {
                 return Plain::No;
             }
@@ -226,53 +226,54 @@ impl Machine {
 
     #[inline]
     fn feed_plain_in_call(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
-        let State::Call(call) = &mut self.state else { return Plain::No };
+        let ParserState::Call(call) = &mut self.state else { return Plain::No };
         let too_long = call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes;
         if self.whole || call.failure.is_some() || too_long {
             return Plain::No;
         }
         make_room(&mut call.raw, text.len());
-        make_room(&mut call.found.args.json, text.len());
+        make_room(&mut call.report.args.json, text.len());
         let tools = self.other.map_or(tools, |at| &tools.others[at]);
         let delimiters = call.delimiters.as_deref().unwrap_or(&tools.settings.delimiters);
-        let Some(same) = call.body.feed_plain(&mut call.found, text, delimiters) else { return Plain::No };
+        let Some(same) = call.body.feed_plain(&mut call.report, text, delimiters) else { return Plain::No };
         call.raw.push_str(text);
         self.offset += count_chars(text);
         self.bytes += text.len();
         let index = call.index.unwrap_or(0);
-        match call.found.args.take_delta() {
-            delta if (same && delta.len() == text.len()) || delta == text => Plain::Same { index },
+        match call.report.args.take_delta() {
+            delta if (same && delta.len() == text.len()) || delta == text => Plain::DeltaIsInput { index },
             delta => Plain::Delta { index, delta },
         }
     }
 
-    fn feed(&mut self, tools: &Toolset, text: &str, sink: Sink<'_>) {
+    fn feed(&mut self, tools: &Toolset, text: &str, on_event: OnEvent<'_>) {
         if self.buffer.len() == self.held {
             self.buffer.clear();
             self.held = 0;
-            let consumed = self.run(tools, text, false, sink);
+            let consumed = self.run(tools, text, false, on_event);
             self.buffer.push_str(&text[consumed..]);
             return;
         }
         self.buffer.push_str(text);
-        self.run_buffer(tools, false, sink);
+        self.run_buffer(tools, false, on_event);
     }
 
-    fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
+    fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, on_event: OnEvent<'_>) {
         self.complete = truncated == Some(false);
-        let inside = matches!(&self.state, State::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        let inside =
+            matches!(&self.state, ParserState::Call(call) if call.failure.is_some() || !call.body.is_complete());
         if self.complete || !inside {
-            self.run_buffer(tools, true, sink);
+            self.run_buffer(tools, true, on_event);
         }
-        if matches!(self.state, State::Call(_)) {
-            self.end_inside(self.read_as(tools), sink);
+        if matches!(self.state, ParserState::Call(_)) {
+            self.end_inside(self.read_as(tools), on_event);
         }
         *self = Machine { whole: self.whole, bare: self.bare, ..Machine::default() };
     }
 
-    fn run_buffer(&mut self, tools: &Toolset, last: bool, sink: Sink<'_>) {
+    fn run_buffer(&mut self, tools: &Toolset, last: bool, on_event: OnEvent<'_>) {
         let buffer = std::mem::take(&mut self.buffer);
-        self.held += self.run(tools, &buffer[self.held..], last, sink);
+        self.held += self.run(tools, &buffer[self.held..], last, on_event);
         self.buffer = buffer;
         // Moving the rest costs its length, so it is done only after as much was consumed.
         if self.held * 2 >= self.buffer.len() {
@@ -282,24 +283,24 @@ impl Machine {
     }
 
     /// Runs the states over a window. Returns the number of bytes consumed.
-    fn run(&mut self, tools: &Toolset, text: &str, last: bool, sink: Sink<'_>) -> usize {
+    fn run(&mut self, tools: &Toolset, text: &str, last: bool, on_event: OnEvent<'_>) -> usize {
         let mut window = Window::new(text, self.bytes, self.offset, last);
         loop {
             let more = match self.state {
-                State::Start => self.start(tools, &window),
-                State::Reasoning => self.reasoning(tools, &mut window, sink),
-                State::Text => self.text(tools, &mut window, sink),
-                State::Rest => {
-                    emit_text(&window.text[window.at..], sink);
+                ParserState::Start => self.start(tools, &window),
+                ParserState::Reasoning => self.reasoning(tools, &mut window, on_event),
+                ParserState::Text => self.text(tools, &mut window, on_event),
+                ParserState::Rest => {
+                    emit_text(&window.text[window.at..], on_event);
                     window.at = text.len();
                     false
                 }
-                State::Call(_) => {
+                ParserState::Call(_) => {
                     let begin = window.at;
-                    self.call(self.read_as(tools), &mut window, begin, sink)
+                    self.call(self.read_as(tools), &mut window, begin, on_event)
                 }
             };
-            if tools.reads == Reads::Recovers && matches!(self.state, State::Text) {
+            if tools.reads == Reads::Recovers && matches!(self.state, ParserState::Text) {
                 self.other = None;
             }
             if !more {
@@ -314,15 +315,15 @@ impl Machine {
     fn start(&mut self, tools: &Toolset, window: &Window<'_>) -> bool {
         let open = tools.reasoning.as_ref().map_or(Scan::NoMatch, |(open, _)| starts(window.text, open, false));
         self.state = match open {
-            Scan::Match(()) => State::Reasoning,
-            Scan::NoMatch => State::Text,
-            Scan::Incomplete if window.last => State::Rest,
+            Scan::Match(()) => ParserState::Reasoning,
+            Scan::NoMatch => ParserState::Text,
+            Scan::Incomplete if window.last => ParserState::Rest,
             Scan::Incomplete => return false,
         };
         true
     }
 
-    fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
+    fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let rest = &window.text[window.at..];
         let close = tools.reasoning.as_ref().map_or("", |(_, close)| close);
         let closed = memchr::memmem::find(rest.as_bytes(), close.as_bytes()).map(|found| found + close.len());
@@ -345,7 +346,7 @@ impl Machine {
             (_, None) if window.last => (rest.len(), false),
             (_, None) => (partial_end(rest, close), false),
         };
-        emit_text(&rest[..end], sink);
+        emit_text(&rest[..end], on_event);
         self.read_code(tools, &rest[..end]);
         window.at += end;
         if more {
@@ -353,7 +354,7 @@ impl Machine {
             if !matches!(call, Some((_, Scan::Match(())))) {
                 self.code = CodeScanner::default();
             }
-            self.state = State::Text;
+            self.state = ParserState::Text;
         }
         more
     }
@@ -372,9 +373,9 @@ impl Machine {
     }
 }
 
-fn emit_text(text: &str, sink: Sink<'_>) {
+fn emit_text(text: &str, on_event: OnEvent<'_>) {
     if !text.is_empty() {
-        sink(Event::Text(text));
+        on_event(Event::Text(text));
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::arguments::{Failure, Found};
+use crate::arguments::{Failure, Report};
 use crate::protocols::body::{Body, NoBody};
 use crate::syntax::scan::{Closers, Delimiters};
 
 /// The state between events. Undecided text is in the parser's buffer.
 #[derive(Debug, Default)]
-pub enum State {
+pub enum ParserState {
     /// Nothing is read yet. Reasoning may begin.
     #[default]
     Start,
@@ -38,7 +38,7 @@ pub struct Call {
     pub raw: String,
     /// Bytes of the source beyond the limit of `raw`.
     pub cut: usize,
-    pub found: Found,
+    pub report: Report,
     pub body: Box<dyn Body>,
     /// The call has failed. Only its end is looked for.
     pub failure: Option<Failure>,
@@ -64,7 +64,7 @@ impl Default for Call {
             start_byte: 0,
             raw: String::new(),
             cut: 0,
-            found: Found::default(),
+            report: Report::default(),
             body: Box::new(NoBody),
             failure: None,
             delimiters: None,
@@ -98,7 +98,7 @@ impl Call {
     pub fn reset(&mut self) {
         self.raw.clear();
         self.raw.shrink_to(KEPT_BYTES);
-        self.found.reset();
+        self.report.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
         (self.delimiters, self.closers, self.in_tag) = (None, Closers::Own, false);
         self.tag.clear();

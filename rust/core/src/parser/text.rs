@@ -5,17 +5,17 @@
 
 use std::borrow::Cow;
 
-use super::{Machine, Sink, Window, emit_text};
+use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
-use crate::parser::state::State;
+use crate::parser::state::ParserState;
 use crate::protocols::registry::Reads;
-use crate::protocols::{Attempt, Bad};
+use crate::protocols::{Attempt, BadCall};
 use crate::syntax::scan::{Closers, CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What is at a place where a call could begin.
-enum Look<'t> {
+enum Candidate<'t> {
     /// More text is needed.
     Need,
     /// At least this many bytes of text.
@@ -39,7 +39,7 @@ fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
 }
 
 impl Machine {
-    pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
+    pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let text = window.text;
         let mut at = window.at;
         let mut begins = window.before + at == 0;
@@ -47,32 +47,32 @@ impl Machine {
             let begin = std::mem::take(&mut begins);
             let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
             let Some(found) = found else {
-                emit_text(&text[window.at..], sink);
+                emit_text(&text[window.at..], on_event);
                 window.at = text.len();
                 return false;
             };
             at = found;
             match self.look(tools, &text[at..], begin, window.last) {
-                Look::Text(length) => {
+                Candidate::Text(length) => {
                     self.read_code(tools, &text[at..at + length]);
                     at += length;
                 }
-                Look::Forged(mark) => return self.forged(window, at, mark, sink),
-                Look::Need if window.last => return self.undecided(tools, window, at, sink),
-                Look::Need => {
-                    emit_text(&text[window.at..at], sink);
+                Candidate::Forged(mark) => return self.forged(window, at, mark, on_event),
+                Candidate::Need if window.last => return self.undecided(tools, window, at, on_event),
+                Candidate::Need => {
+                    emit_text(&text[window.at..at], on_event);
                     window.at = at;
                     return false;
                 }
-                Look::Call(other, attempt) => {
+                Candidate::Call(other, attempt) => {
                     if let Attempt::Call { lead, .. } = attempt {
                         at += lead;
                     }
-                    emit_text(&text[window.at..at], sink);
+                    emit_text(&text[window.at..at], on_event);
                     window.at = at;
                     self.other = other;
                     self.code = CodeScanner::AFTER_CALL;
-                    return self.commit(tools, window, attempt, sink);
+                    return self.commit(tools, window, attempt, on_event);
                 }
             }
         }
@@ -108,7 +108,7 @@ impl Machine {
     }
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
-    fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Look<'t> {
+    fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
         let mut bad = None;
@@ -120,8 +120,8 @@ impl Machine {
             }
             for mark in marks(tools, (other, set)) {
                 match starts(rest, mark, false) {
-                    Scan::Match(()) => return Look::Forged(mark),
-                    Scan::Incomplete => return Look::Need,
+                    Scan::Match(()) => return Candidate::Forged(mark),
+                    Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => {}
                 }
             }
@@ -129,58 +129,58 @@ impl Machine {
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
                     Scan::Match(()) => {}
-                    Scan::Incomplete => return Look::Need,
+                    Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
                 }
             }
-            if last && attempt == Attempt::Need {
+            if last && attempt == Attempt::Incomplete {
                 attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
-                    Attempt::Text(_) => Attempt::Need,
+                    Attempt::Text(_) => Attempt::Incomplete,
                     // The rest of the message could have become part of this call, so the error covers it.
                     Attempt::Bad(bad) => {
-                        let bad = Bad { closers: Closers::Spelled(&[]), in_tag: false, ..*bad };
-                        return Look::Call(other, Attempt::Bad(Box::new(bad)));
+                        let bad = BadCall { closers: Closers::Spelled(&[]), in_tag: false, ..*bad };
+                        return Candidate::Call(other, Attempt::Bad(Box::new(bad)));
                     }
                     attempt => attempt,
                 };
             }
             match attempt {
-                Attempt::Need => return Look::Need,
+                Attempt::Incomplete => return Candidate::Need,
                 Attempt::Text(length) => step = step.min(length),
                 Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
-                attempt => return Look::Call(other, attempt),
+                attempt => return Candidate::Call(other, attempt),
             }
         }
-        bad.map_or(Look::Text(step), |(other, attempt)| Look::Call(other, attempt))
+        bad.map_or(Candidate::Text(step), |(other, attempt)| Candidate::Call(other, attempt))
     }
 
     /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.
-    fn undecided(&mut self, tools: &Toolset, window: &mut Window<'_>, mut at: usize, sink: Sink<'_>) -> bool {
+    fn undecided(&mut self, tools: &Toolset, window: &mut Window<'_>, mut at: usize, on_event: OnEvent<'_>) -> bool {
         let text = window.text;
         loop {
             let step = text[at..].chars().next().map_or(0, char::len_utf8);
             self.read_code(tools, &text[at..at + step]);
             let Some(found) = self.candidate(tools, text, at + step) else {
-                emit_text(&text[window.at..], sink);
+                emit_text(&text[window.at..], on_event);
                 window.at = text.len();
                 return false;
             };
             at = found;
             let mut known = self.sets(tools).flat_map(|set| marks(tools, set));
             if let Some(mark) = known.find(|mark| text[at..].starts_with(mark.as_ref())) {
-                return self.forged(window, at, mark, sink);
+                return self.forged(window, at, mark, on_event);
             }
         }
     }
 
-    fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
-        emit_text(&window.text[window.at..at], sink);
+    fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, on_event: OnEvent<'_>) -> bool {
+        emit_text(&window.text[window.at..at], on_event);
         window.at = at;
         // Without its brackets, because a tag would be neutralised for the model.
         let shown = mark.trim_matches(['<', '>']);
         let message =
             format!("Only the tools write {shown}. End your message after the calls and wait for their results.");
-        self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
+        self.refuse(window, mark, ErrorKind::ForgedResult, message, on_event)
     }
 
     /// An error that covers the marker at `window.at`. The rest of the message is text.
@@ -190,14 +190,14 @@ impl Machine {
         mark: &str,
         kind: ErrorKind,
         message: String,
-        sink: Sink<'_>,
+        on_event: OnEvent<'_>,
     ) -> bool {
         let (start, byte) = (window.offset(window.at), window.before + window.at);
         window.at += mark.len();
         let end = window.offset(window.at);
-        self.state = State::Rest;
+        self.state = ParserState::Rest;
         let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
-        sink(Event::CallError(Box::new(CallError {
+        on_event(Event::CallError(Box::new(CallError {
             index: None,
             name: None,
             kind,

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use crate::arguments::{Context, Failure, Found, Io, Step};
+use crate::arguments::{Context, Failure, Input, Progress, Report};
 use crate::error::Repair;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan};
 use crate::syntax::tags::OpenTag;
 
@@ -76,36 +76,36 @@ impl Opening {
 /// Reads the body of one call. It is fed windows of the text that is not consumed yet. A window begins where consumption of the
 /// last one ended.
 pub trait Body: Any + Debug + Send + Sync {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step;
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress;
 
     /// After a failure, reads to the end of the call without repairs or output.
-    fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
-        Step::Done
+    fn recover(&mut self, _io: &mut Input<'_>) -> Progress {
+        Progress::CallEnd
     }
 
     /// Takes text that is inside a streamed string and cannot end it. Returns whether the text is the same in JSON, or `None` if
     /// nothing was read.
-    fn feed_plain(&mut self, _found: &mut Found, _text: &str, _delimiters: &Delimiters) -> Option<bool> {
+    fn feed_plain(&mut self, _found: &mut Report, _text: &str, _delimiters: &Delimiters) -> Option<bool> {
         None
     }
 
-    /// The body of the call that follows without another opening, after [`Step::Next`].
+    /// The body of the call that follows without another opening, after [`Progress::NextCall`].
     fn next(&mut self) -> Option<Box<dyn Body>> {
         None
     }
 
     /// How to find the end of the call if it fails here.
-    fn skip(&self) -> Skip {
-        Skip::Body
+    fn recovery(&self) -> Recovery {
+        Recovery::Body
     }
 
     /// How to find the end of the call if it fails before the body is read.
-    fn skip_all(&self) -> Skip {
-        Skip::Body
+    fn recovery_at_start(&self) -> Recovery {
+        Recovery::Body
     }
 
     /// Whether the call may be taken as closed at the end of the message. Most bodies handle the end of the message themselves.
-    fn closable(&self, _found: &Found) -> bool {
+    fn closable(&self, _found: &Report) -> bool {
         false
     }
 
@@ -125,8 +125,8 @@ pub trait Body: Any + Debug + Send + Sync {
     }
 
     /// Completes the arguments of a closed call.
-    fn finish(&self, _cx: &Context<'_>, found: &mut Found) {
-        found.args.release();
+    fn finish(&self, _cx: &Context<'_>, report: &mut Report) {
+        report.args.release();
     }
 }
 
@@ -135,8 +135,8 @@ pub trait Body: Any + Debug + Send + Sync {
 pub struct NoBody;
 
 impl Body for NoBody {
-    fn feed(&mut self, _io: &mut Io<'_>) -> Step {
-        Step::Done
+    fn feed(&mut self, _io: &mut Input<'_>) -> Progress {
+        Progress::CallEnd
     }
 }
 
@@ -153,18 +153,18 @@ pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new
 }
 
 /// Reads CLOSE after a complete body. Without one, the call ends there.
-pub fn read_close(io: &mut Io<'_>, step: Step) -> Step {
-    if matches!(step, Step::Done)
-        && let Scan::Match(length) = io.cx.delimiters.closes(io.rest(), true)
+pub fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
+    if matches!(step, Progress::CallEnd)
+        && let Scan::Match(length) = input.cx.delimiters.closes(input.rest(), true)
     {
-        let close = &io.cx.delimiters.close;
+        let close = &input.cx.delimiters.close;
         if length != close.len()
-            && let Err(kind) = io.cx.repair(io.found, Repair::TagStyle)
+            && let Err(kind) = input.cx.repair(input.report, Repair::TagStyle)
         {
             let message = format!("Close the call with {close}, without spaces in it.");
-            return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
+            return Progress::Failed(Failure { kind, message, recovery: Recovery::TokenStart });
         }
-        io.at += length;
+        input.at += length;
     }
     step
 }

@@ -17,6 +17,6 @@ pub mod yaml;
 
 pub use custom::{Custom, Host, Reading};
 pub use prompt::{Examples, Prompt};
-pub use protocol::{Attempt, Bad, CallResult, Protocol, Settings};
+pub use protocol::{Attempt, BadCall, CallResult, Protocol, Settings};
 pub use registry::names;
 pub use xml::Xml;

@@ -77,12 +77,12 @@ fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
     let start = ws_run(text, 1);
     let Some(length) = text[start..].find(ends_name) else {
         let begins = tools.iter().any(|tool| begins_folded(&tool.name, &text[start..]));
-        return if begins && !last { Attempt::Need } else { step };
+        return if begins && !last { Attempt::Incomplete } else { step };
     };
     let Some(tool) = tools.find(&text[start..start + length]) else { return step };
     let field = |name: &str| is_field(&tools.at(tool).schema, name);
     match goes_on(tools, &field, text, start + length, last) {
-        Scan::Incomplete => Attempt::Need,
+        Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => step,
         Scan::Match(inside) => {
             let name = tools.at(tool).name.clone();
@@ -186,7 +186,7 @@ pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, 
     let mut words = row.call.words.iter().chain([&row.block]).map(|word| begins(&text[1..], word, cut));
     let start = match words.find(|look| *look != Scan::NoMatch) {
         Some(Scan::Match(length)) => 1 + length,
-        Some(Scan::Incomplete) => return Attempt::Need,
+        Some(Scan::Incomplete) => return Attempt::Incomplete,
         Some(Scan::NoMatch) | None => return near(tools, whole, last),
     };
     let tool = |name: &str| tools.find(name);
@@ -204,10 +204,10 @@ pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, 
             return if inner == step { in_text(tools, settings, whole, end, last) } else { inner };
         }
         Scan::NoMatch => return step,
-        Scan::Incomplete => return Attempt::Need,
+        Scan::Incomplete => return Attempt::Incomplete,
     };
     match goes_on(tools, &|_| true, text, end, cut) {
-        Scan::Incomplete => Attempt::Need,
+        Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => step,
         Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS), inside),
     }
@@ -216,7 +216,7 @@ pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, 
 /// The same for a tag that ends at byte `at` and is followed by the name.
 fn in_text(tools: &Tools, settings: &Settings, text: &str, at: usize, last: bool) -> Attempt {
     match meant(&text[at..], last, &settings.delimiters, &|name| tools.find(name)) {
-        Scan::Incomplete => Attempt::Need,
+        Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::Text(1),
         Scan::Match(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS), false),
     }
@@ -227,12 +227,12 @@ fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize
     let step = Attempt::Text(1);
     let inner = &text[at..];
     match inner.as_bytes() {
-        [] | [b'<'] if !last && at < ATTEMPT_CHARS => return Attempt::Need,
+        [] | [b'<'] if !last && at < ATTEMPT_CHARS => return Attempt::Incomplete,
         [b'<', ..] => {}
         _ => return step,
     }
     match begins(&inner[1..], row.block, last) {
-        Scan::Incomplete => return Attempt::Need,
+        Scan::Incomplete => return Attempt::Incomplete,
         Scan::Match(_) => return step,
         Scan::NoMatch => {}
     }
@@ -242,7 +242,7 @@ fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize
             (bad.closers, bad.in_tag) = (Closers::Spelled(&["</tool_call>"]), false);
             Attempt::Bad(bad)
         }
-        Attempt::Need => Attempt::Need,
+        Attempt::Incomplete => Attempt::Incomplete,
         Attempt::Text(_) | Attempt::Call { .. } => step,
     }
 }
@@ -265,14 +265,14 @@ fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
         true => tools.begins_name(name),
         false => tools.find(name).is_some(),
     };
-    let found = match own_tag(&QWEN3CODER, text, last, &known) {
-        Scan::Incomplete => return Attempt::Need,
-        Scan::Match(found) if found.opened.attributes != Attributes::None => found,
+    let report = match own_tag(&QWEN3CODER, text, last, &known) {
+        Scan::Incomplete => return Attempt::Incomplete,
+        Scan::Match(report) if report.opened.attributes != Attributes::None => report,
         Scan::Match(_) | Scan::NoMatch => return step,
     };
-    let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
-    let opening = Opening::Params(OpenTag { foreign: true, ..found.opened });
-    Attempt::Call { lead: 0, open: found.open, name, body: found.body, opening, style: None }
+    let name = report.name.map(|name| (name.clone(), tools.lookup(&text[name])));
+    let opening = Opening::Params(OpenTag { foreign: true, ..report.opened });
+    Attempt::Call { lead: 0, open: report.open, name, body: report.body, opening, style: None }
 }
 
 /// Whether the text, which starts with `<`, begins with a tool's opening tag or a result's tags.

@@ -22,11 +22,11 @@ use crate::tools::{Lookup, Tool, Tools};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
     /// More text is needed.
-    Need,
+    Incomplete,
     /// At least this many bytes of text; at least one.
     Text(usize),
     /// An error, unless another protocol reads a call there.
-    Bad(Box<Bad>),
+    Bad(Box<BadCall>),
     Call {
         /// Bytes of text before the call.
         lead: usize,
@@ -69,7 +69,7 @@ pub struct Style {
 
 /// Text that can only be meant as a call, but cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bad {
+pub struct BadCall {
     /// The end of what opens it.
     pub open: usize,
     /// The position of the tool, if it is known.
@@ -240,13 +240,13 @@ pub struct CallResult<'a> {
 /// Text that can only be meant as a call of this tool, but that no reader accepts.
 pub fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
     let message = format!("The call of {} is not in the expected format.", tools.at(tool).name);
-    Attempt::Bad(Box::new(Bad { open, tool: Some(tool), message, closers, in_tag }))
+    Attempt::Bad(Box::new(BadCall { open, tool: Some(tool), message, closers, in_tag }))
 }
 
 /// Scans a possible opening in another spelling. If it continues like a call of a declared tool, it is an error.
 pub fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
     match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
-        Scan::Incomplete => Attempt::Need,
+        Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::text(text),
         Scan::Match(Misspelled { length, tool, closers, in_tag }) => {
             bad(tools, length, tool, Closers::Spelled(closers), in_tag)

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::custom::{Custom, Own};
+use super::custom::{Custom, CustomProtocol};
 use super::families::hermes::{GEMMA, HERMES};
 use super::families::qwen3coder::QWEN3CODER;
-use super::families::unmarked::Unmarked;
+use super::families::unmarked::UnmarkedCalls;
 use super::frames::flat::{Family, Flat};
 use super::protocol::Protocol;
 use super::wire::Wire;
@@ -85,7 +85,7 @@ pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     };
     let mut others: Vec<_> = PROTOCOLS.iter().filter(|other| other.name() != own.name()).map(Entry::make).collect();
     if reads == Reads::Recovers {
-        others.push(Arc::new(Unmarked));
+        others.push(Arc::new(UnmarkedCalls));
     }
     Ok((own.make(), others, reads))
 }
@@ -93,7 +93,7 @@ pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
 /// A custom protocol, and the others in which calls are read.
 pub fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
     let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
-    let own: Arc<dyn Protocol> = Arc::new(Own::new(parts, base)?);
+    let own: Arc<dyn Protocol> = Arc::new(CustomProtocol::new(parts, base)?);
     if !recovers {
         return Ok((own, Vec::new(), Reads::Own));
     }

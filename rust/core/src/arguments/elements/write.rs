@@ -2,7 +2,7 @@
 
 use crate::arguments::coercion::is_string_bare;
 use crate::arguments::tree::ValuePath;
-use crate::arguments::{Context, Found, Lists, TreeWriter, is_misnamed, push_text};
+use crate::arguments::{Context, Lists, Report, TreeWriter, is_misnamed, push_text};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value};
 use crate::syntax::tree::UntypedValue;
@@ -124,13 +124,17 @@ impl ElementWriter<'_, '_> {
 
     /// Whether the text of a lone element reads as a list of that one item.
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
-        let (cx, mut found) = (Context { strict: true, ..*self.cx }, Found::default());
+        let (cx, mut report) = (Context { strict: true, ..*self.cx }, Report::default());
         let tree = UntypedValue::Scalar { text: text.to_owned(), quoted: false };
-        let read =
-            TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements }.value(id, &ValuePath::root(""), 1, &tree);
+        let read = TreeWriter { cx: &cx, report: &mut report, lists: Lists::Elements }.value(
+            id,
+            &ValuePath::root(""),
+            1,
+            &tree,
+        );
         let mut wanted = String::from("[");
         item.write(&mut wanted);
         wanted.push(']');
-        read.is_ok() && found.problems.is_empty() && found.args.json == wanted
+        read.is_ok() && report.problems.is_empty() && report.args.json == wanted
     }
 }

@@ -5,12 +5,12 @@ mod values;
 
 use std::mem::take;
 
-use super::{Bad, Context, Failure, Flow, Found, Io, Step, messages};
+use super::{Bad, Context, Failure, Flow, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_number, is_plain, plain_string, push_char};
 use crate::syntax::quoting::{Kept, is_apostrophe};
-use crate::syntax::recovery::{Skip, ends_in_word};
+use crate::syntax::recovery::{Recovery, ends_in_word};
 use crate::syntax::scan::{find_mark, ws_run};
 
 pub use quotes::Quotes;
@@ -89,12 +89,12 @@ impl Object {
     }
 
     /// How to recover if the call fails here.
-    pub fn skip(&self) -> Skip {
+    pub fn recovery(&self) -> Recovery {
         match (self.brackets(), self.notation) {
-            (0, _) if self.expect == Expect::Value => Skip::ValueStart,
-            (0, _) => Skip::After,
-            (depth, Notation::Json) => Skip::in_brackets(depth, self.open_quote()),
-            _ => self.open_quote().map_or(Skip::TokenStart, Skip::in_quotes),
+            (0, _) if self.expect == Expect::Value => Recovery::ValueStart,
+            (0, _) => Recovery::After,
+            (depth, Notation::Json) => Recovery::in_brackets(depth, self.open_quote()),
+            _ => self.open_quote().map_or(Recovery::TokenStart, Recovery::in_quotes),
         }
     }
 
@@ -111,85 +111,85 @@ impl Object {
     /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
     /// nothing was done.
     #[inline]
-    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+    pub fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
         let quote = self.lexer.open_quote()?;
         let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
         let plain = !kept && self.text == StringUse::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
         plain.then(|| {
-            found.args.json.push_str(text);
+            report.args.json.push_str(text);
             true
         })
     }
 
-    /// Reads the value from `io.at`, up to its end.
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Flow {
-        let Err((kind, message)) = self.read(io) else {
-            return if self.expect == Expect::Nothing { Ok(()) } else { Err(Step::Need) };
+    /// Reads the value from `input.at`, up to its end.
+    pub fn feed(&mut self, input: &mut Input<'_>) -> Flow {
+        let Err((kind, message)) = self.read(input) else {
+            return if self.expect == Expect::Nothing { Ok(()) } else { Err(Progress::Incomplete) };
         };
-        let skip = match (self.brackets(), self.notation, self.open_quote()) {
-            (0, ..) => self.skip(),
-            (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
-            (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
-            _ => self.skip(),
+        let recovery = match (self.brackets(), self.notation, self.open_quote()) {
+            (0, ..) => self.recovery(),
+            (depth, Notation::Json, quote) => Recovery::in_brackets_at(depth, quote, input.window, input.at),
+            (_, _, None) if ends_in_word(input.window, input.at) => Recovery::Key { opens: false },
+            _ => self.recovery(),
         };
-        Err(Step::Failed(Failure { kind, message, skip }))
+        Err(Progress::Failed(Failure { kind, message, recovery }))
     }
 
-    fn read(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
-        let Io { cx, window, .. } = *io;
+    fn read(&mut self, input: &mut Input<'_>) -> Result<(), Bad> {
+        let Input { cx, window, .. } = *input;
         while self.expect != Expect::Nothing {
             let place = self.expect.tokens();
             let quote = self.lexer.open_quote();
             if place != TokenSet::Punctuation && quote.is_none() && !self.lexer.in_comment() {
-                io.at = ws_run(window, io.at);
-                if self.plain(io)? {
+                input.at = ws_run(window, input.at);
+                if self.plain(input)? {
                     continue;
                 }
             }
-            let before = io.at;
+            let before = input.at;
             // Its last bracket ends it, never the end of the message.
-            let lexeme = self.lexer.next(window, &mut io.at, false, place);
+            let lexeme = self.lexer.next(window, &mut input.at, false, place);
             match lexeme {
                 JsonLexeme::Need => return Ok(()),
                 JsonLexeme::StringEnd if self.text != StringUse::Key => {
                     let quote = quote.unwrap_or(b'"');
-                    match self.ends(&cx, io.rest(), io.last) {
+                    match self.ends(&cx, input.rest(), input.last) {
                         Some(true) => self.agrees()?,
                         Some(false) => {
-                            let rest = &io.window[io.at..];
-                            self.keep(&cx, io.found, quote, rest)?;
+                            let rest = &input.window[input.at..];
+                            self.keep(&cx, input.report, quote, rest)?;
                             continue;
                         }
                         None => {
-                            io.at = before;
+                            input.at = before;
                             self.lexer.reopen(quote);
                             return Ok(());
                         }
                     }
                 }
                 JsonLexeme::Plain(part) => self.follow(|kept| kept.run(part)),
-                JsonLexeme::Char(_) => match &window[before..io.at] {
+                JsonLexeme::Char(_) => match &window[before..input.at] {
                     escape if escape.starts_with('\\') => self.follow(Kept::escape),
                     raw => self.follow(|kept| kept.run(raw)),
                 },
                 // Nobody writes a delimiter as a value.
                 JsonLexeme::Word(word) if self.quotes.is_some() => {
                     if let Some(found) = find_mark(word, &cx.delimiters.close) {
-                        io.at -= word.len() - found;
+                        input.at -= word.len() - found;
                         return Err(self.invalid(ErrorKind::InvalidJson, "it is not complete"));
                     }
                 }
                 _ => {}
             }
             if self.lexer.repaired && self.notation != Notation::Keywords {
-                io.found.repair(Repair::RelaxedJson);
+                input.report.repair(Repair::RelaxedJson);
             }
             let lexeme = if self.notation == Notation::Json { lexeme } else { self.as_json(lexeme) };
             let punct = matches!(lexeme, JsonLexeme::Punct(_));
-            if let Err(bad) = self.lexeme(&cx, io.found, lexeme) {
+            if let Err(bad) = self.lexeme(&cx, input.report, lexeme) {
                 // Brackets and commas that were not expected count during recovery; a value's last bracket was counted already.
                 if punct && bad.0 != ErrorKind::DuplicateArgument {
-                    io.at = (io.at - 1).max(before);
+                    input.at = (input.at - 1).max(before);
                 }
                 return Err(bad);
             }
@@ -211,22 +211,22 @@ impl Object {
     }
 
     /// Takes a string in one step if it is complete and plain. False: it is not.
-    fn plain(&mut self, io: &mut Io<'_>) -> Result<bool, Bad> {
-        let Some((text, length)) = plain_string(io.rest()) else { return Ok(false) };
+    fn plain(&mut self, input: &mut Input<'_>) -> Result<bool, Bad> {
+        let Some((text, length)) = plain_string(input.rest()) else { return Ok(false) };
         let is_key = matches!(self.expect, Expect::Key { .. });
-        if !is_key && self.ends(&io.cx, &io.rest()[length..], io.last) != Some(true) {
+        if !is_key && self.ends(&input.cx, &input.rest()[length..], input.last) != Some(true) {
             return Ok(false);
         }
-        io.at += length;
+        input.at += length;
         if is_key {
-            self.key(&io.cx, io.found, text)?;
+            self.key(&input.cx, input.report, text)?;
             return Ok(true);
         }
-        let all = if self.values.string(&io.cx, io.found) {
-            io.found.args.json.extend([text, "\""]);
-            self.values.end(io.found)?
+        let all = if self.values.string(&input.cx, input.report) {
+            input.report.args.json.extend([text, "\""]);
+            self.values.end(input.report)?
         } else {
-            self.values.scalar(&io.cx, io.found, text, true)?
+            self.values.scalar(&input.cx, input.report, text, true)?
         };
         self.behind(all);
         Ok(true)
@@ -238,48 +238,48 @@ impl Object {
         quotes.ends(cx, rest, last, self.brackets(), |at| self.values.bracket(at))
     }
 
-    fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: JsonLexeme<'_>) -> Result<(), Bad> {
+    fn lexeme(&mut self, cx: &Context<'_>, report: &mut Report, lexeme: JsonLexeme<'_>) -> Result<(), Bad> {
         match (lexeme, self.expect) {
             (JsonLexeme::Bad(_), Expect::Colon) if self.values.last_key().is_some_and(|key| key.ends_with('=')) => {
                 return Err(self.invalid(ErrorKind::InvalidJson, "a key must be followed by a colon, not by ="));
             }
             (JsonLexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
             (JsonLexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
-            (JsonLexeme::Plain(part), _) if self.text == StringUse::Live => found.args.json.push_str(part),
+            (JsonLexeme::Plain(part), _) if self.text == StringUse::Live => report.args.json.push_str(part),
             (JsonLexeme::Plain(part), _) => self.collected.push_str(part),
-            (JsonLexeme::Char(c), _) => self.push(found, c),
-            (JsonLexeme::StringEnd, _) => return self.string_end(cx, found),
+            (JsonLexeme::Char(c), _) => self.push(report, c),
+            (JsonLexeme::StringEnd, _) => return self.string_end(cx, report),
             (JsonLexeme::StringStart, Expect::Key { .. }) => self.text = StringUse::Key,
             (JsonLexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
-                self.lax(cx, found, "keys need double quotes")?;
-                return self.key(cx, found, word);
+                self.lax(cx, report, "keys need double quotes")?;
+                return self.key(cx, report, word);
             }
             (JsonLexeme::Punct(b'}'), Expect::Key { first }) | (JsonLexeme::Punct(b']'), Expect::Item { first }) => {
                 if !first {
                     let bracket = if self.values.in_object() { '}' } else { ']' };
-                    self.lax(cx, found, &format!("a comma must not precede {bracket}"))?;
+                    self.lax(cx, report, &format!("a comma must not precede {bracket}"))?;
                 }
-                return self.close(cx, found);
+                return self.close(cx, report);
             }
             (JsonLexeme::Punct(bracket @ (b'}' | b']')), Expect::Comma)
                 if self.values.in_object() == (bracket == b'}') =>
             {
-                return self.close(cx, found);
+                return self.close(cx, report);
             }
             (JsonLexeme::Punct(b','), Expect::Comma) => self.expect = Expect::after_comma(self.values.in_object()),
             (JsonLexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
             (JsonLexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
-                self.text = if self.values.string(cx, found) { StringUse::Live } else { StringUse::Collect };
+                self.text = if self.values.string(cx, report) { StringUse::Live } else { StringUse::Collect };
                 if let Some(quotes) = &mut self.quotes {
-                    quotes.start = found.args.json.len();
+                    quotes.start = report.args.json.len();
                 }
             }
             (JsonLexeme::Punct(bracket @ (b'{' | b'[')), Expect::Value | Expect::Item { .. }) => {
-                self.values.open(cx, found, bracket)?;
+                self.values.open(cx, report, bracket)?;
                 self.expect = Expect::opened(bracket);
             }
             (JsonLexeme::Word(word), Expect::Value | Expect::Item { .. }) if !word.is_empty() => {
-                return self.word(cx, found, word);
+                return self.word(cx, report, word);
             }
             (_, expect) => {
                 let what = match expect {
@@ -294,11 +294,11 @@ impl Object {
         Ok(())
     }
 
-    fn lax(&mut self, cx: &Context<'_>, found: &mut Found, what: &str) -> Result<(), Bad> {
+    fn lax(&mut self, cx: &Context<'_>, report: &mut Report, what: &str) -> Result<(), Bad> {
         if self.notation == Notation::Keywords {
             return Ok(());
         }
-        cx.repair(found, Repair::RelaxedJson).map_err(|kind| self.invalid(kind, what))
+        cx.repair(report, Repair::RelaxedJson).map_err(|kind| self.invalid(kind, what))
     }
 
     fn invalid(&self, kind: ErrorKind, what: &str) -> Bad {
@@ -308,8 +308,8 @@ impl Object {
         (kind, messages::invalid_json(&self.values.path(), what))
     }
 
-    fn key(&mut self, cx: &Context<'_>, found: &mut Found, key: &str) -> Result<(), Bad> {
-        self.values.key(cx, found, key)?;
+    fn key(&mut self, cx: &Context<'_>, report: &mut Report, key: &str) -> Result<(), Bad> {
+        self.values.key(cx, report, key)?;
         self.expect = Expect::Colon;
         Ok(())
     }
@@ -319,13 +319,13 @@ impl Object {
         self.expect = if all { Expect::Nothing } else { Expect::Comma };
     }
 
-    fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        let all = self.values.close(cx, found)?;
+    fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+        let all = self.values.close(cx, report)?;
         self.behind(all);
         Ok(())
     }
 
-    fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str) -> Result<(), Bad> {
+    fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str) -> Result<(), Bad> {
         let literal = match word {
             "True" => "true",
             "False" => "false",
@@ -334,25 +334,25 @@ impl Object {
         };
         let json = matches!(literal, "true" | "false" | "null") || is_number(literal);
         if !json || literal != word {
-            self.lax(cx, found, "strings need double quotes")?;
+            self.lax(cx, report, "strings need double quotes")?;
         }
-        let all = self.values.word(cx, found, literal, !json)?;
+        let all = self.values.word(cx, report, literal, !json)?;
         self.behind(all);
         Ok(())
     }
 
     /// What was read of the string, if its quotes need not be escaped.
-    fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
+    fn so_far<'a>(&'a self, report: &'a Report) -> &'a str {
         match &self.quotes {
-            Some(quotes) if self.text == StringUse::Live => &found.args.json[quotes.start..],
+            Some(quotes) if self.text == StringUse::Live => &report.args.json[quotes.start..],
             _ => &self.collected,
         }
     }
 
     /// One character of the string.
-    fn push(&mut self, found: &mut Found, c: char) {
+    fn push(&mut self, report: &mut Report, c: char) {
         match self.text {
-            StringUse::Live => push_char(&mut found.args.json, c),
+            StringUse::Live => push_char(&mut report.args.json, c),
             StringUse::Key | StringUse::Collect => self.collected.push(c),
         }
     }
@@ -373,25 +373,25 @@ impl Object {
     }
 
     /// The quote that ended the string is content of it.
-    fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8, rest: &str) -> Result<(), Bad> {
-        cx.repair(found, Repair::InnerQuotes).map_err(|kind| self.invalid(kind, INNER_QUOTE))?;
-        if self.is_ambiguous(cx, found, quote, rest) {
+    fn keep(&mut self, cx: &Context<'_>, report: &mut Report, quote: u8, rest: &str) -> Result<(), Bad> {
+        cx.repair(report, Repair::InnerQuotes).map_err(|kind| self.invalid(kind, INNER_QUOTE))?;
+        if self.is_ambiguous(cx, report, quote, rest) {
             return Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE));
         }
         self.lexer.reopen(quote);
-        let apostrophe = is_apostrophe(quote, self.so_far(found), rest);
+        let apostrophe = is_apostrophe(quote, self.so_far(report), rest);
         if let Some(Quotes { kept, .. }) = &mut self.quotes {
             kept.get_or_insert_with(|| Kept::new(quote)).keep(apostrophe);
         }
-        self.push(found, quote as char);
+        self.push(report, quote as char);
         Ok(())
     }
 
     /// Whether the string could as well have ended before: at a first quote that another one follows, as in `"""`; or at a kept
     /// quote that begins a known key, of which this one is the end.
-    fn is_ambiguous(&self, cx: &Context<'_>, found: &Found, quote: u8, rest: &str) -> bool {
+    fn is_ambiguous(&self, cx: &Context<'_>, report: &Report, quote: u8, rest: &str) -> bool {
         let Some(Quotes { kept, keys, .. }) = &self.quotes else { return false };
-        let text = self.so_far(found);
+        let text = self.so_far(report);
         let Some(otherwise) = kept else {
             return text.is_empty() && rest.as_bytes().first() == Some(&quote);
         };
@@ -407,11 +407,11 @@ impl Object {
         known && rest[ws_run(rest, 0)..].starts_with(':')
     }
 
-    fn string_end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+    fn string_end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
         if let Some(quotes) = &mut self.quotes
             && take(&mut quotes.kept).is_some()
         {
-            let text = self.so_far(found);
+            let text = self.so_far(report);
             // It may have ended anywhere.
             if [&cx.delimiters.open, &cx.delimiters.close].iter().any(|mark| text.contains(mark.as_str())) {
                 let what = "where a string with quotes and a delimiter in it ends cannot be told; \
@@ -421,12 +421,12 @@ impl Object {
         }
         let mut text = take(&mut self.collected);
         let read = match self.text {
-            StringUse::Key => self.key(cx, found, &text),
+            StringUse::Key => self.key(cx, report, &text),
             StringUse::Live => {
-                found.args.json.push('"');
-                self.values.end(found).map(|all| self.behind(all))
+                report.args.json.push('"');
+                self.values.end(report).map(|all| self.behind(all))
             }
-            StringUse::Collect => self.values.scalar(cx, found, &text, true).map(|all| self.behind(all)),
+            StringUse::Collect => self.values.scalar(cx, report, &text, true).map(|all| self.behind(all)),
         };
         text.clear();
         self.collected = text;

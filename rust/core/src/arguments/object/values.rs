@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Object;
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
-use crate::arguments::{ArgumentsBuilder, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
+use crate::arguments::{ArgumentsBuilder, Bad, Context, Input, MAX_PROBLEM_BYTES, Progress, Report, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
@@ -143,9 +143,9 @@ impl Values {
     }
 
     /// The key of the value that comes next.
-    pub fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
+    pub fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), Bad> {
         if self.wrapper.is_some() {
-            self.first_key(cx, found, Some(written))?;
+            self.first_key(cx, report, Some(written))?;
         }
         let Some(ValueFrame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else {
             return Ok(());
@@ -157,109 +157,110 @@ impl Values {
             None => None,
             Some(object) => match object.properties.entry(written) {
                 Some((name, node)) => Some((name.clone(), *node)),
-                None => keys::meant(cx, found, object, written, object.member(written).is_none(), has)?,
+                None => keys::meant(cx, report, object, written, object.member(written).is_none(), has)?,
             },
         };
         let (name, node) = known.unwrap_or_else(|| {
             let parents = &self.frames[..self.frames.len() - 1];
-            (Arc::from(written), keys::member(cx, found, id, written, &|| self.path_of(parents)))
+            (Arc::from(written), keys::member(cx, report, id, written, &|| self.path_of(parents)))
         });
         self.node = node;
         let Some(ValueFrame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
             return Ok(());
         };
         match keys.get(&name) {
-            Some(first) => *again = Some(Repeated { first: first.clone(), holds: found.args.hold() }),
-            None => push_key(&mut found.args.json, &name),
+            Some(first) => *again = Some(Repeated { first: first.clone(), holds: report.args.hold() }),
+            None => push_key(&mut report.args.json, &name),
         }
         *key = name;
-        *start = found.args.json.len();
+        *start = report.args.json.len();
         Ok(())
     }
 
     /// A value begins. In an array: writes the comma, and finds the type of the item.
-    fn begin(&mut self, cx: &Context<'_>, found: &mut Found) {
+    fn begin(&mut self, cx: &Context<'_>, report: &mut Report) {
         if let Some(ValueFrame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
-            push_comma(&mut found.args.json);
+            push_comma(&mut report.args.json);
             self.node = cx.schema.item(*node, *count);
         }
     }
 
     /// A string begins. True: its type takes any, so its text must be written after the quote that was just written.
-    pub fn string(&mut self, cx: &Context<'_>, found: &mut Found) -> bool {
-        self.begin(cx, found);
+    pub fn string(&mut self, cx: &Context<'_>, report: &mut Report) -> bool {
+        self.begin(cx, report);
         let node = cx.schema.node(self.node);
         let live = node.is_unknown() || node.has(&Choice::String);
         if live {
-            found.args.json.push('"');
+            report.args.json.push('"');
         }
         live
     }
 
     /// A word. `quoted`: it is not JSON, and is taken for a string.
-    pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, Bad> {
-        self.begin(cx, found);
+    pub fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str, quoted: bool) -> Result<bool, Bad> {
+        self.begin(cx, report);
         if word != "null" {
-            return self.scalar(cx, found, word, quoted);
+            return self.scalar(cx, report, word, quoted);
         }
         let node = cx.schema.node(self.node);
-        found.args.json.push_str("null");
+        report.args.json.push_str("null");
         let null = |choice: &Choice| match choice {
             Choice::Null => true,
             Choice::Literal(literal) => literal.json == "null",
             _ => false,
         };
         if !node.is_unknown() && !node.choices.iter().any(null) {
-            self.violation(cx, found, "null");
+            self.violation(cx, report, "null");
         }
-        self.end(found)
+        self.end(report)
     }
 
     /// The whole text of a scalar. True: that is all.
-    pub fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
-        let start = found.args.json.len();
-        let Outcome { converted, problem } = coercion::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
+    pub fn scalar(&mut self, cx: &Context<'_>, report: &mut Report, text: &str, quoted: bool) -> Result<bool, Bad> {
+        let start = report.args.json.len();
+        let Outcome { converted, problem } =
+            coercion::scalar(cx.schema, self.node, text, quoted, &mut report.args.json);
         if converted {
-            self.repair(cx, found, Repair::Coerced, text)?;
+            self.repair(cx, report, Repair::Coerced, text)?;
         }
         if problem.is_some() {
-            self.mismatch(cx, found, text, start)?;
+            self.mismatch(cx, report, text, start)?;
         }
-        self.end(found)
+        self.end(report)
     }
 
     /// No choice takes the text, which is written from `start` on.
     #[cold]
-    fn mismatch(&self, cx: &Context<'_>, found: &mut Found, text: &str, start: usize) -> Result<(), Bad> {
+    fn mismatch(&self, cx: &Context<'_>, report: &mut Report, text: &str, start: usize) -> Result<(), Bad> {
         let mends = cx.near_misses;
         let Some(literal) = mends.then(|| coercion::unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
-            self.violation(cx, found, text);
+            self.violation(cx, report, text);
             return Ok(());
         };
-        found.args.json.truncate(start);
-        found.args.json.push_str(&literal);
-        self.repair(cx, found, Repair::EnumQuotes, text)
+        report.args.json.truncate(start);
+        report.args.json.push_str(&literal);
+        self.repair(cx, report, Repair::EnumQuotes, text)
     }
 
     #[cold]
-    fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
-        cx.repair_or(found, repair, || {
+    fn repair(&self, cx: &Context<'_>, report: &mut Report, repair: Repair, value: &str) -> Result<(), Bad> {
+        cx.repair_or(report, repair, || {
             let expected = messages::expected(cx.schema, self.node);
             format!("{}: {} must be {expected}.", self.path(), messages::shorten(value))
         })
     }
 
-    fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
+    fn violation(&self, cx: &Context<'_>, report: &mut Report, value: &str) {
         let kind = coercion::violation(cx.schema.node(self.node));
-        found.violation(cx, self.node, kind, || self.path(), value);
+        report.violation(cx, self.node, kind, || self.path(), value);
     }
 
-    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), Bad> {
+    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), Bad> {
         if self.brackets + self.above >= cx.limits.depth {
             return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
-        self.begin(cx, found);
-        found.args.make_room();
+        self.begin(cx, report);
+        report.args.make_room();
         let node = cx.schema.node(self.node);
         let nested = self.above > 0 || self.brackets > 0;
         let takes = |id: NodeId| cx.schema.node(id).takes(bracket);
@@ -269,26 +270,26 @@ impl Values {
             let literal = lone && cx.schema.node(item).literals(bracket).next().is_some();
             let wraps = bracket == b'{' && nested && !literal && !self.unwrapped && cx.near_misses;
             if wraps {
-                let (start, holds) = (found.args.json.len(), found.args.hold());
+                let (start, holds) = (report.args.json.len(), report.args.hold());
                 self.wrapper = Some(PossibleWrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
             }
             if lone {
                 if !wraps {
-                    self.lone(cx, found, self.frames.len())?;
+                    self.lone(cx, report, self.frames.len())?;
                 }
-                found.args.json.push('[');
+                report.args.json.push('[');
                 self.frames.push(ValueFrame { node: self.node, shape: Shape::Lone, literal: None });
                 self.node = item;
             } else {
                 if !wraps {
-                    self.violation(cx, found, messages::container(bracket));
+                    self.violation(cx, report, messages::container(bracket));
                 }
                 self.node = UNKNOWN;
             }
         }
         let literal = (nested && cx.schema.node(self.node).literals(bracket).next().is_some())
-            .then(|| (found.args.json.len(), found.args.hold()));
-        found.args.json.push(bracket as char);
+            .then(|| (report.args.json.len(), report.args.hold()));
+        report.args.json.push(bracket as char);
         let shape = if bracket == b'{' {
             Shape::Object { keys: take(&mut self.spare), key: Arc::default(), start: 0, again: None }
         } else {
@@ -301,14 +302,14 @@ impl Values {
 
     /// The object after this many frames becomes the only item of a list.
     #[cold]
-    fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
+    fn lone(&self, cx: &Context<'_>, report: &mut Report, frames: usize) -> Result<(), Bad> {
         let path = || self.path_of(&self.frames[..frames]);
-        cx.repair_or(found, Repair::Coerced, || format!("{}: a list is expected: [{{…}}].", path()))
+        cx.repair_or(report, Repair::Coerced, || format!("{}: a list is expected: [{{…}}].", path()))
     }
 
     /// What may be a lone item has this for its first key, or none.
     #[cold]
-    fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
+    fn first_key(&mut self, cx: &Context<'_>, report: &mut Report, key: Option<&str>) -> Result<(), Bad> {
         let Some(PossibleWrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
         if !*lone {
             return Ok(());
@@ -317,49 +318,49 @@ impl Values {
         let item = cx.schema.item(*node, 0);
         if key.is_some_and(|key| matches!(key, "item" | "0") && !cx.schema.declares(item, key)) {
             *lone = false;
-            found.args.json.truncate(*start);
-            found.args.json.push('{');
+            report.args.json.truncate(*start);
+            report.args.json.push('{');
             self.frames.remove(frames);
             self.frames[frames].node = UNKNOWN;
             return Ok(());
         }
         self.wrapper = None;
-        found.args.release_if(holds);
-        self.lone(cx, found, frames)
+        report.args.release_if(holds);
+        self.lone(cx, report, frames)
     }
 
     /// A possible wrapper is complete: reads its content, or else the object itself, as the expected type.
     #[cold]
-    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: PossibleWrapper) -> Result<bool, Bad> {
+    fn unwrap(&mut self, cx: &Context<'_>, report: &mut Report, wrapper: PossibleWrapper) -> Result<bool, Bad> {
         let PossibleWrapper { node, start, holds, .. } = wrapper;
         self.node = node;
-        let mut text = found.args.json.split_off(start);
+        let mut text = report.args.json.split_off(start);
         if let Some((repair, inner)) = in_wrapper(cx, node, &text) {
-            self.repair(cx, found, repair, messages::container(b'{'))?;
+            self.repair(cx, report, repair, messages::container(b'{'))?;
             text = inner;
         }
         // A word ends only where whitespace follows.
         text.push(' ');
         let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
         object.values.unwrapped = true;
-        let mut io = Io { cx: *cx, found, window: &text, at: 0, last: true };
-        if let Err(Step::Failed(failure)) = object.feed(&mut io) {
+        let mut input = Input { cx: *cx, report, window: &text, at: 0, last: true };
+        if let Err(Progress::Failed(failure)) = object.feed(&mut input) {
             return Err((failure.kind, failure.message));
         }
-        found.args.release_if(holds);
-        self.end(found)
+        report.args.release_if(holds);
+        self.end(report)
     }
 
     /// The innermost bracket closes. True: and with it all.
-    pub fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+    pub fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, Bad> {
         if self.wrapper.is_some() {
-            self.first_key(cx, found, None)?;
+            self.first_key(cx, report, None)?;
         }
         let Some(ValueFrame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
         self.brackets -= 1;
         let bracket = match shape {
             Shape::Object { mut keys, .. } => {
-                found.missing(cx, node, &|| self.path(), |_, name| keys.position(name).is_some());
+                report.missing(cx, node, &|| self.path(), |_, name| keys.position(name).is_some());
                 keys.clear();
                 self.spare = keys;
                 b'{'
@@ -367,11 +368,11 @@ impl Values {
             Shape::Array { .. } | Shape::Lone => b'[',
         };
         if self.above == 0 && self.frames.is_empty() {
-            found.args.hold();
+            report.args.hold();
         }
-        found.args.json.push(if bracket == b'{' { '}' } else { ']' });
+        report.args.json.push(if bracket == b'{' { '}' } else { ']' });
         if let Some(wrapper) = self.wrapper.take_if(|wrapper| wrapper.frames == self.frames.len()) {
-            let read = self.unwrap(cx, found, wrapper);
+            let read = self.unwrap(cx, report, wrapper);
             if read.as_ref().is_err_and(|(kind, _)| *kind != ErrorKind::DuplicateArgument) {
                 // Recovery begins before the bracket.
                 self.brackets += 1;
@@ -379,32 +380,32 @@ impl Values {
             return read;
         }
         if let Some((start, holds)) = literal {
-            if !equal_literal(cx, found, node, start) {
+            if !equal_literal(cx, report, node, start) {
                 self.node = node;
-                self.violation(cx, found, messages::container(bracket));
+                self.violation(cx, report, messages::container(bracket));
             }
-            found.args.release_if(holds);
+            report.args.release_if(holds);
         }
-        self.end(found)
+        self.end(report)
     }
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
-    pub fn end(&mut self, found: &mut Found) -> Result<bool, Bad> {
+    pub fn end(&mut self, report: &mut Report) -> Result<bool, Bad> {
         while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
-            found.args.json.push(']');
+            report.args.json.push(']');
             self.frames.pop();
         }
         let Some(frame) = self.frames.last_mut() else { return Ok(true) };
         match &mut frame.shape {
             Shape::Array { count } => *count += 1,
             Shape::Object { keys, key, start, again } => match again.take() {
-                None => keys.push(key.clone(), *start..found.args.json.len()),
+                None => keys.push(key.clone(), *start..report.args.json.len()),
                 Some(Repeated { first, holds }) => {
-                    if found.args.json[first] != found.args.json[*start..] {
+                    if report.args.json[first] != report.args.json[*start..] {
                         return Err(messages::twice(&self.path()));
                     }
-                    found.args.json.truncate(*start);
-                    found.args.release_if(holds);
+                    report.args.json.truncate(*start);
+                    report.args.release_if(holds);
                 }
             },
             Shape::Lone => {}
@@ -432,8 +433,8 @@ fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, Strin
 
 /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can
 /// only be a literal, and is none.
-pub fn equal_literal(cx: &Context<'_>, found: &mut Found, id: NodeId, start: usize) -> bool {
-    let written = &found.args.json[start..];
+pub fn equal_literal(cx: &Context<'_>, report: &mut Report, id: NodeId, start: usize) -> bool {
+    let written = &report.args.json[start..];
     let node = cx.schema.node(id);
     let bracket = written.as_bytes()[0];
     if node.literals(bracket).next().is_none() {
@@ -446,8 +447,8 @@ pub fn equal_literal(cx: &Context<'_>, found: &mut Found, id: NodeId, start: usi
         literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
     };
     if let Some(literal) = node.literals(bracket).find(same) {
-        found.args.json.truncate(start);
-        found.args.json.push_str(&literal.json);
+        report.args.json.truncate(start);
+        report.args.json.push_str(&literal.json);
         return true;
     }
     node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array })

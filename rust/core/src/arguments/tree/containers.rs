@@ -36,8 +36,8 @@ impl TreeWriter<'_, '_> {
 
     /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one.
     fn contained(&mut self, id: NodeId, at: &ValuePath<'_>, start: usize) {
-        let bracket = self.found.args.json.as_bytes()[start];
-        if !equal_literal(self.cx, self.found, id, start) {
+        let bracket = self.report.args.json.as_bytes()[start];
+        if !equal_literal(self.cx, self.report, id, start) {
             self.misplaced(id, at, bracket);
         }
     }
@@ -51,13 +51,13 @@ impl TreeWriter<'_, '_> {
     ) -> Result<(), Bad> {
         self.deeper(above)?;
         let id = self.container(id, at, b'[');
-        let start = self.found.args.json.len();
-        self.found.args.json.push('[');
+        let start = self.report.args.json.len();
+        self.report.args.json.push('[');
         for (index, item) in items.enumerate() {
-            push_comma(&mut self.found.args.json);
+            push_comma(&mut self.report.args.json);
             self.value(self.cx.schema.item(id, index), &at.item(index), above + 1, item)?;
         }
-        self.found.args.json.push(']');
+        self.report.args.json.push(']');
         self.contained(id, at, start);
         Ok(())
     }
@@ -70,9 +70,9 @@ impl TreeWriter<'_, '_> {
         write: impl FnOnce(&mut Self, NodeId) -> Result<(), Bad>,
     ) -> Result<(), Bad> {
         self.deeper(above)?;
-        self.found.args.json.push('[');
+        self.report.args.json.push('[');
         write(self, self.cx.schema.item(id, 0))?;
-        self.found.args.json.push(']');
+        self.report.args.json.push(']');
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl TreeWriter<'_, '_> {
                 None => {
                     let has = |_: &ArgumentsBuilder, name: &str| keys.position(name).is_some();
                     let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
-                    let (name, node) = keys::named(self.cx, self.found, id, written, exact, &|| at.path(), &has)?;
+                    let (name, node) = keys::named(self.cx, self.report, id, written, exact, &|| at.path(), &has)?;
                     match keys.position(&name) {
                         Some(position) => position,
                         None => {
@@ -158,16 +158,16 @@ impl TreeWriter<'_, '_> {
             };
             groups[position].1.push(tree);
         }
-        let start = self.found.args.json.len();
-        self.found.args.json.push('{');
+        let start = self.report.args.json.len();
+        self.report.args.json.push('{');
         for (position, (node, trees)) in groups.iter().enumerate() {
             let (name, _) = keys.at(position);
-            push_key(&mut self.found.args.json, name);
+            push_key(&mut self.report.args.json, name);
             self.member(*node, &at.key(name), above + 1, trees)?;
         }
-        self.found.args.json.push('}');
+        self.report.args.json.push('}');
         let has = |name: &str| keys.position(name).is_some();
-        self.found.missing(self.cx, id, &|| at.path(), |_, name| has(name));
+        self.report.missing(self.cx, id, &|| at.path(), |_, name| has(name));
         self.contained(id, at, start);
         Ok(())
     }
@@ -180,12 +180,12 @@ impl TreeWriter<'_, '_> {
         if repeats(self.node(id), self.lists) {
             return self.list(id, at, above, &mut trees.iter().copied());
         }
-        let start = self.found.args.json.len();
+        let start = self.report.args.json.len();
         let mut end = None;
         for tree in trees {
-            let from = self.found.args.json.len();
+            let from = self.report.args.json.len();
             self.value(id, at, above, tree)?;
-            let json = &mut self.found.args.json;
+            let json = &mut self.report.args.json;
             match end {
                 None => end = Some(json.len()),
                 Some(end) if json[start..end] == json[from..] => json.truncate(from),

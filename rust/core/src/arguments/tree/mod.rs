@@ -6,7 +6,7 @@
 mod containers;
 mod path;
 
-use super::{Bad, Context, Found, Io, Object, Step, messages};
+use super::{Bad, Context, Input, Object, Progress, Report, messages};
 use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
@@ -59,7 +59,7 @@ fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
 /// Appends typed values to the arguments.
 pub struct TreeWriter<'w, 'c> {
     pub cx: &'w Context<'c>,
-    pub found: &'w mut Found,
+    pub report: &'w mut Report,
     pub lists: Lists,
 }
 
@@ -79,17 +79,17 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 
     fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
-        self.cx.repair_or(self.found, repair, message)
+        self.cx.repair_or(self.report, repair, message)
     }
 
     fn violation(&mut self, id: NodeId, at: &ValuePath<'_>, kind: ProblemKind, value: &str) {
-        self.found.violation(self.cx, id, kind, || at.path(), value);
+        self.report.violation(self.cx, id, kind, || at.path(), value);
     }
 
     fn bare(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), Bad> {
         let node = self.node(id);
         if node.is_string() {
-            push_string(&mut self.found.args.json, text);
+            push_string(&mut self.report.args.json, text);
             return Ok(());
         }
         let text = trim(text);
@@ -138,7 +138,7 @@ impl<'c> TreeWriter<'_, 'c> {
 
     fn scalar(&mut self, id: NodeId, at: &ValuePath<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
         let schema = self.cx.schema;
-        let json = &mut self.found.args.json;
+        let json = &mut self.report.args.json;
         let start = json.len();
         let Outcome { converted, problem } = coercion::scalar(schema, id, text, quoted, json);
         if let Some(kind) = problem {
@@ -159,27 +159,27 @@ impl<'c> TreeWriter<'_, 'c> {
     /// Writes what is JSON. False: it is none, and nothing was written.
     fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, Bad> {
         let (length, problems, repairs) =
-            (self.found.args.json.len(), self.found.problems.len(), self.found.repairs.len());
+            (self.report.args.json.len(), self.report.problems.len(), self.report.repairs.len());
         // What may be undone must not be sent.
-        let holds = self.found.args.hold();
-        let read = read_json(self.cx, self.found, id, at.path(), above, text);
-        self.found.args.release_if(holds);
+        let holds = self.report.args.hold();
+        let read = read_json(self.cx, self.report, id, at.path(), above, text);
+        self.report.args.release_if(holds);
         let Err(bad) = read else { return Ok(true) };
         let is_json = match bad.0 {
             ErrorKind::InvalidJson => false,
             ErrorKind::Strict(Repair::RelaxedJson) => {
                 let schema = Schema::unknown();
                 let cx = Context { strict: false, schema: &schema, ..*self.cx };
-                read_json(&cx, &mut Found::default(), UNKNOWN, String::new(), above, text).is_ok()
+                read_json(&cx, &mut Report::default(), UNKNOWN, String::new(), above, text).is_ok()
             }
             _ => true,
         };
         if is_json {
             return Err(bad);
         }
-        self.found.args.json.truncate(length);
-        self.found.problems.truncate(problems);
-        self.found.repairs.truncate(repairs);
+        self.report.args.json.truncate(length);
+        self.report.problems.truncate(problems);
+        self.report.repairs.truncate(repairs);
         Ok(false)
     }
 }
@@ -187,16 +187,16 @@ impl<'c> TreeWriter<'_, 'c> {
 /// Reads all of a text, which starts with a bracket, as JSON of type `id`.
 fn read_json(
     cx: &Context<'_>,
-    found: &mut Found,
+    report: &mut Report,
     id: NodeId,
     path: String,
     above: usize,
     text: &str,
 ) -> Result<(), Bad> {
-    let mut io = Io { cx: *cx, found, window: text, at: 0, last: true };
-    match Object::new(cx, id, path, above).feed(&mut io) {
-        Ok(()) if trim(io.rest()).is_empty() => Ok(()),
-        Err(Step::Failed(failure)) => Err((failure.kind, failure.message)),
+    let mut input = Input { cx: *cx, report, window: text, at: 0, last: true };
+    match Object::new(cx, id, path, above).feed(&mut input) {
+        Ok(()) if trim(input.rest()).is_empty() => Ok(()),
+        Err(Progress::Failed(failure)) => Err((failure.kind, failure.message)),
         _ => Err((ErrorKind::InvalidJson, String::new())),
     }
 }
@@ -205,7 +205,7 @@ fn read_json(
 pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
     let schema = Schema::unknown();
     let cx = Context { strict: true, schema: &schema, ..*cx };
-    match read_json(&cx, &mut Found::default(), UNKNOWN, String::new(), 1, text) {
+    match read_json(&cx, &mut Report::default(), UNKNOWN, String::new(), 1, text) {
         Ok(()) => true,
         Err((kind, _)) => !matches!(kind, ErrorKind::InvalidJson | ErrorKind::Strict(_)),
     }

@@ -1,10 +1,10 @@
 //! The body of a call as one JSON object, perhaps in a wrapper that models put around it.
 
-use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages};
+use crate::arguments::{Context, Failure, Flow, Input, Object, Progress, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Wrapper, read_close};
 use crate::syntax::json::JsonLexer;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Scan, has_line_break, starts, ws_run};
 
 #[derive(Debug)]
@@ -17,20 +17,20 @@ pub struct JsonBody {
 }
 
 impl Body for JsonBody {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        let step = self.run(io).err().unwrap_or(Step::Done);
-        read_close(io, step)
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        let step = self.run(input).err().unwrap_or(Progress::CallEnd);
+        read_close(input, step)
     }
 
-    fn skip(&self) -> Skip {
-        if self.tail.is_some() { Skip::After } else { self.object.skip() }
+    fn recovery(&self) -> Recovery {
+        if self.tail.is_some() { Recovery::After } else { self.object.recovery() }
     }
 
-    fn skip_all(&self) -> Skip {
-        Skip::TokenStart
+    fn recovery_at_start(&self) -> Recovery {
+        Recovery::TokenStart
     }
 
-    fn closable(&self, _: &Found) -> bool {
+    fn closable(&self, _: &Report) -> bool {
         self.tail.is_some()
     }
 
@@ -56,49 +56,49 @@ impl JsonBody {
     }
 
     /// Reads up to what ends the call.
-    fn run(&mut self, io: &mut Io<'_>) -> Flow {
-        if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
-            repair(io, Repair::JsonWrapper, "Nothing may surround the JSON object.")?;
+    fn run(&mut self, input: &mut Input<'_>) -> Flow {
+        if self.wrapper.is_some() && !input.report.used(Repair::JsonWrapper) {
+            repair(input, Repair::JsonWrapper, "Nothing may surround the JSON object.")?;
         }
         if self.tail.is_none() {
-            self.object.feed(io)?;
+            self.object.feed(input)?;
         }
         let (blank, line) = self.tail.get_or_insert_default();
         loop {
-            let token = ws_run(io.window, io.at);
-            *blank |= token > io.at;
-            *line |= has_line_break(&io.window[io.at..token]);
-            io.at = token;
-            let (rest, last) = (io.rest(), io.last);
+            let token = ws_run(input.window, input.at);
+            *blank |= token > input.at;
+            *line |= has_line_break(&input.window[input.at..token]);
+            input.at = token;
+            let (rest, last) = (input.rest(), input.last);
             if rest.is_empty() {
-                return Err(Step::Need);
+                return Err(Progress::Incomplete);
             }
             let wrapper = self.wrapper.map_or(Scan::NoMatch, |wrapper| starts(rest, wrapper.close(), last));
-            let close = io.cx.delimiters.closes(rest, last).void();
+            let close = input.cx.delimiters.closes(rest, last).void();
             if close.is_match() {
                 return Ok(());
             }
             if wrapper.is_match() {
-                io.at += self.wrapper.take().map_or(0, |wrapper| wrapper.close().len());
+                input.at += self.wrapper.take().map_or(0, |wrapper| wrapper.close().len());
                 (*line, *blank) = (false, false);
                 continue;
             }
-            let open = starts(rest, &io.cx.delimiters.open, last);
+            let open = starts(rest, &input.cx.delimiters.open, last);
             if open.is_match() && *line {
-                repair(io, Repair::MissingClose, messages::UNCLOSED)?;
+                repair(input, Repair::MissingClose, messages::UNCLOSED)?;
                 return Ok(());
             }
             if [close, wrapper, open].contains(&Scan::Incomplete) {
-                return Err(Step::Need);
+                return Err(Progress::Incomplete);
             }
             let message = "The call must be closed after the JSON object.".to_owned();
-            let skip = if *blank { Skip::TokenStart } else { Skip::After };
-            return Err(Step::Failed(Failure { kind: ErrorKind::MalformedCall, message, skip }));
+            let recovery = if *blank { Recovery::TokenStart } else { Recovery::After };
+            return Err(Progress::Failed(Failure { kind: ErrorKind::MalformedCall, message, recovery }));
         }
     }
 }
 
-fn repair(io: &mut Io<'_>, repair: Repair, message: &str) -> Flow {
-    let failed = |(kind, message)| Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
-    io.repair(repair, message).map_err(failed)
+fn repair(input: &mut Input<'_>, repair: Repair, message: &str) -> Flow {
+    let failed = |(kind, message)| Progress::Failed(Failure { kind, message, recovery: Recovery::TokenStart });
+    input.repair(repair, message).map_err(failed)
 }

@@ -1,9 +1,9 @@
 //! A JSON object where elements, lines or parameters are expected: `<name>{…}</name>`.
 
-use crate::arguments::{Context, Failure, Flow, Io, Object, Step};
+use crate::arguments::{Context, Failure, Flow, Input, Object, Progress};
 use crate::error::ErrorKind;
 use crate::protocols::body::Form;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::Closer;
 
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub enum ObjectInTag {
     /// Its last bracket is read.
     Complete,
     /// The call has failed. Its rest is read by quotes and brackets alone.
-    Failed(Skip),
+    Failed(Recovery),
 }
 
 impl ObjectInTag {
@@ -21,11 +21,11 @@ impl ObjectInTag {
     }
 
     /// Reads the object, up to its end.
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Flow {
-        let ObjectInTag::Reading(object) = self else { return Err(Step::Done) };
-        match object.feed(io) {
-            Err(Step::Failed(Failure { kind, message, skip })) => {
-                *self = ObjectInTag::Failed(skip);
+    pub fn feed(&mut self, input: &mut Input<'_>) -> Flow {
+        let ObjectInTag::Reading(object) = self else { return Err(Progress::CallEnd) };
+        match object.feed(input) {
+            Err(Progress::Failed(Failure { kind, message, recovery })) => {
+                *self = ObjectInTag::Failed(recovery);
                 Err((kind, message).into())
             }
             read => {
@@ -38,27 +38,27 @@ impl ObjectInTag {
     }
 
     /// The failure of a call in which something other than the closing tag follows the object.
-    pub fn not_closed(&mut self, name: &str) -> Step {
-        *self = ObjectInTag::Failed(Skip::After);
+    pub fn not_closed(&mut self, name: &str) -> Progress {
+        *self = ObjectInTag::Failed(Recovery::After);
         (ErrorKind::MalformedCall, format!("Only </{name}> may follow the JSON object.")).into()
     }
 
     /// How the rest is read once the call has failed.
-    pub fn skip(&self) -> Skip {
+    pub fn recovery(&self) -> Recovery {
         match self {
-            ObjectInTag::Reading(object) => object.skip(),
-            ObjectInTag::Complete => Skip::After,
-            ObjectInTag::Failed(skip) => *skip,
+            ObjectInTag::Reading(object) => object.recovery(),
+            ObjectInTag::Complete => Recovery::After,
+            ObjectInTag::Failed(recovery) => *recovery,
         }
     }
 
     /// Reads a call that has failed to its closing tag.
-    pub fn recover(&mut self, io: &mut Io<'_>, name: &str, form: Form) -> Step {
+    pub fn recover(&mut self, input: &mut Input<'_>, name: &str, form: Form) -> Progress {
         let close = if form == Form::Broken { "/>".to_owned() } else { format!("</{name}>") };
-        let mut skip = self.skip();
-        let closed = skip.read(io.window, &mut io.at, io.last, &Closer::Text(&close));
-        *self = ObjectInTag::Failed(skip);
-        io.at += closed.unwrap_or(0);
-        if closed.is_some() { Step::Done } else { Step::Need }
+        let mut recovery = self.recovery();
+        let closed = recovery.read(input.window, &mut input.at, input.last, &Closer::Text(&close));
+        *self = ObjectInTag::Failed(recovery);
+        input.at += closed.unwrap_or(0);
+        if closed.is_some() { Progress::CallEnd } else { Progress::Incomplete }
     }
 }

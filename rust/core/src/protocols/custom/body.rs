@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Host, Reading};
-use crate::arguments::{Context, Failure, Found, Io, Object, Step, messages};
+use crate::arguments::{Context, Failure, Input, Object, Progress, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 
 #[derive(Debug)]
 pub struct CustomBody {
@@ -15,11 +15,11 @@ pub struct CustomBody {
     looked: usize,
     /// Bytes that the host was shown.
     shown: usize,
-    state: State,
+    state: CustomState,
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum CustomState {
     #[default]
     Open,
     /// Behind CLOSE; these are the arguments.
@@ -28,66 +28,66 @@ enum State {
 }
 
 impl Body for CustomBody {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        if let State::Read(arguments) = std::mem::replace(&mut self.state, State::Closed) {
-            return typed(io.cx, io.found, &arguments);
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        if let CustomState::Read(arguments) = std::mem::replace(&mut self.state, CustomState::Closed) {
+            return typed(input.cx, input.report, &arguments);
         }
-        self.state = State::Open;
-        let close = io.cx.delimiters.close.as_str();
+        self.state = CustomState::Open;
+        let close = input.cx.delimiters.close.as_str();
         loop {
-            let rest = io.rest();
+            let rest = input.rest();
             let (end, behind) = match memchr::memmem::find(&rest.as_bytes()[self.looked..], close.as_bytes()) {
                 Some(found) => (self.looked + found, self.looked + found + close.len()),
-                None if io.last => (rest.len(), rest.len()),
+                None if input.last => (rest.len(), rest.len()),
                 None => {
                     self.looked = rest.len().saturating_sub(close.len() - 1).max(self.looked);
-                    return Step::Need;
+                    return Progress::Incomplete;
                 }
             };
             let body = &rest[..end];
             self.shown += end;
-            if self.shown > io.cx.limits.call_bytes {
+            if self.shown > input.cx.limits.call_bytes {
                 let message = "The call contains too many closing tags. Write less in one call.".to_owned();
-                return self.failed(io, behind, ErrorKind::TooLarge, message);
+                return self.failed(input, behind, ErrorKind::TooLarge, message);
             }
             match self.host.read(body) {
-                Reading::More if behind == end => return Step::Need,
+                Reading::More if behind == end => return Progress::Incomplete,
                 Reading::More => self.looked = end + close.chars().next().map_or(1, char::len_utf8),
-                Reading::Bad(message) => return self.failed(io, behind, ErrorKind::MalformedCall, message),
+                Reading::Bad(message) => return self.failed(input, behind, ErrorKind::MalformedCall, message),
                 Reading::Call { name, arguments } => {
                     if behind == end
-                        && let Err(kind) = io.cx.repair(io.found, Repair::MissingClose)
+                        && let Err(kind) = input.cx.repair(input.report, Repair::MissingClose)
                     {
                         let message = "The call is not closed.".to_owned();
-                        return self.failed(io, behind, kind, message);
+                        return self.failed(input, behind, kind, message);
                     }
-                    io.at += behind;
-                    self.state = State::Read(arguments);
-                    return Step::Named(name);
+                    input.at += behind;
+                    self.state = CustomState::Read(arguments);
+                    return Progress::ToolName(name);
                 }
             }
         }
     }
 
     /// After a failure: to the next CLOSE, unless the call's own was read.
-    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        if !matches!(self.state, State::Open) {
-            return Step::Done;
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        if !matches!(self.state, CustomState::Open) {
+            return Progress::CallEnd;
         }
-        let close = io.cx.delimiters.close.as_str();
-        let rest = io.rest();
+        let close = input.cx.delimiters.close.as_str();
+        let rest = input.rest();
         match memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
             Some(found) => {
-                io.at += found + close.len();
-                Step::Done
+                input.at += found + close.len();
+                Progress::CallEnd
             }
             None => {
                 let mut end = rest.len().saturating_sub(close.len() - 1);
                 while !rest.is_char_boundary(end) {
                     end -= 1;
                 }
-                io.at += end;
-                Step::Need
+                input.at += end;
+                Progress::Incomplete
             }
         }
     }
@@ -95,26 +95,26 @@ impl Body for CustomBody {
 
 impl CustomBody {
     pub fn new(host: Arc<dyn Host>) -> Self {
-        CustomBody { host, looked: 0, shown: 0, state: State::Open }
+        CustomBody { host, looked: 0, shown: 0, state: CustomState::Open }
     }
 
-    fn failed(&mut self, io: &mut Io<'_>, behind: usize, kind: ErrorKind, message: String) -> Step {
-        io.at += behind;
-        self.state = State::Closed;
-        Step::Failed(Failure { kind, message, skip: Skip::Body })
+    fn failed(&mut self, input: &mut Input<'_>, behind: usize, kind: ErrorKind, message: String) -> Progress {
+        input.at += behind;
+        self.state = CustomState::Closed;
+        Progress::Failed(Failure { kind, message, recovery: Recovery::Body })
     }
 }
 
 /// The arguments, as the schema has them.
-fn typed(cx: Context<'_>, found: &mut Found, arguments: &str) -> Step {
+fn typed(cx: Context<'_>, report: &mut Report, arguments: &str) -> Progress {
     let mut object = Object::new(&cx, cx.schema.root, String::new(), 0);
-    let mut io = Io { cx, found, window: arguments, at: 0, last: true };
-    match object.feed(&mut io) {
-        Ok(()) => Step::Done,
-        Err(Step::Failed(failure)) => Step::Failed(Failure { skip: Skip::Body, ..failure }),
+    let mut input = Input { cx, report, window: arguments, at: 0, last: true };
+    match object.feed(&mut input) {
+        Ok(()) => Progress::CallEnd,
+        Err(Progress::Failed(failure)) => Progress::Failed(Failure { recovery: Recovery::Body, ..failure }),
         Err(_) => {
             let (kind, message) = (ErrorKind::MalformedCall, messages::UNCLOSED.to_owned());
-            Step::Failed(Failure { kind, message, skip: Skip::Body })
+            Progress::Failed(Failure { kind, message, recovery: Recovery::Body })
         }
     }
 }

@@ -62,13 +62,13 @@ pub struct Custom {
 const HEAD_CHARS: usize = 64;
 
 #[derive(Debug)]
-pub struct Own {
+pub struct CustomProtocol {
     parts: Custom,
     facts: Facts,
     base: Option<Arc<dyn Protocol>>,
 }
 
-impl Own {
+impl CustomProtocol {
     /// The protocol, or a sentence that says what is wrong with its parts. `base` is the protocol that the parts name.
     pub fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
         let (result, close) = (&parts.result, &parts.close);
@@ -110,7 +110,7 @@ impl Own {
             result_marks: Cow::Owned(vec![Cow::Owned(result.0.clone())]),
             ..facts
         };
-        Ok(Own { parts, facts, base })
+        Ok(CustomProtocol { parts, facts, base })
     }
 
     fn opened(&self, text: &str, last: bool) -> Attempt {
@@ -121,7 +121,7 @@ impl Own {
         let head = match shown.find(close.as_str()) {
             Some(end) => &shown[..end],
             None if shown.len() < behind.len() || last => shown,
-            None if *begins => return Attempt::Need,
+            None if *begins => return Attempt::Incomplete,
             None => shown,
         };
         if *begins && !host.begins(head) {
@@ -131,7 +131,7 @@ impl Own {
     }
 }
 
-impl CallWriter for Own {
+impl CallWriter for CustomProtocol {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         if let Some(base) = &self.base {
             return base.write_call(cx, arguments, out);
@@ -151,7 +151,7 @@ impl CallWriter for Own {
     }
 }
 
-impl Protocol for Own {
+impl Protocol for CustomProtocol {
     fn facts(&self) -> Facts {
         self.facts.clone()
     }
@@ -183,7 +183,7 @@ impl Protocol for Own {
         }
         match starts(text, &self.parts.open, last) {
             Scan::Match(()) => self.opened(text, last),
-            Scan::Incomplete => Attempt::Need,
+            Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
         }
     }

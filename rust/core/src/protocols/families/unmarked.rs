@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::envelope::format;
-use crate::protocols::bodies::envelope::unmarked::{Unmarked as Found, look};
+use crate::protocols::bodies::envelope::unmarked::{Unmarked as Report, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
 use crate::protocols::prompt::{Examples, Prompt};
@@ -20,9 +20,9 @@ use crate::tools::{Tool, Tools};
 
 const FENCE: &str = "```";
 #[derive(Debug)]
-pub struct Unmarked;
+pub struct UnmarkedCalls;
 
-impl CallWriter for Unmarked {
+impl CallWriter for UnmarkedCalls {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         format::write_call(cx, arguments, out);
     }
@@ -32,7 +32,7 @@ impl CallWriter for Unmarked {
     }
 }
 
-impl Protocol for Unmarked {
+impl Protocol for UnmarkedCalls {
     fn facts(&self) -> Facts {
         Facts { result_marks: Cow::Borrowed(&[]), ..Facts::new(FENCE, FENCE, "json") }
     }
@@ -50,7 +50,7 @@ impl Protocol for Unmarked {
         let (text, last) = (&text[..end], last || end < text.len());
         let fence = starts(text, FENCE, last);
         let lead = match fence {
-            Scan::Incomplete => return Attempt::Need,
+            Scan::Incomplete => return Attempt::Incomplete,
             Scan::Match(()) => 0,
             // The line break before a line is text.
             Scan::NoMatch => usize::from(text.starts_with('\n')),
@@ -69,19 +69,19 @@ impl Protocol for Unmarked {
         let lead = if lead < open { lead } else { body };
         match text.as_bytes().get(body) {
             Some(b'{' | b'[') if placed => {}
-            None if !last => return Attempt::Need,
+            None if !last => return Attempt::Incomplete,
             _ => return step,
         }
         match look(tools, &text[body..], last) {
-            Found::Call { body: inner, wrapped } => {
+            Report::Call { body: inner, wrapped } => {
                 let fenced = fence == Scan::Match(());
                 let markers = if fenced { Markers::Fence { wrapped } } else { Markers::Bracket { wrapped } };
                 let opening = Opening::Envelope(None, markers);
                 let (open, body) = (open.max(body + 1), body + inner);
                 Attempt::Call { lead, open, name: None, body, opening, style: None }
             }
-            Found::Need => Attempt::Need,
-            Found::Text | Found::Unknown | Found::Broken => step,
+            Report::Need => Attempt::Incomplete,
+            Report::Text | Report::Unknown | Report::Broken => step,
         }
     }
 

@@ -27,7 +27,7 @@ pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let open = &settings.delimiters.open;
     match starts(text, open, false) {
         Scan::Match(()) => Head::new((tools, settings), text, open.len(), None).attempt(),
-        Scan::Incomplete => Attempt::Need,
+        Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch if open == OPEN => match respelled(tools, settings, text) {
             Attempt::Text(_) => misspelled(tools, settings, &SPELLINGS, text, false),
             attempt => attempt,
@@ -44,7 +44,7 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let begin = &OPEN[..OPEN.len() - 1];
     match starts_as(text, begin, false) {
         Scan::Match(()) => {}
-        Scan::Incomplete => return Attempt::Need,
+        Scan::Incomplete => return Attempt::Incomplete,
         Scan::NoMatch => return step,
     }
     let end = first_chars(text, ATTEMPT_CHARS);
@@ -55,17 +55,17 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let style = Style { repairs: vec![Repair::TagStyle], delimiters: delimiters.map(Arc::new) };
     let opened = |open: usize| Head::new((tools, settings), text, open, Some(style));
     match text.as_bytes()[..end].get(after) {
-        None if end == text.len() => return Attempt::Need,
+        None if end == text.len() => return Attempt::Incomplete,
         Some(b'>') => return opened(after + 1).attempt_of_known(),
         Some(_) if after > begin.len() => match starts_as(&text[after..end], "name", end < text.len()) {
             Scan::Match(()) => {}
-            Scan::Incomplete => return Attempt::Need,
+            Scan::Incomplete => return Attempt::Incomplete,
             Scan::NoMatch => return step,
         },
         _ => return step,
     }
     let head = match named_tag(&text[..end], begin.len(), end < text.len()) {
-        Scan::Incomplete => return Attempt::Need,
+        Scan::Incomplete => return Attempt::Incomplete,
         Scan::NoMatch => return step,
         Scan::Match(head) => head,
     };
@@ -136,7 +136,7 @@ impl<'a> Head<'a> {
     }
 
     fn need(&self) -> Attempt {
-        if self.last { Attempt::Text(self.open) } else { Attempt::Need }
+        if self.last { Attempt::Text(self.open) } else { Attempt::Incomplete }
     }
 
     fn bad(&self, tool: usize) -> Attempt {
@@ -302,7 +302,7 @@ impl<'a> Head<'a> {
             };
         }
         match self.object(token) {
-            Scan::Incomplete => return Attempt::Need,
+            Scan::Incomplete => return Attempt::Incomplete,
             Scan::Match((at, None)) => {
                 return match tool.map_or(Scan::NoMatch, |tool| self.repeats_name(at, tool)) {
                     Scan::Match(()) => {

@@ -22,7 +22,7 @@ use body::Elements;
 pub struct Xml;
 
 /// What the text after an opening tag is.
-enum Look {
+enum TagContent {
     Need,
     Text,
     Call,
@@ -58,15 +58,15 @@ fn line(tools: &Tools, text: &str, last: bool) -> Option<Result<(usize, usize), 
 
 impl Xml {
     /// Scans the text after the opening tag, which ends at byte `end`.
-    fn behind(&self, tools: &Tools, name: &str, at: usize, text: &str, end: usize, last: bool) -> Look {
+    fn behind(&self, tools: &Tools, name: &str, at: usize, text: &str, end: usize, last: bool) -> TagContent {
         let most = first_chars(text, ATTEMPT_CHARS + name.len());
         let (text, last) = (&text[..most.max(end)], last || most < text.len());
-        let need = if last { Look::Text } else { Look::Need };
+        let need = if last { TagContent::Text } else { TagContent::Need };
         let schema = &tools.at(at).schema;
         let next = ws_run(text, end);
         match text.as_bytes().get(next) {
             None => return need,
-            Some(b'{') => return Look::Call,
+            Some(b'{') => return TagContent::Call,
             Some(_) => {}
         }
         // Text belongs to a call only if it is closed or fields follow.
@@ -78,22 +78,22 @@ impl Xml {
             // The name may continue.
             let cut = 1 + child.len() == rest.len();
             if cut && !last {
-                return Look::Need;
+                return TagContent::Need;
             }
             if child.is_empty() {
                 let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
                 match closes(rest, name, last).0 {
-                    Scan::Match(()) => return Look::Call,
-                    Scan::NoMatch if first && special.contains(&Scan::Match(())) => return Look::Call,
+                    Scan::Match(()) => return TagContent::Call,
+                    Scan::NoMatch if first && special.contains(&Scan::Match(())) => return TagContent::Call,
                     Scan::NoMatch if !special.contains(&Scan::Incomplete) => {}
-                    Scan::Incomplete | Scan::NoMatch => return Look::Need,
+                    Scan::Incomplete | Scan::NoMatch => return TagContent::Need,
                 }
             } else if !cut && is_field(schema, child) {
-                return Look::Call;
+                return TagContent::Call;
             } else if tools.find(child).is_some() {
-                return Look::Text;
+                return TagContent::Text;
             } else if first {
-                return Look::Call;
+                return TagContent::Call;
             }
             from += offset + 1;
         }
@@ -175,7 +175,7 @@ impl Protocol for Xml {
         if !text.starts_with('<') {
             return match line(tools, text, last) {
                 None => Attempt::Text(step),
-                Some(Err(())) => Attempt::Need,
+                Some(Err(())) => Attempt::Incomplete,
                 Some(Ok((lead, length))) => {
                     let name = lead..lead + length;
                     let lookup = tools.lookup(&text[name.clone()]);
@@ -184,29 +184,29 @@ impl Protocol for Xml {
             };
         }
         let (name, form, end) = match opener(text, last) {
-            Opener::Need => return Attempt::Need,
+            Opener::Need => return Attempt::Incomplete,
             Opener::No => return in_tag(tools, text, last),
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
         let Some(at) = lookup.tool() else { return in_tag(tools, text, last) };
         let look = match form {
-            Form::Empty | Form::Line => Look::Call,
+            Form::Empty | Form::Line => TagContent::Call,
             Form::Open => self.behind(tools, &text[name.clone()], at, text, end, last),
             Form::Broken => {
                 let field = name_length(text.get(end + 1..).unwrap_or(""));
                 match text.as_bytes().get(end) {
-                    Some(b'{') => Look::Call,
-                    Some(b'<') if end + 1 + field == text.len() && !last => Look::Need,
-                    Some(b'<') if is_field(&tools.at(at).schema, &text[end + 1..end + 1 + field]) => Look::Call,
-                    _ => Look::Text,
+                    Some(b'{') => TagContent::Call,
+                    Some(b'<') if end + 1 + field == text.len() && !last => TagContent::Need,
+                    Some(b'<') if is_field(&tools.at(at).schema, &text[end + 1..end + 1 + field]) => TagContent::Call,
+                    _ => TagContent::Text,
                 }
             }
         };
         match look {
-            Look::Need => Attempt::Need,
-            Look::Text => in_tag(tools, text, last),
-            Look::Call => self.call(0, end, name, lookup, form),
+            TagContent::Need => Attempt::Incomplete,
+            TagContent::Text => in_tag(tools, text, last),
+            TagContent::Call => self.call(0, end, name, lookup, form),
         }
     }
 

@@ -24,7 +24,7 @@ use mapping::Mapping;
 pub struct Yaml;
 
 /// What the text after an opening tag is.
-enum Look {
+enum BodyStart {
     Need,
     Text,
     Lines,
@@ -33,12 +33,12 @@ enum Look {
 }
 
 /// Scans for a key or a closing tag after the opening, which ends at byte `end`. Without one, the opening is prose.
-fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> BodyStart {
     let schema = &tools.at(at).schema;
     let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
     let full = most < text.len();
     let (text, last) = (&text[..most], last || full);
-    let need = if last { Look::Text } else { Look::Need };
+    let need = if last { BodyStart::Text } else { BodyStart::Need };
     let bytes = text.as_bytes();
     let mut at = end;
     let mut line = false;
@@ -62,8 +62,8 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
         b'{' => {
             return match bytes.get(ws_run(text, at + 1)) {
                 None => need,
-                Some(b'"' | b'\'' | b'}') if !opens_quote(&text[end..at]) => Look::Json(at),
-                Some(_) => Look::Lines,
+                Some(b'"' | b'\'' | b'}') if !opens_quote(&text[end..at]) => BodyStart::Json(at),
+                Some(_) => BodyStart::Lines,
             };
         }
         // A colon at the end of the message does not make a key, because the next character would decide it.
@@ -80,14 +80,14 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
     match ahead {
         Scan::Incomplete => return need,
         Scan::Match((length, _)) if line || is_field(schema, rest[..length].trim_matches(['"', '\''])) => {
-            return Look::Lines;
+            return BodyStart::Lines;
         }
         Scan::Match(_) | Scan::NoMatch => {}
     }
     let mut from = at;
     if form == Form::Broken {
         match starts(rest, "/>", last) {
-            Scan::Match(()) => return Look::Lines,
+            Scan::Match(()) => return BodyStart::Lines,
             Scan::Incomplete => return need,
             Scan::NoMatch => {}
         }
@@ -95,10 +95,10 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
     while let Some(offset) = memchr::memchr(b'<', &bytes[from..]) {
         from += offset;
         match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
-            (Scan::Match(()), _) => return Look::Lines,
+            (Scan::Match(()), _) => return BodyStart::Lines,
             (Scan::Incomplete, _) | (_, Opener::Need) => return need,
             (_, Opener::Tag { name, .. }) if tools.find(&text[from..][name.clone()]).is_some() => {
-                return Look::Text;
+                return BodyStart::Text;
             }
             _ => from += 1,
         }
@@ -192,7 +192,7 @@ impl Protocol for Yaml {
             return step;
         }
         let (name, form, end) = match opener(text, last) {
-            Opener::Need => return Attempt::Need,
+            Opener::Need => return Attempt::Incomplete,
             Opener::No => return in_tag(tools, text, last),
             Opener::Tag { name, form, end } => (name, form, end),
         };
@@ -201,14 +201,14 @@ impl Protocol for Yaml {
         // The indentation of the first line counts.
         let open = if form == Form::Broken { name.end } else { end };
         let look = match form {
-            Form::Empty => Look::Lines,
+            Form::Empty => BodyStart::Lines,
             _ => behind(tools, at, &text[name.clone()], form, text, open, last),
         };
         let (body, json) = match look {
-            Look::Need => return Attempt::Need,
-            Look::Text => return in_tag(tools, text, last),
-            Look::Lines => (open, false),
-            Look::Json(at) => (at, true),
+            BodyStart::Need => return Attempt::Incomplete,
+            BodyStart::Text => return in_tag(tools, text, last),
+            BodyStart::Lines => (open, false),
+            BodyStart::Json(at) => (at, true),
         };
         Attempt::named(open, (name, lookup), body, Opening::Own { form, json })
     }

@@ -3,44 +3,46 @@
 use std::mem::take;
 
 use super::{Envelope, EnvelopeState, fail};
-use crate::arguments::{Bad, Flow, Io, Step};
+use crate::arguments::{Bad, Flow, Input, Progress};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{JsonLexeme, TokenSet};
 use crate::syntax::scan::{Scan, first_chars, starts};
 
 impl Envelope {
     /// After a value.
-    pub(super) fn comma(&mut self, io: &mut Io<'_>) -> Flow {
-        match self.punct(io)? {
+    pub(super) fn comma(&mut self, input: &mut Input<'_>) -> Flow {
+        match self.punct(input)? {
             None => {
-                self.missing_bracket(io)?;
-                return self.end(io);
+                self.missing_bracket(input)?;
+                return self.end(input);
             }
             Some(b',') => self.state = EnvelopeState::Key { first: false },
-            Some(b'}') => return self.end(io),
-            Some(byte) => return self.misplaced(io, JsonLexeme::Punct(byte), "a comma or } is expected"),
+            Some(b'}') => return self.end(input),
+            Some(byte) => return self.misplaced(input, JsonLexeme::Punct(byte), "a comma or } is expected"),
         }
         Ok(())
     }
 
     /// Punctuation after a value. `None`: CLOSE, which is not consumed.
-    fn punct(&mut self, io: &mut Io<'_>) -> Flow<Option<u8>> {
-        match self.next_lexeme(io, TokenSet::Punctuation) {
+    fn punct(&mut self, input: &mut Input<'_>) -> Flow<Option<u8>> {
+        match self.next_lexeme(input, TokenSet::Punctuation) {
             Ok(JsonLexeme::Punct(byte)) => Ok(Some(byte)),
-            Err(Step::Failed(failure)) => match starts(io.rest(), &io.cx.delimiters.close, io.last).decided()? {
-                Some(()) => Ok(None),
-                None => Err(Step::Failed(failure)),
-            },
-            _ => Err(Step::Need),
+            Err(Progress::Failed(failure)) => {
+                match starts(input.rest(), &input.cx.delimiters.close, input.last).decided()? {
+                    Some(()) => Ok(None),
+                    None => Err(Progress::Failed(failure)),
+                }
+            }
+            _ => Err(Progress::Incomplete),
         }
     }
 
-    fn missing_bracket(&self, io: &mut Io<'_>) -> Result<(), Bad> {
-        self.repair(io, Repair::UnbalancedBrackets, "a bracket is missing at its end")
+    fn missing_bracket(&self, input: &mut Input<'_>) -> Result<(), Bad> {
+        self.repair(input, Repair::UnbalancedBrackets, "a bracket is missing at its end")
     }
 
     /// The object's last bracket is read.
-    pub(super) fn end(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn end(&mut self, input: &mut Input<'_>) -> Flow {
         if take(&mut self.inner) {
             self.state = EnvelopeState::Comma;
             return Ok(());
@@ -49,78 +51,78 @@ impl Envelope {
         if self.name.is_empty() {
             return fail(ErrorKind::MalformedCall, "it has no \"name\"");
         }
-        if self.given { Ok(()) } else { self.arguments(io, "{}") }
+        if self.given { Ok(()) } else { self.arguments(input, "{}") }
     }
 
     /// After an object of a list.
-    pub(super) fn between(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn between(&mut self, input: &mut Input<'_>) -> Flow {
         let EnvelopeState::Between { comma } = self.state else { return Ok(()) };
-        self.state = match self.punct(io)? {
+        self.state = match self.punct(input)? {
             None => {
-                self.missing_bracket(io)?;
+                self.missing_bracket(input)?;
                 EnvelopeState::Tail
             }
             Some(b',') if !comma => EnvelopeState::Between { comma: true },
             Some(b'{') => {
-                io.at -= 1;
+                input.at -= 1;
                 if !comma {
-                    self.repair(io, Repair::RelaxedJson, "a comma must separate the objects of a list")?;
+                    self.repair(input, Repair::RelaxedJson, "a comma must separate the objects of a list")?;
                 }
-                return Err(Step::Next);
+                return Err(Progress::NextCall);
             }
             Some(b']') => {
                 if comma {
-                    self.repair(io, Repair::RelaxedJson, "a comma must not precede ]")?;
+                    self.repair(input, Repair::RelaxedJson, "a comma must not precede ]")?;
                 }
                 EnvelopeState::Tail
             }
-            Some(byte) => return self.misplaced(io, JsonLexeme::Punct(byte), "a comma or ] is expected"),
+            Some(byte) => return self.misplaced(input, JsonLexeme::Punct(byte), "a comma or ] is expected"),
         };
         Ok(())
     }
 
     /// After the last bracket.
-    pub(super) fn tail(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn tail(&mut self, input: &mut Input<'_>) -> Flow {
         if self.wrapped {
-            match self.punct(io)? {
+            match self.punct(input)? {
                 Some(b'}') => self.wrapped = false,
                 _ => return fail(ErrorKind::MalformedCall, "} is expected after the list"),
             }
         }
         if self.bare {
-            return Err(Step::Done);
+            return Err(Progress::CallEnd);
         }
-        let byte = io.next_byte()?;
-        let (cx, rest, last) = (io.cx, io.rest(), io.last);
+        let byte = input.next_byte()?;
+        let (cx, rest, last) = (input.cx, input.rest(), input.last);
         if let Some(()) = starts(rest, &cx.delimiters.close, last).decided()? {
-            io.at += cx.delimiters.close.len();
-            return Err(Step::Done);
+            input.at += cx.delimiters.close.len();
+            return Err(Progress::CallEnd);
         }
         let marks = cx.result_marks.iter().map(|mark| &**mark).chain([cx.delimiters.open.as_str()]);
         if let Some(()) = Scan::first_of(marks.map(|mark| starts(rest, mark, last))).decided()? {
-            self.repair(io, Repair::MissingClose, "it is not closed")?;
-            return Err(Step::Done);
+            self.repair(input, Repair::MissingClose, "it is not closed")?;
+            return Err(Progress::CallEnd);
         }
         if let Some(wrapper) = self.wrapper
             && let Some(()) = starts(rest, wrapper.close(), last).decided()?
         {
-            io.at += wrapper.close().len();
+            input.at += wrapper.close().len();
             self.wrapper = None;
             return Ok(());
         }
         match byte {
             b'}' | b']' => {
-                self.repair(io, Repair::UnbalancedBrackets, "there is one bracket too many at its end")?;
-                io.at += 1;
+                self.repair(input, Repair::UnbalancedBrackets, "there is one bracket too many at its end")?;
+                input.at += 1;
             }
             b'{' if !self.list => {
-                self.repair(io, Repair::MissingClose, "it is not closed")?;
-                return Err(Step::Next);
+                self.repair(input, Repair::MissingClose, "it is not closed")?;
+                return Err(Progress::NextCall);
             }
             _ => match tag(rest, last).decided()? {
                 Some(length) => {
-                    self.repair(io, Repair::StrayTag, "a tag must not follow the JSON object")?;
-                    io.at += length;
+                    self.repair(input, Repair::StrayTag, "a tag must not follow the JSON object")?;
+                    input.at += length;
                 }
                 None => {
                     let what = format!("only {} may follow the JSON", cx.delimiters.close);

@@ -101,7 +101,7 @@ pub fn attempt(
     let open = settings.delimiters.open.as_str();
     match (starts(text, open, last), spellings) {
         (Scan::Match(()), _) => {}
-        (Scan::Incomplete, _) => return Attempt::Need,
+        (Scan::Incomplete, _) => return Attempt::Incomplete,
         (Scan::NoMatch, Some(spellings)) => return misspelled(tools, settings, spellings, text, last),
         (Scan::NoMatch, None) => return Attempt::text(text),
     }
@@ -110,9 +110,9 @@ pub fn attempt(
     let last = last || end < rest.len();
     let fences = !settings.delimiters.close.starts_with('`');
     match json_start(&rest[..end], ws_run(&rest[..end], 0), last, fences, true) {
-        Scan::Incomplete => Attempt::Need,
+        Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
-            Scan::Incomplete => Attempt::Need,
+            Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::Text(open.len()),
             Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own, false),
         },

@@ -4,7 +4,7 @@ use std::mem::{swap, take};
 
 use super::{Envelope, EnvelopeState, fail};
 use crate::arguments::object::Quotes;
-use crate::arguments::{Flow, Io, Step, messages};
+use crate::arguments::{Flow, Input, Progress, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::NAME_CHARS;
 use crate::syntax::json::{Value, parse};
@@ -40,16 +40,16 @@ impl Envelope {
     }
 
     /// A value is read that is not part of the arguments, or must still be typed.
-    pub(super) fn read(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn read(&mut self, input: &mut Input<'_>) -> Flow {
         let json = self.aside.as_mut().map(|aside| take(&mut aside.json)).unwrap_or_default();
         match self.role() {
-            Role::Name if json.starts_with('"') => decoded(&json).map_or(Ok(()), |name| self.named(io, &name)),
+            Role::Name if json.starts_with('"') => decoded(&json).map_or(Ok(()), |name| self.named(input, &name)),
             Role::Name if self.key == "name" => fail(ErrorKind::MalformedCall, "the tool's name must be a string"),
-            Role::Arguments if self.given => self.again(io, &json),
+            Role::Arguments if self.given => self.again(input, &json),
             Role::Arguments => {
                 self.given = true;
                 if !self.name.is_empty() {
-                    return self.arguments(io, &json);
+                    return self.arguments(input, &json);
                 }
                 self.held = Some(json);
                 Ok(())
@@ -62,15 +62,15 @@ impl Envelope {
                     return fail(ErrorKind::MalformedCall, &what);
                 }
                 let message = format!("{key} is outside \"arguments\" and would be ignored; put it inside.");
-                io.found.problem(ProblemKind::UnknownField, self.key.to_string(), message);
+                input.report.problem(ProblemKind::UnknownField, self.key.to_string(), message);
                 Ok(())
             }
         }
     }
 
-    pub(super) fn named(&mut self, io: &mut Io<'_>, name: &str) -> Flow {
+    pub(super) fn named(&mut self, input: &mut Input<'_>, name: &str) -> Flow {
         if self.key != "name" {
-            self.repair(io, Repair::KeyAlias, "the tool's name belongs under the key \"name\"")?;
+            self.repair(input, Repair::KeyAlias, "the tool's name belongs under the key \"name\"")?;
         }
         if self.name == name && !name.is_empty() {
             return Ok(());
@@ -85,17 +85,17 @@ impl Envelope {
         if self.held.is_some() {
             self.state = EnvelopeState::Value;
         }
-        Err(Step::Named(name.to_owned()))
+        Err(Progress::ToolName(name.to_owned()))
     }
 
     /// Types complete arguments, and writes them.
-    pub(super) fn arguments(&mut self, io: &mut Io<'_>, json: &str) -> Flow {
+    pub(super) fn arguments(&mut self, input: &mut Input<'_>, json: &str) -> Flow {
         let text;
         let (source, encoded) = match json.bytes().next() {
             Some(b'{') => (json, false),
             Some(b'n') => ("{}", false),
             Some(b'"') => {
-                self.repair(io, Repair::EncodedArguments, "the arguments must be an object, not a string")?;
+                self.repair(input, Repair::EncodedArguments, "the arguments must be an object, not a string")?;
                 text = decoded(json).unwrap_or_default();
                 match text.trim() {
                     "" | "null" => ("{}", true),
@@ -108,10 +108,10 @@ impl Envelope {
             return fail(ErrorKind::MalformedCall, "the arguments must be an object");
         }
         let quotes = encoded.then(|| Quotes::new(0, &[]));
-        self.object.renew(self.lexer.fresh(), io.cx.schema.root, quotes);
-        let mut inner = Io { cx: io.cx, found: &mut *io.found, window: source, at: 0, last: true };
+        self.object.renew(self.lexer.fresh(), input.cx.schema.root, quotes);
+        let mut inner = Input { cx: input.cx, report: &mut *input.report, window: source, at: 0, last: true };
         match self.object.feed(&mut inner) {
-            Err(Step::Failed(failure)) => Err(Step::Failed(failure)),
+            Err(Progress::Failed(failure)) => Err(Progress::Failed(failure)),
             read if encoded && (read.is_err() || !inner.rest().trim().is_empty()) => {
                 fail(ErrorKind::InvalidJson, "the arguments must be one object")
             }
@@ -120,17 +120,17 @@ impl Envelope {
     }
 
     /// The arguments are given again: they must be the same.
-    pub(super) fn again(&mut self, io: &mut Io<'_>, json: &str) -> Flow {
+    pub(super) fn again(&mut self, input: &mut Input<'_>, json: &str) -> Flow {
         let same = match &self.held {
             Some(first) => first == json,
             None => {
                 let mut aside = self.aside.take().unwrap_or_default();
                 aside.reset();
-                swap(&mut io.found.args, &mut aside);
-                let typed = self.arguments(io, json);
-                swap(&mut io.found.args, &mut aside);
+                swap(&mut input.report.args, &mut aside);
+                let typed = self.arguments(input, json);
+                swap(&mut input.report.args, &mut aside);
                 typed?;
-                io.found.args.json == aside.json
+                input.report.args.json == aside.json
             }
         };
         if same {

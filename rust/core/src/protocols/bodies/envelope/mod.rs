@@ -13,12 +13,12 @@ use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use crate::arguments::object::Quotes;
-use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Found, Io, Object, Step};
+use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Input, Object, Progress, Report};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
 use unmarked::{Unmarked, look};
 
@@ -50,7 +50,7 @@ enum EnvelopeState {
     /// After the last bracket.
     Tail,
     /// After an error.
-    Lost(EnvelopeRecovery),
+    Recovering(EnvelopeRecovery),
 }
 
 #[derive(Debug, Default)]
@@ -81,39 +81,39 @@ pub struct Envelope {
 }
 
 impl Body for Envelope {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step {
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         loop {
-            match self.step(io) {
+            match self.step(input) {
                 Ok(()) => {}
-                Err(Step::Failed(failure)) => {
+                Err(Progress::Failed(failure)) => {
                     let sound = !matches!(
                         failure.kind,
                         ErrorKind::InvalidJson
                             | ErrorKind::UnterminatedValue
                             | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
                     );
-                    self.lose(sound, (io.window, io.at));
-                    return Step::Failed(Failure { skip: Skip::Body, ..failure });
+                    self.lose(sound, (input.window, input.at));
+                    return Progress::Failed(Failure { recovery: Recovery::Body, ..failure });
                 }
                 Err(step) => return step,
             }
         }
     }
 
-    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        if !matches!(self.state, EnvelopeState::Lost(_)) {
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        if !matches!(self.state, EnvelopeState::Recovering(_)) {
             self.lose(true, ("", 0));
         }
         let list = if self.list { self.around() } else { 0 };
         match &mut self.state {
-            EnvelopeState::Lost(lost) => lost.read(io, self.bare, list),
-            _ => Step::Need,
+            EnvelopeState::Recovering(recovery) => recovery.read(input, self.bare, list),
+            _ => Progress::Incomplete,
         }
     }
 
-    fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
+    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         match self.state {
-            EnvelopeState::Reading { live: true } => self.object.feed_plain(found, text),
+            EnvelopeState::Reading { live: true } => self.object.feed_plain(report, text),
             _ => None,
         }
     }
@@ -125,7 +125,7 @@ impl Body for Envelope {
         Some(Box::new(Envelope { lexer, wrapper, guarded, bare, wrapped, list, ..Envelope::default() }))
     }
 
-    fn closable(&self, _: &Found) -> bool {
+    fn closable(&self, _: &Report) -> bool {
         matches!(self.state, EnvelopeState::Tail)
     }
 
@@ -167,7 +167,7 @@ impl Envelope {
     /// From here on, only the call's end is searched for.
     fn lose(&mut self, sound: bool, place: (&str, usize)) {
         let (around, within) = (self.around(), self.within());
-        self.state = EnvelopeState::Lost(match &self.state {
+        self.state = EnvelopeState::Recovering(match &self.state {
             EnvelopeState::Tail => EnvelopeRecovery::behind(),
             EnvelopeState::Start => EnvelopeRecovery::inside(around, None, sound, false, place),
             EnvelopeState::Between { .. } => EnvelopeRecovery::inside(around, None, sound, true, place),
@@ -178,48 +178,48 @@ impl Envelope {
         });
     }
 
-    fn step(&mut self, io: &mut Io<'_>) -> Flow {
+    fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match &self.state {
-            EnvelopeState::Start => self.start(io),
-            EnvelopeState::Key { .. } | EnvelopeState::InKey(_) | EnvelopeState::Colon => self.key(io),
+            EnvelopeState::Start => self.start(input),
+            EnvelopeState::Key { .. } | EnvelopeState::InKey(_) | EnvelopeState::Colon => self.key(input),
             EnvelopeState::Value => match self.held.take_if(|_| !self.name.is_empty()) {
                 Some(json) => {
                     self.state = EnvelopeState::Comma;
-                    self.arguments(io, &json)
+                    self.arguments(input, &json)
                 }
-                None => self.value(io),
+                None => self.value(input),
             },
-            EnvelopeState::Reading { live } => self.reading(io, *live),
-            EnvelopeState::Comma => self.comma(io),
-            EnvelopeState::Between { .. } => self.between(io),
-            EnvelopeState::Tail => self.tail(io),
-            EnvelopeState::Lost(_) => Err(Step::Need),
+            EnvelopeState::Reading { live } => self.reading(input, *live),
+            EnvelopeState::Comma => self.comma(input),
+            EnvelopeState::Between { .. } => self.between(input),
+            EnvelopeState::Tail => self.tail(input),
+            EnvelopeState::Recovering(_) => Err(Progress::Incomplete),
         }
     }
 
     /// In a value. What is not sent is written to a place of its own.
-    fn reading(&mut self, io: &mut Io<'_>, live: bool) -> Flow {
+    fn reading(&mut self, input: &mut Input<'_>, live: bool) -> Flow {
         let mut aside = self.aside.as_mut().filter(|_| !live);
         if let Some(aside) = &mut aside {
-            swap(&mut io.found.args, aside);
+            swap(&mut input.report.args, aside);
         }
-        let read = self.object.feed(io);
+        let read = self.object.feed(input);
         if let Some(aside) = aside {
-            swap(&mut io.found.args, aside);
+            swap(&mut input.report.args, aside);
         }
         read?;
         self.state = EnvelopeState::Comma;
-        if live { Ok(()) } else { self.read(io) }
+        if live { Ok(()) } else { self.read(input) }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Flow {
-        if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
-            self.repair(io, Repair::JsonWrapper, "nothing may surround the JSON object")?;
+    fn start(&mut self, input: &mut Input<'_>) -> Flow {
+        if self.wrapper.is_some() && !input.report.used(Repair::JsonWrapper) {
+            self.repair(input, Repair::JsonWrapper, "nothing may surround the JSON object")?;
         }
-        match io.next_byte()? {
+        match input.next_byte()? {
             b'[' if !self.list => self.list = true,
-            _ if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
-                Some(Unmarked::Need) => return Err(Step::Need),
+            _ if self.guarded => match input.cx.tools.map(|tools| look(tools, input.rest(), input.last)) {
+                Some(Unmarked::Need) => return Err(Progress::Incomplete),
                 Some(Unmarked::Text) => {
                     return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
                 }
@@ -227,27 +227,27 @@ impl Envelope {
             },
             _ => self.state = EnvelopeState::Key { first: true },
         }
-        io.at += 1;
+        input.at += 1;
         Ok(())
     }
 
-    fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
-        io.cx.repair_or(io.found, repair, || said(what))
+    fn repair(&self, input: &mut Input<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
+        input.cx.repair_or(input.report, repair, || said(what))
     }
 
-    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: TokenSet) -> Flow<JsonLexeme<'w>> {
-        let lexeme = self.lexer.next(io.window, &mut io.at, false, place);
+    fn next_lexeme<'w>(&mut self, input: &mut Input<'w>, place: TokenSet) -> Flow<JsonLexeme<'w>> {
+        let lexeme = self.lexer.next(input.window, &mut input.at, false, place);
         if take(&mut self.lexer.repaired) {
-            io.found.repair(Repair::RelaxedJson);
+            input.report.repair(Repair::RelaxedJson);
         }
         match lexeme {
-            JsonLexeme::Need => Err(Step::Need),
+            JsonLexeme::Need => Err(Progress::Incomplete),
             JsonLexeme::Bad(what) => fail(ErrorKind::InvalidJson, what),
             JsonLexeme::Lax(what) => fail(ErrorKind::Strict(Repair::RelaxedJson), what),
-            JsonLexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
+            JsonLexeme::Word(word) => match find_mark(word, &input.cx.delimiters.close) {
                 None => Ok(lexeme),
                 Some(close) => {
-                    io.at -= word.len() - close;
+                    input.at -= word.len() - close;
                     fail(ErrorKind::InvalidJson, "a key is expected")
                 }
             },
@@ -255,16 +255,16 @@ impl Envelope {
         }
     }
 
-    fn key(&mut self, io: &mut Io<'_>) -> Flow {
+    fn key(&mut self, input: &mut Input<'_>) -> Flow {
         if matches!(self.state, EnvelopeState::Key { .. }) && !self.lexer.in_comment() {
-            io.at = ws_run(io.window, io.at);
-            if let Some((key, length)) = plain_string(io.rest()) {
-                io.at += length;
+            input.at = ws_run(input.window, input.at);
+            if let Some((key, length)) = plain_string(input.rest()) {
+                input.at += length;
                 self.named_key(key);
             }
         }
         let place = if matches!(self.state, EnvelopeState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
-        let lexeme = self.next_lexeme(io, place)?;
+        let lexeme = self.next_lexeme(input, place)?;
         match (&mut self.state, lexeme) {
             (EnvelopeState::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
             (EnvelopeState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
@@ -274,18 +274,18 @@ impl Envelope {
             }
             (EnvelopeState::Key { .. }, JsonLexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
             (EnvelopeState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
-                self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
+                self.repair(input, Repair::RelaxedJson, "keys need double quotes")?;
                 self.named_key(word);
             }
             (EnvelopeState::Key { first }, JsonLexeme::Punct(b'}')) => {
                 if !*first {
-                    self.repair(io, Repair::RelaxedJson, "a comma must not precede }")?;
+                    self.repair(input, Repair::RelaxedJson, "a comma must not precede }")?;
                 }
-                return self.end(io);
+                return self.end(input);
             }
             (EnvelopeState::Colon, JsonLexeme::Punct(b':')) => self.state = EnvelopeState::Value,
-            (EnvelopeState::Colon, lexeme) => return self.misplaced(io, lexeme, "a colon is missing after a key"),
-            (_, lexeme) => return self.misplaced(io, lexeme, "a key is expected"),
+            (EnvelopeState::Colon, lexeme) => return self.misplaced(input, lexeme, "a colon is missing after a key"),
+            (_, lexeme) => return self.misplaced(input, lexeme, "a key is expected"),
         }
         Ok(())
     }
@@ -298,37 +298,37 @@ impl Envelope {
     }
 
     /// A lexeme that was not expected; brackets count during recovery.
-    fn misplaced(&self, io: &mut Io<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Flow {
+    fn misplaced(&self, input: &mut Input<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Flow {
         if matches!(lexeme, JsonLexeme::Punct(_)) {
-            io.at -= 1;
+            input.at -= 1;
         }
         fail(ErrorKind::InvalidJson, what)
     }
 
     /// Before a value.
-    fn value(&mut self, io: &mut Io<'_>) -> Flow {
-        let byte = io.next_byte()?;
+    fn value(&mut self, input: &mut Input<'_>) -> Flow {
+        let byte = input.next_byte()?;
         if self.role() == Role::Name
-            && let Some((name, length)) = plain_string(io.rest())
+            && let Some((name, length)) = plain_string(input.rest())
         {
-            io.at += length;
+            input.at += length;
             self.state = EnvelopeState::Comma;
-            return self.named(io, name);
+            return self.named(input, name);
         }
         if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
-            self.repair(io, Repair::KeyAlias, "name and arguments must not be in another object")?;
-            io.at += 1;
+            self.repair(input, Repair::KeyAlias, "name and arguments must not be in another object")?;
+            input.at += 1;
             self.inner = true;
             self.state = EnvelopeState::Key { first: true };
             return Ok(());
         }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
-            self.repair(io, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
+            self.repair(input, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
         }
         let live = arguments && !self.given && !self.name.is_empty() && byte == b'{';
         self.given |= live;
-        let node = if live { io.cx.schema.root } else { UNKNOWN };
+        let node = if live { input.cx.schema.root } else { UNKNOWN };
         if !live {
             self.aside.get_or_insert_default().reset();
         }

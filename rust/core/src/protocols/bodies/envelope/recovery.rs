@@ -2,14 +2,14 @@
 
 use std::mem::replace;
 
-use crate::arguments::{Io, Step};
-use crate::syntax::recovery::Skip;
+use crate::arguments::{Input, Progress};
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
 pub struct EnvelopeRecovery {
-    skip: Skip,
+    recovery: Recovery,
     /// Nothing was read after the error: CLOSE may follow at once.
     fresh: bool,
     /// It is certain where strings and brackets end, so the next object of the list is a call.
@@ -21,7 +21,7 @@ pub struct EnvelopeRecovery {
 impl EnvelopeRecovery {
     /// After the last bracket.
     pub fn behind() -> Self {
-        EnvelopeRecovery { skip: Skip::After, fresh: true, sound: true, between: false }
+        EnvelopeRecovery { recovery: Recovery::After, fresh: true, sound: true, between: false }
     }
 
     /// In so many brackets, and perhaps in a string. `between`: in those of the list alone.
@@ -33,27 +33,27 @@ impl EnvelopeRecovery {
         between: bool,
         (window, at): (&str, usize),
     ) -> Self {
-        let skip = Skip::in_brackets_at(brackets, string, window, at);
-        EnvelopeRecovery { skip, fresh: string.is_none(), sound, between }
+        let recovery = Recovery::in_brackets_at(brackets, string, window, at);
+        EnvelopeRecovery { recovery, fresh: string.is_none(), sound, between }
     }
 
     /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none.
-    pub fn read(&mut self, io: &mut Io<'_>, bare: bool, list: usize) -> Step {
-        let close = io.cx.delimiters.close.as_str();
-        while let Some(&byte) = io.window.as_bytes().get(io.at) {
-            if bare && self.skip == Skip::After {
+    pub fn read(&mut self, input: &mut Input<'_>, bare: bool, list: usize) -> Progress {
+        let close = input.cx.delimiters.close.as_str();
+        while let Some(&byte) = input.window.as_bytes().get(input.at) {
+            if bare && self.recovery == Recovery::After {
                 break;
             }
-            let outside = !matches!(self.skip, Skip::Quoted { .. } | Skip::Bracketed { .. });
+            let outside = !matches!(self.recovery, Recovery::Quoted { .. } | Recovery::Bracketed { .. });
             if (replace(&mut self.fresh, false) || outside) && byte == close.as_bytes()[0] {
-                match starts(io.rest(), close, io.last) {
+                match starts(input.rest(), close, input.last) {
                     Scan::Match(()) => {
-                        io.at += close.len();
-                        return Step::Done;
+                        input.at += close.len();
+                        return Progress::CallEnd;
                     }
                     Scan::Incomplete => {
                         self.fresh = true;
-                        return Step::Need;
+                        return Progress::Incomplete;
                     }
                     Scan::NoMatch => {}
                 }
@@ -63,17 +63,18 @@ impl EnvelopeRecovery {
                     b' ' | b'\t' | b'\r' | b'\n' | b',' => {}
                     b'{' => {
                         self.between = false;
-                        return Step::Next;
+                        return Progress::NextCall;
                     }
                     _ => self.between = false,
                 }
             }
-            let closing = matches!(byte, b'}' | b']') && matches!(self.skip, Skip::Bracketed { string: None, .. });
-            self.skip = self.skip.step(byte);
-            let behind = closing && matches!(self.skip, Skip::Bracketed { depth, .. } if depth == list);
+            let closing =
+                matches!(byte, b'}' | b']') && matches!(self.recovery, Recovery::Bracketed { string: None, .. });
+            self.recovery = self.recovery.step(byte);
+            let behind = closing && matches!(self.recovery, Recovery::Bracketed { depth, .. } if depth == list);
             self.between |= behind && self.sound;
-            io.at += 1;
+            input.at += 1;
         }
-        if bare && self.skip == Skip::After { Step::Done } else { Step::Need }
+        if bare && self.recovery == Recovery::After { Progress::CallEnd } else { Progress::Incomplete }
     }
 }

@@ -51,7 +51,7 @@ pub fn bad_name(name: &str) -> Option<&'static str> {
 
 /// Scans the text where a call could begin.
 pub fn attempt(row: &'static Row, (tools, settings): (&Tools, &Settings), text: &str, last: bool) -> Attempt {
-    let Some(first) = text.chars().next() else { return Attempt::Need };
+    let Some(first) = text.chars().next() else { return Attempt::Incomplete };
     if first != '<' {
         return Attempt::Text(first.len_utf8());
     }
@@ -60,7 +60,7 @@ pub fn attempt(row: &'static Row, (tools, settings): (&Tools, &Settings), text: 
         false => tools.get(name).is_some(),
     };
     let found = match row.opener(text, last, true, &known) {
-        Scan::Incomplete => return Attempt::Need,
+        Scan::Incomplete => return Attempt::Incomplete,
         Scan::NoMatch => return near_function(tools, settings, row, text, last),
         Scan::Match(found) => found,
     };
@@ -86,7 +86,7 @@ pub fn attempt(row: &'static Row, (tools, settings): (&Tools, &Settings), text: 
         })
     };
     match follows {
-        Scan::Incomplete => Attempt::Need,
+        Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => near_function(tools, settings, row, whole, ended),
         Scan::Match(()) => Attempt::named(open, (name, lookup), body, opening),
     }

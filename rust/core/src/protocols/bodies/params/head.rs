@@ -4,10 +4,10 @@ use std::mem::take;
 
 use super::typing::write_text;
 use super::{Params, ParamsState};
-use crate::arguments::{Flow, Io, Step};
+use crate::arguments::{Flow, Input, Progress};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::quoting::Alternation;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closers, ws_run};
 use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
 use crate::syntax::xml::decode_part;
@@ -47,31 +47,31 @@ fn malformed(what: &str) -> Flow {
 
 impl Params {
     /// Before an attribute, or before the end of the tag.
-    pub(super) fn attribute(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn attribute(&mut self, input: &mut Input<'_>) -> Flow {
         if self.failed {
-            return self.rest_of_tag(io);
+            return self.rest_of_tag(input);
         }
-        let start = io.at;
-        io.at = ws_run(io.window, io.at);
-        if io.at > start {
+        let start = input.at;
+        input.at = ws_run(input.window, input.at);
+        if input.at > start {
             self.head.quotes = Alternation::START;
         }
-        let rest = io.rest();
+        let rest = input.rest();
         match attribute(rest, 0, self.head.looked) {
             Attribute::Need(looked) => {
                 self.head.looked = looked.unwrap_or(0);
-                Err(Step::Need)
+                Err(Progress::Incomplete)
             }
             Attribute::Pair { key, value, end } => {
                 let quoted = value.end < end;
                 self.add(&rest[key], decoded(&rest[value]));
-                io.at += end;
+                input.at += end;
                 self.head.quotes = if quoted { Alternation::CLOSED } else { Alternation::START };
                 self.head.looked = 0;
                 Ok(())
             }
             Attribute::End { end, empty } => {
-                io.at += end;
+                input.at += end;
                 self.head_ends(empty)
             }
             Attribute::Junk(_) => malformed("An attribute must be written as key=\"value\"."),
@@ -79,10 +79,10 @@ impl Params {
     }
 
     /// In a tag that has failed: its end is searched for, outside of quotes.
-    fn rest_of_tag(&mut self, io: &mut Io<'_>) -> Flow {
+    fn rest_of_tag(&mut self, input: &mut Input<'_>) -> Flow {
         let TagAttributes { quotes, slash, .. } = &mut self.head;
-        while let Some(&byte) = io.window.as_bytes().get(io.at) {
-            io.at += 1;
+        while let Some(&byte) = input.window.as_bytes().get(input.at) {
+            input.at += 1;
             let outside = quotes.open().is_none();
             if outside && byte == b'>' {
                 let empty = *slash;
@@ -91,7 +91,7 @@ impl Params {
             *slash = outside && byte == b'/';
             quotes.step(byte);
         }
-        Err(Step::Need)
+        Err(Progress::Incomplete)
     }
 
     fn add(&mut self, key: &str, value: String) {
@@ -124,7 +124,7 @@ impl Params {
         match self.head.name.take().filter(|name| is_name(name)) {
             Some(name) => {
                 self.named = true;
-                Err(Step::Named(name))
+                Err(Progress::ToolName(name))
             }
             None => {
                 self.state = ParamsState::Alone;
@@ -134,34 +134,34 @@ impl Params {
     }
 
     /// The attributes become arguments.
-    pub(super) fn arguments(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn arguments(&mut self, input: &mut Input<'_>) -> Flow {
         self.state = ParamsState::Headed;
         if self.failed {
             return Ok(());
         }
-        self.repair(io, Repair::TagStyle)?;
-        let (cx, row) = (io.cx, self.opened.row);
+        self.repair(input, Repair::TagStyle)?;
+        let (cx, row) = (input.cx, self.opened.row);
         for (key, value) in take(&mut self.head.pairs) {
             self.head.given = true;
-            let slot = self.fields.open(&cx, io.found, &key, false)?;
-            slot.write(&cx, io.found, |found, node, at| write_text(&cx, found, row, node, at, &value))?;
+            let slot = self.fields.open(&cx, input.report, &key, false)?;
+            slot.write(&cx, input.report, |report, node, at| write_text(&cx, report, row, node, at, &value))?;
         }
         Ok(())
     }
 
     /// After the tag. If nothing follows that can continue a call, the tag is a call that is not closed.
-    pub(super) fn headed(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn headed(&mut self, input: &mut Input<'_>) -> Flow {
         if self.opened.empty {
             return self.to(ParamsState::Opened);
         }
-        let cx = io.cx;
-        let at = ws_run(io.window, io.at + self.head.looked);
-        self.head.looked = at - io.at;
-        let (rest, tag) = (&io.window[at..], self.opened.tag);
+        let cx = input.cx;
+        let at = ws_run(input.window, input.at + self.head.looked);
+        self.head.looked = at - input.at;
+        let (rest, tag) = (&input.window[at..], self.opened.tag);
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         let follows = match self.opened.foreign {
-            true => tag.closes(rest, cx.tool, io.last).map(|_| ()),
-            false => self.opened.row.follows(rest, io.last, (tag, cx.tool), &declared),
+            true => tag.closes(rest, cx.tool, input.last).map(|_| ()),
+            false => self.opened.row.follows(rest, input.last, (tag, cx.tool), &declared),
         };
         if follows.decided()?.is_some() {
             return self.to(ParamsState::Opened);
@@ -172,7 +172,7 @@ impl Params {
             CallTag::Own => cx.tool,
             CallTag::Block => self.opened.row.block,
         };
-        self.state = ParamsState::Lost(Skip::TokenStart, Closers::Tag(name.to_owned()));
+        self.state = ParamsState::Recovering(Recovery::TokenStart, Closers::Tag(name.to_owned()));
         if self.failed { Ok(()) } else { malformed("A call with attributes has no other content.") }
     }
 }

@@ -5,13 +5,13 @@ mod head;
 mod typing;
 mod value;
 
-use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Step, steps};
+use crate::arguments::{Bad, Context, Fields, Flow, Input, Lists, Progress, Report, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::Body;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
 use crate::syntax::tags::{Attributes, CallTag, OpenTag, Parameter, begins, closes};
 
@@ -45,7 +45,7 @@ enum ParamsState {
     /// The call is the one tag that was read.
     Alone,
     /// The tag has attributes and is followed by something that is not a parameter: the closing tag is searched for, outside of quotes.
-    Lost(Skip, Closers),
+    Recovering(Recovery, Closers),
 }
 
 #[derive(Debug)]
@@ -66,23 +66,23 @@ pub struct Params {
 }
 
 impl Body for Params {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        steps(|| self.step(io))
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        steps(|| self.step(input))
     }
 
-    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
         if !self.failed {
             self.failed = true;
             self.value.fail();
             if let ParamsState::Object(object) = &mut self.state {
-                *object = ObjectInTag::Failed(object.skip());
+                *object = ObjectInTag::Failed(object.recovery());
             }
         }
-        self.feed(io)
+        self.feed(input)
     }
 
-    fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
-        matches!(self.state, ParamsState::Value).then(|| self.value.feed_plain(found, text))?
+    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
+        matches!(self.state, ParamsState::Value).then(|| self.value.feed_plain(report, text))?
     }
 
     /// The next function of the block.
@@ -98,8 +98,8 @@ impl Body for Params {
         matches!(self.state, ParamsState::Value | ParamsState::Object(ObjectInTag::Reading(_)) | ParamsState::Head)
     }
 
-    fn finish(&self, _: &Context<'_>, found: &mut Found) {
-        if self.whole { found.args.release() } else { found.args.close() }
+    fn finish(&self, _: &Context<'_>, report: &mut Report) {
+        if self.whole { report.args.release() } else { report.args.close() }
     }
 }
 
@@ -132,30 +132,30 @@ impl Params {
         }
     }
 
-    fn step(&mut self, io: &mut Io<'_>) -> Flow {
+    fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match &mut self.state {
-            ParamsState::Opener => self.opener(io),
-            ParamsState::Head => self.attribute(io),
-            ParamsState::Named => self.arguments(io),
-            ParamsState::Headed => self.headed(io),
-            ParamsState::Opened => self.opened(io),
-            ParamsState::Between => self.between(io),
-            ParamsState::Value => self.value(io),
+            ParamsState::Opener => self.opener(input),
+            ParamsState::Head => self.attribute(input),
+            ParamsState::Named => self.arguments(input),
+            ParamsState::Headed => self.headed(input),
+            ParamsState::Opened => self.opened(input),
+            ParamsState::Between => self.between(input),
+            ParamsState::Value => self.value(input),
             ParamsState::Object(object) => {
                 match object {
-                    ObjectInTag::Failed(skip) => read_over(io, skip)?,
-                    object => object.feed(io)?,
+                    ObjectInTag::Failed(recovery) => read_over(input, recovery)?,
+                    object => object.feed(input)?,
                 }
                 self.to(ParamsState::Between)
             }
             ParamsState::Tail { blanks } => {
                 let blanks = *blanks;
-                self.tail(io, blanks)
+                self.tail(input, blanks)
             }
-            ParamsState::Alone => Err(Step::Done),
-            ParamsState::Lost(skip, closers) => {
-                let close = skip.read(io.window, &mut io.at, io.last, &Closer::Other(closers));
-                io.at += close.ok_or(Step::Need)?;
+            ParamsState::Alone => Err(Progress::CallEnd),
+            ParamsState::Recovering(recovery, closers) => {
+                let close = recovery.read(input.window, &mut input.at, input.last, &Closer::Other(closers));
+                input.at += close.ok_or(Progress::Incomplete)?;
                 self.to(ParamsState::Alone)
             }
         }
@@ -166,155 +166,155 @@ impl Params {
         Ok(())
     }
 
-    fn repair(&self, io: &mut Io<'_>, repair: Repair) -> Result<(), Bad> {
-        if self.failed { Ok(()) } else { io.repair(repair, "Write the call in the usual form.") }
+    fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Result<(), Bad> {
+        if self.failed { Ok(()) } else { input.repair(repair, "Write the call in the usual form.") }
     }
 
     /// What belongs to the format's own grammar: listed as a repair, but read in strict mode, too.
-    fn usual_repair(&self, io: &mut Io<'_>, repair: Repair) {
-        if !self.failed && !io.cx.strict {
-            io.found.repair(repair);
+    fn usual_repair(&self, input: &mut Input<'_>, repair: Repair) {
+        if !self.failed && !input.cx.strict {
+            input.report.repair(repair);
         }
     }
 
     /// The call is complete: what has waited is written.
-    fn complete(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
+    fn complete(&mut self, input: &mut Input<'_>) -> Result<(), Bad> {
         if self.failed || self.whole {
             return Ok(());
         }
-        self.fields.finish(&io.cx, io.found)
+        self.fields.finish(&input.cx, input.report)
     }
 
     /// It is complete, and what should close it is not there.
-    fn complete_unclosed(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
-        self.repair(io, Repair::MissingClose)?;
-        self.complete(io)
+    fn complete_unclosed(&mut self, input: &mut Input<'_>) -> Result<(), Bad> {
+        self.repair(input, Repair::MissingClose)?;
+        self.complete(input)
     }
 
-    fn opener(&mut self, io: &mut Io<'_>) -> Flow {
-        let Some(found) = self.opened.row.opener(io.rest(), io.last, false, &|_, _| false).decided()? else {
+    fn opener(&mut self, input: &mut Input<'_>) -> Flow {
+        let Some(found) = self.opened.row.opener(input.rest(), input.last, false, &|_, _| false).decided()? else {
             return self.to(ParamsState::Opened);
         };
-        let name = found.name.map(|name| io.rest()[name].to_owned());
-        io.at += found.body;
+        let name = found.name.map(|name| input.rest()[name].to_owned());
+        input.at += found.body;
         self.opened = OpenTag { wrapped: self.opened.wrapped, ..found.opened };
         self.state = first(self.opened);
         self.named = name.is_some();
-        name.filter(|_| !self.failed).map_or(Ok(()), |name| Err(Step::Named(name)))
+        name.filter(|_| !self.failed).map_or(Ok(()), |name| Err(Progress::ToolName(name)))
     }
 
-    fn opened(&mut self, io: &mut Io<'_>) -> Flow {
+    fn opened(&mut self, input: &mut Input<'_>) -> Flow {
         if self.opened.styled {
-            self.repair(io, Repair::TagStyle)?;
+            self.repair(input, Repair::TagStyle)?;
         }
         if !self.opened.wrapped && !self.opened.foreign {
-            self.usual_repair(io, Repair::MissingWrapper);
+            self.usual_repair(input, Repair::MissingWrapper);
         }
         if self.opened.empty {
-            return self.closed(io);
+            return self.closed(input);
         }
-        match io.next_byte() {
+        match input.next_byte() {
             Ok(b'{') => {}
-            Err(need) if !io.last => return Err(need),
+            Err(need) if !input.last => return Err(need),
             _ => return self.to(ParamsState::Between),
         }
         if self.failed || self.head.given {
-            self.state = ParamsState::Object(ObjectInTag::Failed(Skip::TokenStart));
-            let message = || format!("{}: a JSON object cannot follow attributes.", io.cx.tool);
+            self.state = ParamsState::Object(ObjectInTag::Failed(Recovery::TokenStart));
+            let message = || format!("{}: a JSON object cannot follow attributes.", input.cx.tool);
             return if self.failed { Ok(()) } else { Err((ErrorKind::MalformedCall, message()).into()) };
         }
         self.whole = true;
-        self.to(ParamsState::Object(ObjectInTag::new(&io.cx)))
+        self.to(ParamsState::Object(ObjectInTag::new(&input.cx)))
     }
 
-    fn between(&mut self, io: &mut Io<'_>) -> Flow {
+    fn between(&mut self, input: &mut Input<'_>) -> Flow {
         if self.failed {
             // Anything that is not a tag.
-            while let Some(&byte) = io.window.as_bytes().get(io.at)
+            while let Some(&byte) = input.window.as_bytes().get(input.at)
                 && !(byte == b'<' && self.quotes.open().is_none())
             {
                 self.quotes.step(byte);
-                io.at += 1;
+                input.at += 1;
             }
         }
-        io.at = ws_run(io.window, io.at);
-        let (rest, last) = (io.rest(), io.last);
+        input.at = ws_run(input.window, input.at);
+        let (rest, last) = (input.rest(), input.last);
         let mark = match rest.as_bytes() {
-            [] if !last || self.failed => return Err(Step::Need),
+            [] if !last || self.failed => return Err(Progress::Incomplete),
             [] => {
-                self.complete_unclosed(io)?;
-                return Err(Step::Done);
+                self.complete_unclosed(input)?;
+                return Err(Progress::CallEnd);
             }
-            [b'<'] if !last => return Err(Step::Need),
-            [b'<', b'/', ..] => self.closing(io)?,
-            [b'<', ..] if rest.starts_with(self.opened.row.parameter.open) => self.parameter(io)?,
-            [b'<', ..] => self.opening(io)?,
-            _ if self.failed => return Err(Step::Need),
-            _ => self.parameter(io)?,
+            [b'<'] if !last => return Err(Progress::Incomplete),
+            [b'<', b'/', ..] => self.closing(input)?,
+            [b'<', ..] if rest.starts_with(self.opened.row.parameter.open) => self.parameter(input)?,
+            [b'<', ..] => self.opening(input)?,
+            _ if self.failed => return Err(Progress::Incomplete),
+            _ => self.parameter(input)?,
         };
         if mark {
             self.quotes = Alternation::START;
             return Ok(());
         }
         if !self.failed {
-            let message = format!("{}: a call may contain only parameters in tags.", io.cx.tool);
+            let message = format!("{}: a call may contain only parameters in tags.", input.cx.tool);
             return Err((ErrorKind::MalformedCall, message).into());
         }
         self.quotes.step(b'<');
-        io.at += 1;
+        input.at += 1;
         Ok(())
     }
 
     /// At a closing tag. False: it is not one of a call.
-    fn closing(&mut self, io: &mut Io<'_>) -> Flow<bool> {
-        let (rest, last, row) = (io.rest(), io.last, self.opened.row);
-        let own = self.opened.tag.closes(rest, io.cx.tool, last);
+    fn closing(&mut self, input: &mut Input<'_>) -> Flow<bool> {
+        let (rest, last, row) = (input.rest(), input.last, self.opened.row);
+        let own = self.opened.tag.closes(rest, input.cx.tool, last);
         if let Scan::Match(length) = own {
-            io.at += length;
-            return self.closed(io).map(|()| true);
+            input.at += length;
+            return self.closed(input).map(|()| true);
         }
         let block = closes(rest, row.block, last);
         if let Scan::Match(length) = block {
             match self.opened.tag {
-                CallTag::Block => self.complete(io)?,
-                CallTag::Word(_) | CallTag::Own => self.complete_unclosed(io)?,
+                CallTag::Block => self.complete(input)?,
+                CallTag::Word(_) | CallTag::Own => self.complete_unclosed(input)?,
             }
-            io.at += length;
-            return Err(Step::Done);
+            input.at += length;
+            return Err(Progress::CallEnd);
         }
         let function = row.closes_function(rest, last);
         let stray = function.or(|| row.closes_parameter(rest, last));
         if let Scan::Match(length) = stray {
-            self.repair(io, Repair::TagStyle)?;
-            io.at += length;
-            return if function.is_match() { self.closed(io).map(|()| true) } else { Ok(true) };
+            self.repair(input, Repair::TagStyle)?;
+            input.at += length;
+            return if function.is_match() { self.closed(input).map(|()| true) } else { Ok(true) };
         }
         Ok(own.or(|| block).or(|| stray).decided()?.is_some())
     }
 
     /// At a tag that may open something. False: it opens nothing.
-    fn opening(&mut self, io: &mut Io<'_>) -> Flow<bool> {
-        if self.opened.row.opener(io.rest(), io.last, false, &|_, _| false).decided()?.is_some() {
-            self.complete_unclosed(io)?;
+    fn opening(&mut self, input: &mut Input<'_>) -> Flow<bool> {
+        if self.opened.row.opener(input.rest(), input.last, false, &|_, _| false).decided()?.is_some() {
+            self.complete_unclosed(input)?;
             return Err(self.another());
         }
-        if begins(&io.rest()[1..], self.opened.row.block, io.last).decided()?.is_some() {
-            self.complete_unclosed(io)?;
-            return Err(Step::Done);
+        if begins(&input.rest()[1..], self.opened.row.block, input.last).decided()?.is_some() {
+            self.complete_unclosed(input)?;
+            return Err(Progress::CallEnd);
         }
-        self.parameter(io)
+        self.parameter(input)
     }
 
     /// Where a parameter opens, its value is read next. False: none opens.
-    fn parameter(&mut self, io: &mut Io<'_>) -> Flow<bool> {
-        let (cx, rest) = (io.cx, io.rest());
+    fn parameter(&mut self, input: &mut Input<'_>) -> Flow<bool> {
+        let (cx, rest) = (input.cx, input.rest());
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
-        let found = self.opened.row.parameter(rest, io.last, &declared).decided()?;
+        let found = self.opened.row.parameter(rest, input.last, &declared).decided()?;
         let Some(Parameter { tag, key, apart, empty, styled, end }) = found.filter(|_| !self.whole || self.failed)
         else {
             return Ok(false);
         };
-        io.at += end;
+        input.at += end;
         self.value.open(&rest[tag], apart, styled);
         let Some(key) = key else {
             self.head = TagAttributes::of_parameter();
@@ -324,94 +324,96 @@ impl Params {
         };
         self.state = if empty { ParamsState::Between } else { ParamsState::Value };
         if styled {
-            self.repair(io, Repair::TagStyle)?;
+            self.repair(input, Repair::TagStyle)?;
         }
         if !self.failed {
-            let slot = self.fields.open(&cx, io.found, &rest[key], false)?;
-            self.value.begin(&cx, io.found, slot)?;
+            let slot = self.fields.open(&cx, input.report, &rest[key], false)?;
+            self.value.begin(&cx, input.report, slot)?;
         }
         if empty {
-            self.value.end(&cx, io.found)?;
+            self.value.end(&cx, input.report)?;
         }
         Ok(true)
     }
 
-    fn value(&mut self, io: &mut Io<'_>) -> Flow {
-        let closed = self.value.read(io, self.opened.tag)?;
+    fn value(&mut self, input: &mut Input<'_>) -> Flow {
+        let closed = self.value.read(input, self.opened.tag)?;
         self.state = ParamsState::Between;
         if !closed && self.value.kept && !self.failed {
             return Err((ErrorKind::UnterminatedValue, "A value is not closed.".into()).into());
         }
         if !closed && !self.value.opened.apart {
-            self.usual_repair(io, Repair::MissingClose);
+            self.usual_repair(input, Repair::MissingClose);
         }
-        Ok(self.value.end(&io.cx, io.found)?)
+        Ok(self.value.end(&input.cx, input.report)?)
     }
 
     /// The function is closed.
-    fn closed(&mut self, io: &mut Io<'_>) -> Flow {
+    fn closed(&mut self, input: &mut Input<'_>) -> Flow {
         self.state = ParamsState::Tail { blanks: 0 };
-        self.complete(io)?;
-        if self.opened.foreign { Err(Step::Done) } else { Ok(()) }
+        self.complete(input)?;
+        if self.opened.foreign { Err(Progress::CallEnd) } else { Ok(()) }
     }
 
-    /// Another function is opened at `io.at`.
-    fn another(&mut self) -> Step {
+    /// Another function is opened at `input.at`.
+    fn another(&mut self) -> Progress {
         if !self.opened.wrapped {
-            return Step::Done;
+            return Progress::CallEnd;
         }
         // If the call has failed, the same body goes on with the next one.
         (self.state, self.quotes) = (ParamsState::Opener, Alternation::START);
-        Step::Next
+        Progress::NextCall
     }
 
-    fn tail(&mut self, io: &mut Io<'_>, looked: usize) -> Flow {
+    fn tail(&mut self, input: &mut Input<'_>, looked: usize) -> Flow {
         let row = self.opened.row;
-        let blanks = ws_run(io.rest(), looked);
+        let blanks = ws_run(input.rest(), looked);
         self.state = ParamsState::Tail { blanks };
-        let (rest, last) = (&io.rest()[blanks..], io.last);
+        let (rest, last) = (&input.rest()[blanks..], input.last);
         if self.opened.foreign || (!self.opened.wrapped && blanks > ATTEMPT_CHARS) {
-            return Err(Step::Done);
+            return Err(Progress::CallEnd);
         }
         let mut needs = rest.is_empty() && !last;
         if rest.starts_with('<') {
             let ends = closes(rest, row.block, last);
             if let Scan::Match(length) = ends {
-                io.at += blanks + length;
-                return Err(Step::Done);
+                input.at += blanks + length;
+                return Err(Progress::CallEnd);
             }
             needs |= ends.is_incomplete();
             if self.opened.wrapped {
                 let function = row.opener(rest, last, false, &|_, _| false);
                 if function.is_match() {
-                    io.at += blanks;
+                    input.at += blanks;
                     return Err(self.another());
                 }
                 let stray = row.closes_function(rest, last).or(|| row.closes_parameter(rest, last));
                 if let Scan::Match(length) = stray {
-                    self.repair(io, Repair::TagStyle)?;
-                    io.at += blanks + length;
+                    self.repair(input, Repair::TagStyle)?;
+                    input.at += blanks + length;
                     return self.to(ParamsState::Tail { blanks: 0 });
                 }
                 needs |= function.is_incomplete() || stray.is_incomplete();
             }
         }
         if needs {
-            return Err(Step::Need);
+            return Err(Progress::Incomplete);
         }
         if self.opened.wrapped {
-            self.repair(io, Repair::MissingClose)?;
+            self.repair(input, Repair::MissingClose)?;
         }
-        Err(Step::Done)
+        Err(Progress::CallEnd)
     }
 }
 
 /// Reads over the rest of a JSON object.
-fn read_over(io: &mut Io<'_>, skip: &mut Skip) -> Flow {
-    while let Skip::Bracketed { .. } | Skip::Quoted { .. } | Skip::ValueStart | Skip::TokenStart = skip {
-        let byte = io.window.as_bytes().get(io.at).ok_or(Step::Need)?;
-        *skip = skip.step(*byte);
-        io.at += 1;
+fn read_over(input: &mut Input<'_>, recovery: &mut Recovery) -> Flow {
+    while let Recovery::Bracketed { .. } | Recovery::Quoted { .. } | Recovery::ValueStart | Recovery::TokenStart =
+        recovery
+    {
+        let byte = input.window.as_bytes().get(input.at).ok_or(Progress::Incomplete)?;
+        *recovery = recovery.step(*byte);
+        input.at += 1;
     }
     Ok(())
 }

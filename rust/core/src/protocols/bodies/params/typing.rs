@@ -2,7 +2,7 @@
 
 use crate::arguments::coercion;
 use crate::arguments::tree::{Lists, TreeWriter, ValuePath, is_json, is_literal};
-use crate::arguments::{Bad, Context, Found};
+use crate::arguments::{Bad, Context, Report};
 use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
 use crate::syntax::json::{Value, is_number, parse, push_string};
@@ -33,14 +33,14 @@ fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
 /// Appends the JSON of a text, typed as `id`.
 pub fn write_text(
     cx: &Context<'_>,
-    found: &mut Found,
+    report: &mut Report,
     row: &Row,
     id: NodeId,
     at: &ValuePath<'_>,
     text: &str,
 ) -> Result<(), Bad> {
     let node = cx.schema.node(id);
-    let json = &mut found.args.json;
+    let json = &mut report.args.json;
     if node.is_string() {
         push_string(json, text);
         return Ok(());
@@ -54,32 +54,32 @@ pub fn write_text(
     }
     let scalar = |text: &str, quoted| UntypedValue::Scalar { text: text.to_owned(), quoted };
     let write =
-        |found: &mut Found, tree: &UntypedValue| TreeWriter { cx, found, lists: Lists::Own }.value(id, at, 1, tree);
+        |report: &mut Report, tree: &UntypedValue| TreeWriter { cx, report, lists: Lists::Own }.value(id, at, 1, tree);
     if !letters {
         if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
             let empty =
                 if node.has(&Choice::Array) { UntypedValue::List(Vec::new()) } else { UntypedValue::Map(Vec::new()) };
-            cx.repair_or(found, Repair::Coerced, || format!("{} is empty.", at.path()))?;
-            return write(found, &empty);
+            cx.repair_or(report, Repair::Coerced, || format!("{} is empty.", at.path()))?;
+            return write(report, &empty);
         }
-        return write(found, &scalar(text, false));
+        return write(report, &scalar(text, false));
     }
     if !is_literal(node, text) && is_value(cx, node, text) {
-        return write(found, &scalar(text, false));
+        return write(report, &scalar(text, false));
     }
     if node.is_unknown()
         && text.starts_with('"')
         && let Ok(Value::String(inner)) = parse(text, 0)
         && text.ends_with('"')
     {
-        push_string(&mut found.args.json, &inner);
+        push_string(&mut report.args.json, &inner);
         return Ok(());
     }
     if node.is_unknown() || node.has(&Choice::String) {
-        push_string(&mut found.args.json, text);
+        push_string(&mut report.args.json, text);
         return Ok(());
     }
-    write(found, &scalar(text, true))
+    write(report, &scalar(text, true))
 }
 
 /// Whether the text between its tags reads as that value, without repairs or problems.
@@ -88,9 +88,9 @@ pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Val
         return own == text;
     }
     let cx = Context { strict: true, ..*cx };
-    let mut found = Found::default();
-    let read = write_text(&cx, &mut found, row, id, &ValuePath::root(""), text);
+    let mut report = Report::default();
+    let read = write_text(&cx, &mut report, row, id, &ValuePath::root(""), text);
     let mut json = String::new();
     value.write(&mut json);
-    read.is_ok() && found.problems.is_empty() && found.repairs.is_empty() && found.args.json == json
+    read.is_ok() && report.problems.is_empty() && report.repairs.is_empty() && report.args.json == json
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::mem::take;
 
 use super::typing::write_text;
-use crate::arguments::{Bad, Context, Flow, Found, Io, Slot, Step};
+use crate::arguments::{Bad, Context, Flow, Input, Progress, Report, Slot};
 use crate::error::ErrorKind;
 use crate::limits::NAME_CHARS;
 use crate::schema::Choice;
@@ -100,12 +100,12 @@ impl ParameterValue {
     }
 
     /// It is written into that slot.
-    pub fn begin(&mut self, cx: &Context<'_>, found: &mut Found, mut slot: Slot) -> Result<(), Bad> {
+    pub fn begin(&mut self, cx: &Context<'_>, report: &mut Report, mut slot: Slot) -> Result<(), Bad> {
         let choices = &cx.schema.node(slot.node()).choices;
         self.live = slot.is_string(cx);
         self.perhaps_null = choices.len() == 2 && choices.contains(&Choice::String) && choices.contains(&Choice::Null);
         if self.live {
-            slot.start(cx, found)?;
+            slot.start(cx, report)?;
         }
         self.slot = Some(slot);
         Ok(())
@@ -117,25 +117,25 @@ impl ParameterValue {
     }
 
     /// See [`Body::feed_plain`](crate::body::Body::feed_plain).
-    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+    pub fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
         if !self.live || memchr::memchr(b'<', text.as_bytes()).is_some() {
             return None;
         }
         let plain = !self.pending && text.bytes().all(is_plain);
-        self.take(found, text);
+        self.take(report, text);
         Some(plain)
     }
 
-    fn write(&mut self, found: &mut Found, part: &str) {
+    fn write(&mut self, report: &mut Report, part: &str) {
         match &self.slot {
-            Some(slot) if self.live => slot.push(found, part),
+            Some(slot) if self.live => slot.push(report, part),
             Some(_) => self.text.push_str(part),
             None => {}
         }
     }
 
     /// Takes text that does not end the value.
-    fn take(&mut self, found: &mut Found, mut part: &str) {
+    fn take(&mut self, report: &mut Report, mut part: &str) {
         if part.is_empty() {
             return;
         }
@@ -151,57 +151,57 @@ impl ParameterValue {
                 return;
             }
             if take(&mut self.pending) {
-                self.write(found, "\n");
+                self.write(report, "\n");
             }
             if let Some(text) = part.strip_suffix('\n') {
                 (part, self.pending) = (text, true);
             }
         }
-        self.write(found, part);
+        self.write(report, part);
     }
 
     /// Streams text that could have been null, once it cannot be null.
-    fn go_live(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+    fn go_live(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
         let text = self.text.as_str();
         if !self.perhaps_null || "null".starts_with(text) || "None".starts_with(text) {
             return Ok(());
         }
         self.perhaps_null = false;
         if let Some(slot) = &mut self.slot {
-            slot.start(cx, found)?;
-            slot.push(found, text);
+            slot.start(cx, report)?;
+            slot.push(report, text);
             self.live = true;
             self.text.clear();
         }
         Ok(())
     }
 
-    /// Reads on from `io.at` to the value's end. True: that is its closing tag; false: another tag.
-    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
-        let read = self.read_to_end(io, function);
-        if matches!(read, Err(Step::Need)) {
-            self.go_live(&io.cx, io.found)?;
+    /// Reads on from `input.at` to the value's end. True: that is its closing tag; false: another tag.
+    pub fn read(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<bool> {
+        let read = self.read_to_end(input, function);
+        if matches!(read, Err(Progress::Incomplete)) {
+            self.go_live(&input.cx, input.report)?;
         }
         read
     }
 
-    fn read_to_end(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
-        let cx = io.cx;
+    fn read_to_end(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<bool> {
+        let cx = input.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
-        let around = Around { function: (function, cx.tool), declared: &declared, last: io.last };
+        let around = Around { function: (function, cx.tool), declared: &declared, last: input.last };
         loop {
-            let rest = io.rest();
+            let rest = input.rest();
             let end = memchr::memchr(b'<', rest.as_bytes());
             if end != Some(0) {
                 let part = &rest[..end.unwrap_or(rest.len())];
-                self.take(io.found, part);
-                io.at += part.len();
+                self.take(input.report, part);
+                input.at += part.len();
                 if end.is_none() {
-                    return Err(Step::Need);
+                    return Err(Progress::Incomplete);
                 }
             }
             let quoted = self.since.and_then(Alternation::open).is_some();
-            let found = self.opened.end(io.rest(), &around, self.line, &mut self.looked).decided()?;
+            let found = self.opened.end(input.rest(), &around, self.line, &mut self.looked).decided()?;
             match found {
                 Some(TagInValue::Close(_) | TagInValue::Before) if quoted && self.slot.is_some() => {
                     let message = format!(
@@ -211,36 +211,36 @@ impl ParameterValue {
                     return Err((ErrorKind::MalformedCall, message).into());
                 }
                 Some(TagInValue::Close(length)) if !quoted => {
-                    io.at += length;
+                    input.at += length;
                     return Ok(true);
                 }
                 Some(TagInValue::Before) if !quoted => return Ok(false),
                 Some(TagInValue::Kept(length)) => {
                     (self.kept, self.looked) = (true, 0);
-                    let tag = &io.window[io.at..io.at + length];
-                    self.take(io.found, tag);
+                    let tag = &input.window[input.at..input.at + length];
+                    self.take(input.report, tag);
                     self.since.get_or_insert(Alternation::CLOSED);
-                    io.at += length;
+                    input.at += length;
                 }
                 found => {
-                    let near = self.opened.nearly_closes(io.rest(), &around).decided()?;
+                    let near = self.opened.nearly_closes(input.rest(), &around).decided()?;
                     self.kept |= near.is_some() || found == Some(TagInValue::Text);
                     self.looked = 0;
-                    self.take(io.found, "<");
-                    io.at += 1;
+                    self.take(input.report, "<");
+                    input.at += 1;
                 }
             }
         }
     }
 
     /// The value is complete.
-    pub fn end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+    pub fn end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
         let Some(slot) = self.slot.take() else { return Ok(()) };
         if self.live {
-            return slot.end(found);
+            return slot.end(report);
         }
         let (row, text) = (self.opened.row, &self.text);
-        slot.write(cx, found, |found, node, at| write_text(cx, found, row, node, at, text))
+        slot.write(cx, report, |report, node, at| write_text(cx, report, row, node, at, text))
     }
 }
 

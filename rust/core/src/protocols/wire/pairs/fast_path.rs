@@ -3,19 +3,19 @@
 //! same.
 
 use super::value::takes_strings_as_items;
-use crate::arguments::Io;
+use crate::arguments::Input;
 use crate::limits::BARE_SEGMENT_CHARS;
 use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::pairs::may_trail;
 use crate::syntax::scan::Delimiters;
 
-/// Reads pairs from `io.at`, which is between pairs. Returns whether the last value is bare and may take in tokens, or `None`
+/// Reads pairs from `input.at`, which is between pairs. Returns whether the last value is bare and may take in tokens, or `None`
 /// if nothing was read.
-pub(super) fn pairs(io: &mut Io<'_>) -> Option<bool> {
-    let mut length = key(io.rest().strip_prefix(' ')?, io.cx.delimiters)?;
+pub(super) fn pairs(input: &mut Input<'_>) -> Option<bool> {
+    let mut length = key(input.rest().strip_prefix(' ')?, input.cx.delimiters)?;
     let mut open_ended = None;
-    while let Some((next, bare)) = pair(io, length) {
+    while let Some((next, bare)) = pair(input, length) {
         open_ended = Some(bare);
         match next {
             FollowedBy::Pair(next) => length = next,
@@ -33,12 +33,12 @@ enum FollowedBy {
 }
 
 /// Reads a pair whose key has this many bytes.
-fn pair(io: &mut Io<'_>, length: usize) -> Option<(FollowedBy, bool)> {
-    let Io { cx, window, .. } = *io;
-    let rest = &window[io.at + 1..];
+fn pair(input: &mut Input<'_>, length: usize) -> Option<(FollowedBy, bool)> {
+    let Input { cx, window, .. } = *input;
+    let rest = &window[input.at + 1..];
     let object = cx.schema.node(cx.schema.root).object.as_ref()?;
     let (name, id) = object.properties.entry(&rest[..length])?;
-    let args = &mut io.found.args;
+    let args = &mut input.report.args;
     if !args.takes_live(name) {
         return None;
     }
@@ -69,7 +69,7 @@ fn pair(io: &mut Io<'_>, length: usize) -> Option<(FollowedBy, bool)> {
             (end, next, takes && cx.schema.declares_properties(cx.schema.root))
         }
     };
-    io.at += 1 + length + 1 + used;
+    input.at += 1 + length + 1 + used;
     Some((next, open_ended))
 }
 

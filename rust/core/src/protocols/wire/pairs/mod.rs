@@ -13,12 +13,12 @@ mod write;
 use crate::arguments::MAX_PROBLEMS;
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::keys::{ResolvedKey, is_declared, resolve};
-use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages, missing, steps};
+use crate::arguments::{Context, Failure, Flow, Input, Object, Progress, Report, messages, missing, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, read_close};
 use crate::syntax::pairs::{Following, Lookahead, QuotedPart, colon_key, may_trail};
 use crate::syntax::quoting::is_quote;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
@@ -44,7 +44,7 @@ enum PairsState {
     /// Bracketed text that is a string, unchanged.
     Verbatim {
         value: PairValue,
-        skip: Skip,
+        recovery: Recovery,
     },
     Json {
         field: ResolvedKey,
@@ -96,47 +96,47 @@ fn behind(quoted: bool) -> PairsState {
 type NextState = Flow<PairsState>;
 
 /// Whether the end of a value was guessed.
-fn is_unsure(found: &Found) -> bool {
-    found.used(Repair::UnquotedSpaces) || found.used(Repair::InnerQuotes)
+fn is_unsure(report: &Report) -> bool {
+    report.used(Repair::UnquotedSpaces) || report.used(Repair::InnerQuotes)
 }
 
-fn fail<T>(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Flow<T> {
-    Err(Step::Failed(Failure { kind, message: message.into(), skip }))
+fn fail<T>(kind: ErrorKind, message: impl Into<String>, recovery: Recovery) -> Flow<T> {
+    Err(Progress::Failed(Failure { kind, message: message.into(), recovery }))
 }
 
-/// A repair. Where that is an error, the rest is read with this `skip`.
-fn repair(io: &mut Io<'_>, repair: Repair, skip: Skip, message: impl FnOnce() -> String) -> Flow {
-    let repaired = io.cx.repair_or(io.found, repair, message);
-    repaired.map_err(|(kind, message)| Step::Failed(Failure { kind, message, skip }))
+/// A repair. Where that is an error, the rest is read with this `recovery`.
+fn repair(input: &mut Input<'_>, repair: Repair, recovery: Recovery, message: impl FnOnce() -> String) -> Flow {
+    let repaired = input.cx.repair_or(input.report, repair, message);
+    repaired.map_err(|(kind, message)| Progress::Failed(Failure { kind, message, recovery }))
 }
 
 impl Body for Pairs {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        let step = steps(|| self.step(io));
-        read_close(io, step)
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        let step = steps(|| self.step(input));
+        read_close(input, step)
     }
 
-    fn skip(&self) -> Skip {
+    fn recovery(&self) -> Recovery {
         match &self.state {
-            PairsState::Gap { .. } => Skip::TokenStart,
-            PairsState::Equals(_) => Skip::ValueStart,
-            PairsState::Quoted(InQuotes { quoted, .. }) => Skip::in_quotes(quoted.quote),
-            PairsState::Bare(InWord { word, .. }) => word.skip(),
-            PairsState::Typographic(typographic) => typographic.skip(),
-            PairsState::Verbatim { skip, .. } => *skip,
-            PairsState::Json { object, .. } => object.skip(),
-            PairsState::After { empty: true, .. } => Skip::AfterEmpty,
-            PairsState::After { empty: false, .. } => Skip::After,
+            PairsState::Gap { .. } => Recovery::TokenStart,
+            PairsState::Equals(_) => Recovery::ValueStart,
+            PairsState::Quoted(InQuotes { quoted, .. }) => Recovery::in_quotes(quoted.quote),
+            PairsState::Bare(InWord { word, .. }) => word.recovery(),
+            PairsState::Typographic(typographic) => typographic.recovery(),
+            PairsState::Verbatim { recovery, .. } => *recovery,
+            PairsState::Json { object, .. } => object.recovery(),
+            PairsState::After { empty: true, .. } => Recovery::AfterEmpty,
+            PairsState::After { empty: false, .. } => Recovery::After,
         }
     }
 
-    fn closable(&self, found: &Found) -> bool {
+    fn closable(&self, report: &Report) -> bool {
         let between = match &self.state {
             PairsState::Gap { .. } | PairsState::After { .. } => true,
             PairsState::Equals(_) | PairsState::Quoted(_) | PairsState::Bare(_) | PairsState::Typographic(_) => false,
             PairsState::Verbatim { .. } | PairsState::Json { .. } => false,
         };
-        between && !self.bare_mark && !is_unsure(found)
+        between && !self.bare_mark && !is_unsure(report)
     }
 
     fn unterminated(&self) -> bool {
@@ -147,7 +147,7 @@ impl Body for Pairs {
     }
 
     #[inline]
-    fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
+    fn feed_plain(&mut self, report: &mut Report, text: &str, delimiters: &Delimiters) -> Option<bool> {
         let PairsState::Quoted(InQuotes { value, quoted, marks, kept: None, .. }) = &mut self.state else {
             return None;
         };
@@ -155,7 +155,7 @@ impl Body for Pairs {
             return None;
         }
         if marks.is_idle() && quoted.is_plain(text, delimiters) {
-            value.push_plain(found, text);
+            value.push_plain(report, text);
             return Some(true);
         }
         if !quoted.is_inside(text) {
@@ -166,78 +166,78 @@ impl Body for Pairs {
             match quoted.next(text, &mut at, false) {
                 QuotedPart::Plain(part) => {
                     marks.watch(part, delimiters);
-                    value.push_plain(found, part);
+                    value.push_plain(report, part);
                 }
                 QuotedPart::Char(c) => {
                     marks.cut();
-                    value.push_char(found, c);
+                    value.push_char(report, c);
                 }
                 QuotedPart::Quote | QuotedPart::Need => return Some(false),
             }
         }
     }
 
-    fn skip_all(&self) -> Skip {
-        Skip::TokenStart
+    fn recovery_at_start(&self) -> Recovery {
+        Recovery::TokenStart
     }
 
-    fn finish(&self, cx: &Context<'_>, found: &mut Found) {
-        finish(cx, found);
+    fn finish(&self, cx: &Context<'_>, report: &mut Report) {
+        finish(cx, report);
     }
 }
 
 impl Pairs {
-    fn step(&mut self, io: &mut Io<'_>) -> Flow {
+    fn step(&mut self, input: &mut Input<'_>) -> Flow {
         let bare_mark = &mut self.bare_mark;
         self.state = match &mut self.state {
             PairsState::Gap { line, bare, key } => {
-                if let Some(open_ended) = fast_path::pairs(io) {
+                if let Some(open_ended) = fast_path::pairs(input) {
                     (*line, *bare, *key, *bare_mark) = (false, open_ended, Lookahead::default(), false);
                 }
-                gap_step(io, line, *bare, key)?
+                gap_step(input, line, *bare, key)?
             }
-            PairsState::Equals(equals) => equals.step(io, bare_mark)?,
-            PairsState::Quoted(quoted) => quoted.step(io)?,
-            PairsState::Bare(bare) => bare.step(io, bare_mark)?,
-            PairsState::Typographic(typographic) => typographic.step(io)?,
-            PairsState::Verbatim { value, skip } => verbatim(io, value, skip)?,
+            PairsState::Equals(equals) => equals.step(input, bare_mark)?,
+            PairsState::Quoted(quoted) => quoted.step(input)?,
+            PairsState::Bare(bare) => bare.step(input, bare_mark)?,
+            PairsState::Typographic(typographic) => typographic.step(input)?,
+            PairsState::Verbatim { value, recovery } => verbatim(input, value, recovery)?,
             PairsState::Json { field, target, start, object } => {
-                object.feed(io)?;
-                if !io.found.args.end(*target, *start) {
-                    return duplicate(field, Skip::After);
+                object.feed(input)?;
+                if !input.report.args.end(*target, *start) {
+                    return duplicate(field, Recovery::After);
                 }
                 behind(false)
             }
             PairsState::After { quoted, empty, ahead } => {
-                let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
-                after(io, *quoted, skip, ahead)?
+                let recovery = if *empty { Recovery::AfterEmpty } else { Recovery::After };
+                after(input, *quoted, recovery, ahead)?
             }
         };
         Ok(())
     }
 }
 
-fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> NextState {
-    let cx = io.cx;
+fn gap_step(input: &mut Input<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> NextState {
+    let cx = input.cx;
     // Whitespace is consumed as it comes, so `key` is only ever ahead of a token.
-    let token = ws_run(io.window, io.at);
-    *line |= has_line_break(&io.window[io.at..token]);
-    io.at = token;
-    let rest = io.rest();
+    let token = ws_run(input.window, input.at);
+    *line |= has_line_break(&input.window[input.at..token]);
+    input.at = token;
+    let rest = input.rest();
     let broken = || no_pair(&cx, rest, bare && !*line);
     if rest.starts_with(',') {
         return broken();
     }
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
-        Following::Need | Following::End => return Err(Step::Need),
-        Following::Close => return Err(Step::Done),
+        Following::Need | Following::End => return Err(Progress::Incomplete),
+        Following::Close => return Err(Progress::CallEnd),
         Following::Open { .. } if *line => {
-            if is_unsure(io.found) {
-                return fail(ErrorKind::MalformedCall, messages::UNCLOSED, Skip::TokenStart);
+            if is_unsure(input.report) {
+                return fail(ErrorKind::MalformedCall, messages::UNCLOSED, Recovery::TokenStart);
             }
-            repair(io, Repair::MissingClose, Skip::TokenStart, || messages::UNCLOSED.to_owned())?;
-            return Err(Step::Done);
+            repair(input, Repair::MissingClose, Recovery::TokenStart, || messages::UNCLOSED.to_owned())?;
+            return Err(Progress::CallEnd);
         }
         // A parenthesis that begins a key is not one of a name.
         Following::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
@@ -246,9 +246,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -
             let Some((length, end)) = colon_pair(&cx, rest, false).decided()? else { return broken() };
             let written = &rest[..length];
             let message = || format!("Write = instead of a colon: {written}=…");
-            repair(io, Repair::ColonSeparator, Skip::TokenStart, message)?;
-            io.at += end;
-            return equals(io, written, true);
+            repair(input, Repair::ColonSeparator, Recovery::TokenStart, message)?;
+            input.at += end;
+            return equals(input, written, true);
         }
         Following::Open { .. } | Following::Trailing { .. } => return broken(),
     };
@@ -258,21 +258,21 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -
             return broken();
         }
         let message = || format!("Do not put spaces around `=`: write {written}=…");
-        repair(io, Repair::SpacedEquals, Skip::TokenStart, message)?;
+        repair(input, Repair::SpacedEquals, Recovery::TokenStart, message)?;
     }
-    io.at += ws_run(rest, length) + 1;
-    equals(io, written, false)
+    input.at += ws_run(rest, length) + 1;
+    equals(input, written, false)
 }
 
 /// After a key and `=`, or a colon.
-fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> NextState {
-    let cx = io.cx;
-    let field = match resolve(&cx, io.found, written) {
+fn equals(input: &mut Input<'_>, written: &str, colon: bool) -> NextState {
+    let cx = input.cx;
+    let field = match resolve(&cx, input.report, written) {
         Ok(field) => field,
-        Err((kind, message)) => return fail(kind, message, Skip::ValueStart),
+        Err((kind, message)) => return fail(kind, message, Recovery::ValueStart),
     };
-    if field.is_piece() || io.found.args.in_pieces() {
-        match io.found.args.probe(&field.steps) {
+    if field.is_piece() || input.report.args.in_pieces() {
+        match input.report.args.probe(&field.steps) {
             Probe::Blocked => return collided(&field, Collision::Taken),
             Probe::Gap { next } => return collided(&field, Collision::Gap { next }),
             Probe::Items(_) if !cx.schema.node(field.node).collects() => {
@@ -290,12 +290,12 @@ fn colon_pair(cx: &Context<'_>, text: &str, last: bool) -> Scan<(usize, usize)> 
 }
 
 /// Whether, in a call with colons for `=`, the text after a value goes on with another such pair.
-fn follows_colon(io: &Io<'_>, rest: &str) -> Scan {
+fn follows_colon(input: &Input<'_>, rest: &str) -> Scan {
     let from = ws_run(rest, usize::from(rest.starts_with(',')));
-    if from == 0 || !io.found.used(Repair::ColonSeparator) {
+    if from == 0 || !input.report.used(Repair::ColonSeparator) {
         return Scan::NoMatch;
     }
-    colon_pair(&io.cx, &rest[from..], io.last).void()
+    colon_pair(&input.cx, &rest[from..], input.last).void()
 }
 
 fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> NextState {
@@ -307,64 +307,64 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> NextState {
     let message = messages::no_pair(cx, &rest[..length]);
     let strict = continues && cx.strict;
     let kind = if strict { ErrorKind::Strict(Repair::UnquotedSpaces) } else { ErrorKind::MalformedCall };
-    fail(kind, message, Skip::TokenStart)
+    fail(kind, message, Recovery::TokenStart)
 }
 
-fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Lookahead) -> NextState {
-    let cx = io.cx;
-    let rest = io.rest();
+fn after(input: &mut Input<'_>, quoted: bool, recovery: Recovery, ahead: &mut Lookahead) -> NextState {
+    let cx = input.cx;
+    let rest = input.rest();
     let junk = match rest.as_bytes().first() {
-        Some(byte) if skip == Skip::AfterEmpty && is_quote(*byte) => ErrorKind::Strict(Repair::QuoteStyle),
+        Some(byte) if recovery == Recovery::AfterEmpty && is_quote(*byte) => ErrorKind::Strict(Repair::QuoteStyle),
         _ if quoted => ErrorKind::Strict(Repair::InnerQuotes),
         _ => ErrorKind::MalformedCall,
     };
-    let (Some(byte), closes) = (rest.bytes().next(), cx.delimiters.closes(rest, io.last).decided()?) else {
-        return Err(Step::Need);
+    let (Some(byte), closes) = (rest.bytes().next(), cx.delimiters.closes(rest, input.last).decided()?) else {
+        return Err(Progress::Incomplete);
     };
     if closes.is_some() || is_ws(byte) {
         return Ok(gap(false));
     }
-    match if may_trail(byte) { ahead.look(rest, io.last, cx.delimiters) } else { Following::Other } {
-        Following::Need => return Err(Step::Need),
-        Following::Pair { .. } => comma(io)?,
-        Following::Trailing { length } => trailing(io, length)?,
-        Following::Other if follows_colon(io, rest).decided()?.is_some() => comma(io)?,
-        _ if byte == b',' => return fail(junk, NO_COMMAS, Skip::After),
+    match if may_trail(byte) { ahead.look(rest, input.last, cx.delimiters) } else { Following::Other } {
+        Following::Need => return Err(Progress::Incomplete),
+        Following::Pair { .. } => comma(input)?,
+        Following::Trailing { length } => trailing(input, length)?,
+        Following::Other if follows_colon(input, rest).decided()?.is_some() => comma(input)?,
+        _ if byte == b',' => return fail(junk, NO_COMMAS, Recovery::After),
         _ => {
             let message = format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);
-            return fail(junk, message, skip);
+            return fail(junk, message, recovery);
         }
     }
     Ok(gap(false))
 }
 
 /// Passes over a comma between two pairs.
-fn comma(io: &mut Io<'_>) -> Flow {
-    repair(io, Repair::CommaSeparator, Skip::After, || NO_COMMAS.to_owned())?;
-    io.at += 1;
+fn comma(input: &mut Input<'_>) -> Flow {
+    repair(input, Repair::CommaSeparator, Recovery::After, || NO_COMMAS.to_owned())?;
+    input.at += 1;
     Ok(())
 }
 
 /// Passes over punctuation after the last value.
-fn trailing(io: &mut Io<'_>, length: usize) -> Flow {
+fn trailing(input: &mut Input<'_>, length: usize) -> Flow {
     let message = || "Nothing may follow the last value of the call.".to_owned();
-    repair(io, Repair::TrailingCharacters, Skip::After, message)?;
-    io.at += length;
+    repair(input, Repair::TrailingCharacters, Recovery::After, message)?;
+    input.at += length;
     Ok(())
 }
 
 const NO_COMMAS: &str = "Separate arguments with spaces, not with commas: a=1 b=2";
 
 /// Puts pieces into their places, and reports what is missing.
-fn finish(cx: &Context<'_>, found: &mut Found) {
+fn finish(cx: &Context<'_>, report: &mut Report) {
     let mut problems = Vec::new();
-    found.args.write_pieces(&mut |id, path, has| {
+    report.args.write_pieces(&mut |id, path, has| {
         let room = MAX_PROBLEMS - problems.len();
         problems.extend(missing(cx, id, &|| path.to_owned(), room, has));
     });
     for problem in problems {
-        found.problem(problem.kind, problem.field, problem.message);
+        report.problem(problem.kind, problem.field, problem.message);
     }
-    found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
-    found.args.close();
+    report.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+    report.args.close();
 }

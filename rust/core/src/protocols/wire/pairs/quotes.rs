@@ -3,12 +3,12 @@
 use super::value::{PairValue, ValueText};
 use super::{NextState, PairsState, behind, fail, follows_colon, gap_ahead};
 use crate::arguments::keys::is_declared;
-use crate::arguments::{Context, Flow, Io, Step, messages};
+use crate::arguments::{Context, Flow, Input, Progress, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::pairs::{Following, Lookahead, Quoted, QuotedPart, may_trail, separated};
 use crate::syntax::quoting::{Kept, is_apostrophe};
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
@@ -62,49 +62,49 @@ impl InQuotes {
         InQuotes { value, quoted, triple: false, kept: None, marks: Marks::default(), ahead }
     }
 
-    pub(super) fn step(&mut self, io: &mut Io<'_>) -> NextState {
+    pub(super) fn step(&mut self, input: &mut Input<'_>) -> NextState {
         let InQuotes { value, quoted, triple, kept, marks, ahead } = self;
-        let Io { cx, window, last, .. } = *io;
+        let Input { cx, window, last, .. } = *input;
         let quote = quoted.quote;
         loop {
-            let start = io.at;
-            match quoted.next(window, &mut io.at, last) {
+            let start = input.at;
+            match quoted.next(window, &mut input.at, last) {
                 QuotedPart::Plain(part) => {
                     marks.watch(part, cx.delimiters);
                     if let Some(otherwise) = kept {
                         otherwise.run(part);
                     }
-                    value.push_plain(io.found, part);
+                    value.push_plain(input.report, part);
                     continue;
                 }
                 QuotedPart::Char(c) => {
                     marks.cut();
                     match kept {
                         Some(otherwise) if window.as_bytes()[start] == b'\\' => otherwise.escape(),
-                        Some(otherwise) => otherwise.run(&window[start..io.at]),
+                        Some(otherwise) => otherwise.run(&window[start..input.at]),
                         None => {}
                     }
-                    value.push_char(io.found, c);
+                    value.push_char(input.report, c);
                     continue;
                 }
-                QuotedPart::Need => return Err(Step::Need),
+                QuotedPart::Need => return Err(Progress::Incomplete),
                 QuotedPart::Quote => {}
             }
-            let rest = &window[io.at + 1..];
+            let rest = &window[input.at + 1..];
             if *triple {
                 let close = if quote == b'"' { "\"\"\"" } else { "'''" };
-                if let Some(()) = starts(&window[io.at..], close, false).decided()? {
-                    io.at += 3;
-                    return value.done(io, true, behind(false));
+                if let Some(()) = starts(&window[input.at..], close, false).decided()? {
+                    input.at += 3;
+                    return value.done(input, true, behind(false));
                 }
-                io.at += 1;
-                value.push_char(io.found, quote as char);
+                input.at += 1;
+                value.push_char(input.report, quote as char);
                 continue;
             }
-            if !cx.strict && kept.is_none() && rest.as_bytes().first() == Some(&quote) && value.is_empty(io.found) {
-                io.found.repair(Repair::QuoteStyle);
+            if !cx.strict && kept.is_none() && rest.as_bytes().first() == Some(&quote) && value.is_empty(input.report) {
+                input.report.repair(Repair::QuoteStyle);
                 *triple = true;
-                io.at += 2;
+                input.at += 2;
                 continue;
             }
             let next = match rest.as_bytes().first() {
@@ -113,7 +113,7 @@ impl InQuotes {
                 _ => ahead.look(rest, last, cx.delimiters),
             };
             let closes = match next {
-                Following::Need => return Err(Step::Need),
+                Following::Need => return Err(Progress::Incomplete),
                 Following::Close | Following::End | Following::Open { line: true } => true,
                 Following::Pair { at, length, .. } => {
                     separated(rest) && (kept.is_none() || is_declared(cx.schema, &rest[at..at + length]))
@@ -121,18 +121,18 @@ impl InQuotes {
                 Following::Trailing { .. } => kept.is_none() && !marks.seen,
                 Following::Open { line: false } => false,
                 Following::Other if kept.is_some() => false,
-                Following::Other => follows_colon(io, rest).decided()?.is_some(),
+                Following::Other => follows_colon(input, rest).decided()?.is_some(),
             };
             if closes {
-                io.at += 1;
-                self.check_second_reading(io, next)?;
+                input.at += 1;
+                self.check_second_reading(input, next)?;
                 let InQuotes { value, kept, marks, .. } = self;
                 if kept.is_some() && marks.seen {
                     let path = value.field.path();
                     let message = format!(
                         "{path}: quotes inside a value that also contains call tags must be escaped: {path}=\"say \\\"hi\\\"\""
                     );
-                    return fail(ErrorKind::UnterminatedValue, message, Skip::After);
+                    return fail(ErrorKind::UnterminatedValue, message, Recovery::After);
                 }
                 // In strict mode nothing was checked yet, and the error names what directly follows the quote.
                 let seen = !cx.strict
@@ -140,58 +140,60 @@ impl InQuotes {
                     && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
                 let after = PairsState::After {
                     quoted: true,
-                    empty: value.is_empty(io.found),
+                    empty: value.is_empty(input.report),
                     ahead: Lookahead::after_value(),
                 };
-                return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
+                return value.done(input, true, if seen { gap_ahead(false, next) } else { after });
             }
             if kept.is_none()
                 && let Some(length) = closes_on_its_line(&cx, rest, last).decided()?
             {
                 let (path, junk) = (value.field.path(), messages::shorten(rest[..length].trim()));
-                io.at += 1 + length;
+                input.at += 1 + length;
                 let message = format!("{path}: {junk} follows a quoted value. Write quotes inside quotes as \\\".");
-                return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
+                return fail(ErrorKind::MalformedCall, message, Recovery::TokenStart);
             }
             // A second value may begin there, and the first one may have ended at the quote that was kept.
-            io.at += 1;
-            if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, io) {
-                return ambiguous(value, Skip::opened_by(quote));
+            input.at += 1;
+            if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, input) {
+                return ambiguous(value, Recovery::opened_by(quote));
             }
             *ahead = Lookahead::after_value();
-            io.found.repair(Repair::InnerQuotes);
-            let apostrophe = is_apostrophe(quote, value.so_far(io.found), rest);
+            input.report.repair(Repair::InnerQuotes);
+            let apostrophe = is_apostrophe(quote, value.so_far(input.report), rest);
             kept.get_or_insert_with(|| Kept::new(quote)).keep(apostrophe);
             marks.cut();
-            value.push_char(io.found, quote as char);
+            value.push_char(input.report, quote as char);
         }
     }
 
-    /// The quote before `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
+    /// The quote before `input.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
     /// goes on inside that quoted text.
-    fn check_second_reading(&self, io: &Io<'_>, next: Following) -> Flow {
+    fn check_second_reading(&self, input: &Input<'_>, next: Following) -> Flow {
         let open = match self.kept {
             Some(otherwise) => otherwise.opened(),
             // If the closing quote was left out, the next value's opening quote looks like it.
-            None if next == Following::Open { line: true } && ends_in_a_key(&self.value, io) => Some(self.quoted.quote),
+            None if next == Following::Open { line: true } && ends_in_a_key(&self.value, input) => {
+                Some(self.quoted.quote)
+            }
             None => None,
         };
-        open.map_or(Ok(()), |open| ambiguous(&self.value, Skip::in_quotes(open)))
+        open.map_or(Ok(()), |open| ambiguous(&self.value, Recovery::in_quotes(open)))
     }
 }
 
 /// The call fails inside a quoted text.
-fn ambiguous<T>(value: &PairValue, skip: Skip) -> Flow<T> {
+fn ambiguous<T>(value: &PairValue, recovery: Recovery) -> Flow<T> {
     let message = format!(
         "{}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\".",
         value.field.path()
     );
-    fail(ErrorKind::MalformedCall, message, skip)
+    fail(ErrorKind::MalformedCall, message, recovery)
 }
 
 /// Whether the value ends in a declared key and `=`.
-fn ends_in_a_key(value: &PairValue, io: &Io<'_>) -> bool {
-    let Some(text) = value.so_far(io.found).strip_suffix('=') else { return false };
+fn ends_in_a_key(value: &PairValue, input: &Input<'_>) -> bool {
+    let Some(text) = value.so_far(input.report).strip_suffix('=') else { return false };
     let text = text.trim_end_matches(' ');
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
     let start = text.trim_end_matches(is_key).len();
@@ -201,7 +203,7 @@ fn ends_in_a_key(value: &PairValue, io: &Io<'_>) -> bool {
     if matches!(value.text, ValueText::Live { .. }) && backslashes % 2 == 1 {
         key = key.get(if key.starts_with('u') { 5 } else { 1 }..).unwrap_or("");
     }
-    key.split('.').all(|segment| !segment.is_empty()) && is_declared(io.cx.schema, key)
+    key.split('.').all(|segment| !segment.is_empty()) && is_declared(input.cx.schema, key)
 }
 
 /// Whether the text that makes a quote end its value can begin with this byte.
@@ -233,16 +235,16 @@ fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Scan<usize> {
     })
 }
 
-pub(super) fn verbatim(io: &mut Io<'_>, value: &mut PairValue, skip: &mut Skip) -> NextState {
-    let start = io.at;
-    while let Some(&byte) = io.window.as_bytes().get(io.at) {
-        *skip = skip.step(byte);
-        io.at += 1;
-        if *skip == Skip::After {
-            value.push_str(io.found, &io.window[start..io.at]);
-            return value.done(io, true, behind(false));
+pub(super) fn verbatim(input: &mut Input<'_>, value: &mut PairValue, recovery: &mut Recovery) -> NextState {
+    let start = input.at;
+    while let Some(&byte) = input.window.as_bytes().get(input.at) {
+        *recovery = recovery.step(byte);
+        input.at += 1;
+        if *recovery == Recovery::After {
+            value.push_str(input.report, &input.window[start..input.at]);
+            return value.done(input, true, behind(false));
         }
     }
-    value.push_str(io.found, &io.window[start..io.at]);
-    Err(Step::Need)
+    value.push_str(input.report, &input.window[start..input.at]);
+    Err(Progress::Incomplete)
 }

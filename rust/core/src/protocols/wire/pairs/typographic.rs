@@ -3,10 +3,10 @@
 use super::quotes::may_follow;
 use super::value::PairValue;
 use super::{NextState, behind, fail};
-use crate::arguments::{Io, Step};
+use crate::arguments::{Input, Progress};
 use crate::error::ErrorKind;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 
 #[derive(Debug)]
 pub(super) struct Typographic {
@@ -27,35 +27,35 @@ pub(super) fn closing_mark(first: char) -> Option<char> {
 }
 
 impl Typographic {
-    /// How to skip the rest if the call fails here.
-    pub(super) fn skip(&self) -> Skip {
-        self.quotes.open().map_or(Skip::Bare { opens: false }, Skip::in_quotes)
+    /// How to read the rest if the call fails here.
+    pub(super) fn recovery(&self) -> Recovery {
+        self.quotes.open().map_or(Recovery::Bare { opens: false }, Recovery::in_quotes)
     }
 
-    pub(super) fn step(&mut self, io: &mut Io<'_>) -> NextState {
+    pub(super) fn step(&mut self, input: &mut Input<'_>) -> NextState {
         loop {
-            let rest = io.rest();
+            let rest = input.rest();
             let end = rest.find(self.close).unwrap_or(rest.len());
             self.quotes.run(&rest[..end]);
-            self.value.push_str(io.found, &rest[..end]);
-            io.at += end;
+            self.value.push_str(input.report, &rest[..end]);
+            input.at += end;
             let after = end + self.close.len_utf8();
             match rest.as_bytes().get(after) {
-                None => return Err(Step::Need),
-                Some(byte) if may_follow(*byte, &io.cx) => {}
+                None => return Err(Progress::Incomplete),
+                Some(byte) if may_follow(*byte, &input.cx) => {}
                 Some(_) => {
-                    self.value.push_char(io.found, self.close);
+                    self.value.push_char(input.report, self.close);
                     self.quotes.run(&rest[end..after]);
-                    io.at += self.close.len_utf8();
+                    input.at += self.close.len_utf8();
                     continue;
                 }
             }
             if self.quotes.open().is_some() {
                 let message = format!("{}: a quote in the value is not closed.", self.value.field.path());
-                return fail(ErrorKind::MalformedCall, message, self.skip());
+                return fail(ErrorKind::MalformedCall, message, self.recovery());
             }
-            io.at += self.close.len_utf8();
-            return self.value.done(io, true, behind(false));
+            input.at += self.close.len_utf8();
+            return self.value.done(input, true, behind(false));
         }
     }
 }

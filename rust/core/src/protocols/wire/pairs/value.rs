@@ -4,11 +4,11 @@ use super::{NextState, PairsState, fail, gap, repair};
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::coercion;
 use crate::arguments::keys::ResolvedKey;
-use crate::arguments::{Bad, Context, Flow, Found, Io, messages};
+use crate::arguments::{Bad, Context, Flow, Input, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::{Choice, NodeId};
 use crate::syntax::json::{push_char, push_str};
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 
 /// A string being read.
 #[derive(Debug)]
@@ -27,65 +27,65 @@ pub(super) enum ValueText {
 
 impl PairValue {
     /// Text that needs no escapes in JSON.
-    pub(super) fn push_plain(&mut self, found: &mut Found, part: &str) {
+    pub(super) fn push_plain(&mut self, report: &mut Report, part: &str) {
         match &mut self.text {
-            ValueText::Live { .. } => found.args.json.push_str(part),
+            ValueText::Live { .. } => report.args.json.push_str(part),
             ValueText::Collect(text) => text.push_str(part),
         }
     }
 
-    pub(super) fn push_str(&mut self, found: &mut Found, part: &str) {
+    pub(super) fn push_str(&mut self, report: &mut Report, part: &str) {
         match &mut self.text {
-            ValueText::Live { .. } => push_str(&mut found.args.json, part),
+            ValueText::Live { .. } => push_str(&mut report.args.json, part),
             ValueText::Collect(text) => text.push_str(part),
         }
     }
 
-    pub(super) fn push_char(&mut self, found: &mut Found, c: char) {
+    pub(super) fn push_char(&mut self, report: &mut Report, c: char) {
         match &mut self.text {
-            ValueText::Live { .. } => push_char(&mut found.args.json, c),
+            ValueText::Live { .. } => push_char(&mut report.args.json, c),
             ValueText::Collect(text) => text.push(c),
         }
     }
 
     /// What was read of it, with JSON's escapes where it goes straight out.
-    pub(super) fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
+    pub(super) fn so_far<'a>(&'a self, report: &'a Report) -> &'a str {
         match &self.text {
             // Its opening quote is written.
-            ValueText::Live { start, .. } => found.args.json[*start..].split_once('"').map_or("", |(_, text)| text),
+            ValueText::Live { start, .. } => report.args.json[*start..].split_once('"').map_or("", |(_, text)| text),
             ValueText::Collect(text) => text,
         }
     }
 
-    pub(super) fn is_empty(&self, found: &Found) -> bool {
-        self.so_far(found).is_empty()
+    pub(super) fn is_empty(&self, report: &Report) -> bool {
+        self.so_far(report).is_empty()
     }
 
     /// The value is complete.
-    pub(super) fn done(&mut self, io: &mut Io<'_>, quoted: bool, next: PairsState) -> NextState {
-        let skip = match (quoted, self.is_empty(io.found)) {
-            (true, true) => Skip::AfterEmpty,
-            (true, false) => Skip::After,
-            (false, _) => Skip::Bare { opens: false },
+    pub(super) fn done(&mut self, input: &mut Input<'_>, quoted: bool, next: PairsState) -> NextState {
+        let recovery = match (quoted, self.is_empty(input.report)) {
+            (true, true) => Recovery::AfterEmpty,
+            (true, false) => Recovery::After,
+            (false, _) => Recovery::Bare { opens: false },
         };
         match std::mem::replace(&mut self.text, ValueText::Collect(String::new())) {
             ValueText::Live { target, start } => {
-                io.found.args.json.push('"');
-                if io.found.args.end(target, start) { Ok(next) } else { duplicate(&self.field, skip) }
+                input.report.args.json.push('"');
+                if input.report.args.end(target, start) { Ok(next) } else { duplicate(&self.field, recovery) }
             }
-            ValueText::Collect(text) => match typed(io, &self.field, &text, quoted) {
+            ValueText::Collect(text) => match typed(input, &self.field, &text, quoted) {
                 Ok(()) => Ok(next),
-                Err((kind, message)) => fail(kind, message, skip),
+                Err((kind, message)) => fail(kind, message, recovery),
             },
         }
     }
 }
 
 /// Where the text of a string goes: straight out if its type takes it whatever it is.
-pub(super) fn text(io: &mut Io<'_>, field: &ResolvedKey, quoted: bool) -> Result<ValueText, Collision> {
-    let node = io.cx.schema.node(field.node);
+pub(super) fn text(input: &mut Input<'_>, field: &ResolvedKey, quoted: bool) -> Result<ValueText, Collision> {
+    let node = input.cx.schema.node(field.node);
     let live = if quoted { node.is_unknown() || node.has(&Choice::String) } else { node.is_string() };
-    let args = &mut io.found.args;
+    let args = &mut input.report.args;
     if !live {
         return Ok(ValueText::Collect(String::new()));
     }
@@ -99,20 +99,20 @@ pub(super) fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
 }
 
 /// `a=` without a value.
-pub(super) fn empty(io: &mut Io<'_>, field: &ResolvedKey) -> NextState {
+pub(super) fn empty(input: &mut Input<'_>, field: &ResolvedKey) -> NextState {
     let message = || format!("Write the empty string as {}=\"\"", field.path());
-    repair(io, Repair::EmptyValue, Skip::TokenStart, message)?;
-    match typed(io, field, "", true) {
+    repair(input, Repair::EmptyValue, Recovery::TokenStart, message)?;
+    match typed(input, field, "", true) {
         Ok(()) => Ok(gap(false)),
-        Err((kind, message)) => fail(kind, message, Skip::TokenStart),
+        Err((kind, message)) => fail(kind, message, Recovery::TokenStart),
     }
 }
 
 /// Types a complete text and puts it into its place.
-pub(super) fn typed(io: &mut Io<'_>, field: &ResolvedKey, text: &str, quoted: bool) -> Result<(), Bad> {
-    let (cx, id) = (io.cx, field.node);
+pub(super) fn typed(input: &mut Input<'_>, field: &ResolvedKey, text: &str, quoted: bool) -> Result<(), Bad> {
+    let (cx, id) = (input.cx, field.node);
     let repeated = |_| messages::twice(&field.path());
-    let probe = io.found.args.probe(&field.steps);
+    let probe = input.report.args.probe(&field.steps);
     let length = match probe {
         Probe::Items(length) => Some(length),
         Probe::Vacant => Some(0),
@@ -123,11 +123,11 @@ pub(super) fn typed(io: &mut Io<'_>, field: &ResolvedKey, text: &str, quoted: bo
     let items = items.filter(|(length, (items, _))| *length > 0 || !items.is_empty());
     let (outcome, again) = match items {
         Some((length, (items, outcome))) => {
-            io.found.args.append(&field.steps, length, &items).map_err(repeated)?;
+            input.report.args.append(&field.steps, length, &items).map_err(repeated)?;
             (outcome, None)
         }
         None => {
-            let args = &mut io.found.args;
+            let args = &mut input.report.args;
             let (target, start) = args.begin_at(field).map_err(repeated)?;
             let outcome = coercion::scalar(cx.schema, id, text, quoted, &mut args.json);
             let same = args.end(target, start);
@@ -136,7 +136,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &ResolvedKey, text: &str, quoted: bo
     };
     if outcome.converted {
         let message = || messages::not_as_written(&cx, id, &field.path(), text);
-        cx.repair_or(io.found, Repair::Coerced, message)?;
+        cx.repair_or(input.report, Repair::Coerced, message)?;
     }
     if again == Some(false) {
         return Err(messages::twice(&field.path()));
@@ -144,22 +144,22 @@ pub(super) fn typed(io: &mut Io<'_>, field: &ResolvedKey, text: &str, quoted: bo
     if let Some(kind) = outcome.problem
         && again.is_none()
     {
-        io.found.violation(&cx, id, kind, || field.path(), text);
+        input.report.violation(&cx, id, kind, || field.path(), text);
     }
     Ok(())
 }
 
-pub(super) fn duplicate<T>(field: &ResolvedKey, skip: Skip) -> Flow<T> {
+pub(super) fn duplicate<T>(field: &ResolvedKey, recovery: Recovery) -> Flow<T> {
     let (kind, message) = messages::twice(&field.path());
-    fail(kind, message, skip)
+    fail(kind, message, recovery)
 }
 
 pub(super) fn collided<T>(field: &ResolvedKey, collision: Collision) -> Flow<T> {
     match collision {
-        Collision::Taken => duplicate(field, Skip::ValueStart),
+        Collision::Taken => duplicate(field, Recovery::ValueStart),
         Collision::Gap { next } => {
             let message = format!("{}: the next index is [{next}]; indexes count from 0 without gaps.", field.path());
-            fail(ErrorKind::MalformedCall, message, Skip::ValueStart)
+            fail(ErrorKind::MalformedCall, message, Recovery::ValueStart)
         }
     }
 }

@@ -3,11 +3,11 @@
 use super::value::PairValue;
 use super::{NextState, comma, fail, follows_colon, gap_ahead, trailing};
 use crate::arguments::keys::is_declared;
-use crate::arguments::{Context, Io, Step};
+use crate::arguments::{Context, Input, Progress};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::pairs::{Following, Lookahead, may_trail};
 use crate::syntax::quoting::{Alternation, is_quote};
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
@@ -35,37 +35,37 @@ pub(super) struct Bare {
 }
 
 impl InWord {
-    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> NextState {
+    pub(super) fn step(&mut self, input: &mut Input<'_>, bare_mark: &mut bool) -> NextState {
         let InWord { value, word, ahead } = self;
-        let Io { cx, window, last, .. } = *io;
+        let Input { cx, window, last, .. } = *input;
         let bytes = window.as_bytes();
         loop {
-            let start = io.at;
+            let start = input.at;
             let end = start + plain_run(&window[start..], cx.delimiters);
             if end > start {
                 word.filled = true;
                 word.quotes.run(&window[start..end]);
-                value.push_str(io.found, &window[start..end]);
-                io.at = end;
+                value.push_str(input.report, &window[start..end]);
+                input.at = end;
             }
             // A value that touches the end of the message may be incomplete, so the end decides nothing here.
-            let Some(&byte) = bytes.get(end) else { return Err(Step::Need) };
+            let Some(&byte) = bytes.get(end) else { return Err(Progress::Incomplete) };
             let rest = &window[end..];
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
                 match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).void()) {
-                    (_, Scan::Match(())) => return word.done(io, value, bare_mark),
-                    (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Err(Step::Need),
+                    (_, Scan::Match(())) => return word.done(input, value, bare_mark),
+                    (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Err(Progress::Incomplete),
                     (opens, Scan::NoMatch) => word.has_open |= opens == Scan::Match(()),
                 }
                 word.has_mark = true;
             } else if is_ws(byte) {
                 if !word.open_ended || cx.strict || word.runs_into_call() {
-                    return word.done(io, value, bare_mark);
+                    return word.done(input, value, bare_mark);
                 }
                 let next = ahead.look(rest, last, cx.delimiters);
                 if next == Following::Need {
-                    return Err(Step::Need);
+                    return Err(Progress::Incomplete);
                 }
                 *ahead = Lookahead::after_value();
                 let token = ws_run(rest, 0);
@@ -73,48 +73,48 @@ impl InWord {
                     || has_line_break(&rest[..token])
                     || word.ends_at(&cx, rest, next);
                 if ends {
-                    return word.done_ahead(io, value, bare_mark, next);
+                    return word.done_ahead(input, value, bare_mark, next);
                 }
                 // The whitespace and the token after it belong to the value.
-                io.found.repair(Repair::UnquotedSpaces);
+                input.report.repair(Repair::UnquotedSpaces);
                 word.joined = true;
                 word.quotes.run(&rest[..token]);
-                value.push_str(io.found, &rest[..token]);
-                io.at = end + token;
+                value.push_str(input.report, &rest[..token]);
+                input.at = end + token;
                 continue;
             } else if is_quote(byte) {
                 word.has_quote = true;
             } else if may_trail(byte) && word.filled && !word.runs_into_call() {
                 // A comma between two pairs belongs to neither; nor does punctuation before CLOSE.
                 let next = match separates(rest, last, &cx) {
-                    None => return Err(Step::Need),
+                    None => return Err(Progress::Incomplete),
                     Some(false) => None,
                     Some(true) => Some(ahead.look(rest, last, cx.delimiters)),
                 };
                 if next == Some(Following::Need) {
-                    return Err(Step::Need);
+                    return Err(Progress::Incomplete);
                 }
                 *ahead = Lookahead::after_value();
                 let ends = match next {
                     None => Scan::NoMatch,
-                    Some(Following::Other) => follows_colon(io, rest),
+                    Some(Following::Other) => follows_colon(input, rest),
                     Some(Following::Trailing { .. }) if !word.has_mark && !word.has_quote => Scan::Match(()),
                     Some(next) if word.ends_at(&cx, rest, next) => Scan::Match(()),
                     Some(_) => Scan::NoMatch,
                 };
                 if ends.decided()?.is_some() {
-                    let done = word.done(io, value, bare_mark)?;
+                    let done = word.done(input, value, bare_mark)?;
                     match next {
-                        Some(Following::Trailing { length }) => trailing(io, length)?,
-                        _ => comma(io)?,
+                        Some(Following::Trailing { length }) => trailing(input, length)?,
+                        _ => comma(input)?,
                     }
                     return Ok(done);
                 }
             }
             word.quotes.run(&rest[..c.len_utf8()]);
-            value.push_char(io.found, c);
+            value.push_char(input.report, c);
             word.filled = true;
-            io.at = end + c.len_utf8();
+            input.at = end + c.len_utf8();
         }
     }
 }
@@ -153,9 +153,9 @@ impl Bare {
         }
     }
 
-    /// How to skip the rest if the call fails here.
-    pub(super) fn skip(self) -> Skip {
-        self.quotes.open().map_or(Skip::Bare { opens: false }, Skip::in_quotes)
+    /// How to read the rest if the call fails here.
+    pub(super) fn recovery(self) -> Recovery {
+        self.quotes.open().map_or(Recovery::Bare { opens: false }, Recovery::in_quotes)
     }
 
     /// It took in a token, and OPEN is in it.
@@ -164,26 +164,32 @@ impl Bare {
     }
 
     /// The value ends here.
-    fn done(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool) -> NextState {
-        self.done_ahead(io, value, bare_mark, Following::Need)
+    fn done(self, input: &mut Input<'_>, value: &mut PairValue, bare_mark: &mut bool) -> NextState {
+        self.done_ahead(input, value, bare_mark, Following::Need)
     }
 
     /// The value ends here, and what follows was seen.
-    fn done_ahead(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool, next: Following) -> NextState {
+    fn done_ahead(
+        self,
+        input: &mut Input<'_>,
+        value: &mut PairValue,
+        bare_mark: &mut bool,
+        next: Following,
+    ) -> NextState {
         if !self.runs_into_call() && self.quotes.open().is_none() {
             *bare_mark = self.has_mark;
-            return value.done(io, false, gap_ahead(self.open_ended, next));
+            return value.done(input, false, gap_ahead(self.open_ended, next));
         }
         let path = value.field.path();
         let message = if self.runs_into_call() {
-            let close = &io.cx.delimiters.close;
+            let close = &input.cx.delimiters.close;
             format!(
                 "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
             )
         } else {
             format!("{path}: a quote in the value is not closed. Put the whole value into quotes: {path}=\"…\"")
         };
-        fail(ErrorKind::MalformedCall, message, self.skip())
+        fail(ErrorKind::MalformedCall, message, self.recovery())
     }
 
     /// Whether a pair follows that ends the value.

@@ -8,7 +8,7 @@ mod fast_path;
 mod recovery;
 
 use crate::arguments::elements::{ElementReader, Fault, Halt, Rules, content};
-use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages, steps};
+use crate::arguments::{Bad, Context, Fields, Flow, Input, Lists, Progress, Report, Slot, messages, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
@@ -75,35 +75,35 @@ pub fn lone_text(schema: &Schema) -> Option<&str> {
 }
 
 impl Body for Elements {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step {
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         steps(|| match &mut self.state {
-            ElementsState::Start => self.start(io),
-            ElementsState::Between => self.between(io),
-            ElementsState::Live { .. } => self.live(io),
-            ElementsState::Collect { .. } => self.collect(io),
-            ElementsState::Json(ObjectInTag::Complete) => self.behind(io),
-            ElementsState::Json(object) => object.feed(io),
-            ElementsState::Text(_) => self.text(io),
-            ElementsState::On | ElementsState::InElement(_) | ElementsState::Closed => Err(Step::Done),
+            ElementsState::Start => self.start(input),
+            ElementsState::Between => self.between(input),
+            ElementsState::Live { .. } => self.live(input),
+            ElementsState::Collect { .. } => self.collect(input),
+            ElementsState::Json(ObjectInTag::Complete) => self.behind(input),
+            ElementsState::Json(object) => object.feed(input),
+            ElementsState::Text(_) => self.text(input),
+            ElementsState::On | ElementsState::InElement(_) | ElementsState::Closed => Err(Progress::CallEnd),
         })
     }
 
-    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        self.skip_to_end(io)
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        self.skip_to_end(input)
     }
 
     /// Takes text in a string that is passed on.
     #[inline]
-    fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
+    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         let ElementsState::Live { slot, .. } = &self.state else { return None };
         if self.lexer.is_inside() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
             return None;
         }
         let plain = text.bytes().all(is_plain);
         if plain {
-            slot.push_plain(found, text)
+            slot.push_plain(report, text)
         } else {
-            slot.push(found, text)
+            slot.push(report, text)
         }
         Some(plain)
     }
@@ -114,8 +114,8 @@ impl Body for Elements {
     }
 
     /// The call is closed.
-    fn finish(&self, _: &Context<'_>, found: &mut Found) {
-        if self.json { found.args.release() } else { found.args.close() }
+    fn finish(&self, _: &Context<'_>, report: &mut Report) {
+        if self.json { report.args.release() } else { report.args.close() }
     }
 }
 
@@ -144,94 +144,94 @@ impl Elements {
         }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+    fn start(&mut self, input: &mut Input<'_>) -> Flow {
         match self.form {
-            Form::Line => io.repair(Repair::BareName, "A call must be enclosed in tags with the tool's name.")?,
-            Form::Broken => io.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
+            Form::Line => input.repair(Repair::BareName, "A call must be enclosed in tags with the tool's name.")?,
+            Form::Broken => input.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
             Form::Open => {}
-            Form::Empty => return self.close(io),
+            Form::Empty => return self.close(input),
         }
-        self.json = io.next_byte()? == b'{';
-        self.state = if self.json { ElementsState::Json(ObjectInTag::new(&io.cx)) } else { ElementsState::Between };
+        self.json = input.next_byte()? == b'{';
+        self.state = if self.json { ElementsState::Json(ObjectInTag::new(&input.cx)) } else { ElementsState::Between };
         Ok(())
     }
 
-    fn between(&mut self, io: &mut Io<'_>) -> Flow {
+    fn between(&mut self, input: &mut Input<'_>) -> Flow {
         let behind_line = self.form == Form::Line && self.any;
         if behind_line {
-            self.behind_line(io)?;
+            self.behind_line(input)?;
         }
-        if !self.lexer.is_inside() && self.in_quotes(io) {
-            if !io.rest().starts_with('<') {
-                return self.close_at_end(io);
+        if !self.lexer.is_inside() && self.in_quotes(input) {
+            if !input.rest().starts_with('<') {
+                return self.close_at_end(input);
             }
             return malformed("A call may contain only fields, without quotes around them.");
         }
         if self.lexer.is_between() {
-            let begin = io.at;
-            io.at = ws_run(io.window, begin);
-            if io.at > begin {
+            let begin = input.at;
+            input.at = ws_run(input.window, begin);
+            if input.at > begin {
                 self.quotes = Alternation::START;
             }
-            if fast_path::element(io).is_some() {
+            if fast_path::element(input).is_some() {
                 self.any = true;
                 return Ok(());
             }
         }
-        if !behind_line && let Some(()) = self.end_mark(io).decided()? {
-            return self.close(io);
+        if !behind_line && let Some(()) = self.end_mark(input).decided()? {
+            return self.close(input);
         }
-        let begin = io.at;
-        match self.next(io) {
-            XmlLexeme::Need => return self.close_at_end(io),
+        let begin = input.at;
+        match self.next(input) {
+            XmlLexeme::Need => return self.close_at_end(input),
             XmlLexeme::Ignored => {}
             XmlLexeme::Text(text) if text.trim_ascii().is_empty() => self.quotes = Alternation::START,
             XmlLexeme::Text(_) | XmlLexeme::Cdata(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) => {
-                self.quotes.run(&io.window[begin..io.at]);
-                if !self.any && !self.stray && lone_text(io.cx.schema).is_some() {
-                    self.state = ElementsState::Text(io.window[begin..io.at].to_owned());
+                self.quotes.run(&input.window[begin..input.at]);
+                if !self.any && !self.stray && lone_text(input.cx.schema).is_some() {
+                    self.state = ElementsState::Text(input.window[begin..input.at].to_owned());
                 } else {
-                    self.stray(io)?;
+                    self.stray(input)?;
                 }
             }
-            XmlLexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
-            XmlLexeme::Close(_) => io.repair(Repair::Markup, "A closing tag has no opening tag.")?,
+            XmlLexeme::Open { name, attributes, empty } => self.field(input, name, attributes, empty)?,
+            XmlLexeme::Close(_) => input.repair(Repair::Markup, "A closing tag has no opening tag.")?,
         }
         Ok(())
     }
 
     /// Skips text between elements, while a quote is open in it, to its end or to a tag. Returns whether the quote is still open.
-    fn in_quotes(&mut self, io: &mut Io<'_>) -> bool {
+    fn in_quotes(&mut self, input: &mut Input<'_>) -> bool {
         while self.quotes.open().is_some() {
-            match io.window.as_bytes().get(io.at) {
+            match input.window.as_bytes().get(input.at) {
                 None | Some(b'<') => return true,
                 Some(byte) => self.quotes.step(*byte),
             }
-            io.at += 1;
+            input.at += 1;
         }
         false
     }
 
     /// What is between elements. Where `/>` could end the call, text ends before each slash.
-    fn next<'w>(&mut self, io: &mut Io<'w>) -> XmlLexeme<'w> {
-        let rest = io.rest();
+    fn next<'w>(&mut self, input: &mut Input<'w>) -> XmlLexeme<'w> {
+        let rest = input.rest();
         let text = !self.lexer.is_inside() && !rest.is_empty() && !rest.starts_with(['<', '&']);
         if self.form != Form::Broken || !text {
-            return self.lexer.next(io.window, &mut io.at, io.last, None);
+            return self.lexer.next(input.window, &mut input.at, input.last, None);
         }
         let behind = &rest.as_bytes()[1..];
         let length = 1 + memchr::memchr3(b'<', b'&', b'/', behind).unwrap_or(behind.len());
-        io.at += length;
+        input.at += length;
         XmlLexeme::Text(&rest[..length])
     }
 
-    fn stray(&mut self, io: &mut Io<'_>) -> Flow {
+    fn stray(&mut self, input: &mut Input<'_>) -> Flow {
         self.stray = true;
-        Ok(io.repair(Repair::Markup, "A call may contain only fields.")?)
+        Ok(input.repair(Repair::Markup, "A call may contain only fields.")?)
     }
 
     /// The opening tag of a field.
-    fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Flow {
+    fn field(&mut self, input: &mut Input<'_>, name: &str, attributes: &str, closed: bool) -> Flow {
         self.any = true;
         self.quotes = Alternation::START;
         self.quotes.run(attributes);
@@ -240,19 +240,25 @@ impl Elements {
             return malformed("A quote in a tag is not closed.");
         }
         self.quotes = Alternation::START;
-        match self.begin(io, name, attributes, closed) {
+        match self.begin(input, name, attributes, closed) {
             Ok(state) => self.state = state,
             Err(bad) => {
-                self.state = if closed { ElementsState::On } else { on_in(io.cx.schema, name) };
+                self.state = if closed { ElementsState::On } else { on_in(input.cx.schema, name) };
                 return Err(bad.into());
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<ElementsState, Bad> {
-        let cx = io.cx;
-        let mut slot = self.fields.open(&cx, io.found, name, false)?;
+    fn begin(
+        &mut self,
+        input: &mut Input<'_>,
+        name: &str,
+        attributes: &str,
+        closed: bool,
+    ) -> Result<ElementsState, Bad> {
+        let cx = input.cx;
+        let mut slot = self.fields.open(&cx, input.report, name, false)?;
         let node = cx.schema.node(slot.node());
         let scalar = !node.is_unknown() && !node.takes_container();
         if scalar && !attributes.trim_ascii().is_empty() {
@@ -261,89 +267,92 @@ impl Elements {
                 let message = format!("A field must not have attributes. Write: {}", cx.writer.example(&cx));
                 return Err((ErrorKind::MalformedCall, message));
             }
-            io.repair(Repair::Markup, "A field must not have attributes.")?;
+            input.repair(Repair::Markup, "A field must not have attributes.")?;
         }
         if slot.is_string(&cx) {
-            slot.start(&cx, io.found)?;
+            slot.start(&cx, input.report)?;
             if !closed {
                 return Ok(ElementsState::Live { name: name.to_owned(), slot });
             }
-            slot.end(io.found)?;
+            slot.end(input.report)?;
             return Ok(ElementsState::Between);
         }
         let mut reader = ElementReader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
         if !scalar {
             let mut refused = None;
-            let faults = &mut |fault, _: usize| allows(io, fault, &mut refused);
+            let faults = &mut |fault, _: usize| allows(input, fault, &mut refused);
             let mut rules = Rules { schema: cx.schema, depth: cx.limits.depth, faults };
             let read = reader.attributes(&mut rules, attributes, 0);
             read.map_err(|_| refused.unwrap_or((ErrorKind::MalformedCall, String::new())))?;
         }
         if closed {
             let tree = reader.take(cx.schema);
-            self.fields.close(&cx, io.found, slot, tree)?;
+            self.fields.close(&cx, input.report, slot, tree)?;
             return Ok(ElementsState::Between);
         }
         Ok(ElementsState::Collect { name: name.to_owned(), slot, reader })
     }
 
-    fn live(&mut self, io: &mut Io<'_>) -> Flow {
+    fn live(&mut self, input: &mut Input<'_>) -> Flow {
         let ElementsState::Live { name, slot } = &self.state else { return Ok(()) };
         loop {
-            match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                XmlLexeme::Need => return Err(Step::Need),
-                XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => slot.push(io.found, text),
-                XmlLexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
+            match self.lexer.next(input.window, &mut input.at, input.last, Some(name)) {
+                XmlLexeme::Need => return Err(Progress::Incomplete),
+                XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => {
+                    slot.push(input.report, text)
+                }
+                XmlLexeme::Char(c) => slot.push(input.report, c.encode_utf8(&mut [0; 4])),
                 XmlLexeme::Open { .. } | XmlLexeme::Close(_) | XmlLexeme::Ignored => break,
             }
         }
         if let ElementsState::Live { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
-            slot.end(io.found)?;
+            slot.end(input.report)?;
         }
         self.state = ElementsState::Between;
         Ok(())
     }
 
-    fn collect(&mut self, io: &mut Io<'_>) -> Flow {
+    fn collect(&mut self, input: &mut Input<'_>) -> Flow {
         let ElementsState::Collect { reader, .. } = &mut self.state else { return Ok(()) };
         let mut refused = None;
-        let (schema, depth, window, last, mut at) = (io.cx.schema, io.cx.limits.depth, io.window, io.last, io.at);
-        let faults = &mut |fault, _: usize| allows(io, fault, &mut refused);
+        let (schema, depth, window, last, mut at) =
+            (input.cx.schema, input.cx.limits.depth, input.window, input.last, input.at);
+        let faults = &mut |fault, _: usize| allows(input, fault, &mut refused);
         let outcome = reader.feed(&mut Rules { schema, depth, faults }, window, &mut at, last);
-        io.at = at;
+        input.at = at;
         let tree = outcome.map_err(|halt| match halt {
-            Halt::Incomplete => Step::Need,
-            Halt::TooDeep => (ErrorKind::TooDeep, messages::too_deep(io.cx.limits)).into(),
+            Halt::Incomplete => Progress::Incomplete,
+            Halt::TooDeep => (ErrorKind::TooDeep, messages::too_deep(input.cx.limits)).into(),
             Halt::Refused => refused.unwrap_or((ErrorKind::MalformedCall, String::new())).into(),
         })?;
         if let ElementsState::Collect { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
-            self.fields.close(&io.cx, io.found, slot, tree)?;
+            self.fields.close(&input.cx, input.report, slot, tree)?;
         }
         self.state = ElementsState::Between;
         Ok(())
     }
 
-    fn text(&mut self, io: &mut Io<'_>) -> Flow {
-        let Some(key) = lone_text(io.cx.schema) else { return Ok(()) };
-        let begin = io.at;
-        let closed = self.end_mark(io).decided()?.is_some();
-        let lexeme = if closed { XmlLexeme::Close("") } else { self.next(io) };
+    fn text(&mut self, input: &mut Input<'_>) -> Flow {
+        let Some(key) = lone_text(input.cx.schema) else { return Ok(()) };
+        let begin = input.at;
+        let closed = self.end_mark(input).decided()?.is_some();
+        let lexeme = if closed { XmlLexeme::Close("") } else { self.next(input) };
         let ElementsState::Text(source) = &mut self.state else { return Ok(()) };
         match lexeme {
-            XmlLexeme::Need => return Err(Step::Need),
+            XmlLexeme::Need => return Err(Progress::Incomplete),
             XmlLexeme::Open { name, attributes, empty } if name == key => {
-                self.stray(io)?;
-                self.field(io, name, attributes, empty)?;
+                self.stray(input)?;
+                self.field(input, name, attributes, empty)?;
             }
             XmlLexeme::Close(_) if closed => {
                 let text = content(source).trim_ascii().to_owned();
                 self.state = ElementsState::Closed;
-                io.repair(Repair::BareText, format!("The text must be in <{key}> tags."))?;
-                let slot = self.fields.open(&io.cx, io.found, key, true)?;
-                self.fields.close(&io.cx, io.found, slot, UntypedValue::Scalar { text, quoted: true })?;
-                return self.close(io);
+                input.repair(Repair::BareText, format!("The text must be in <{key}> tags."))?;
+                let slot = self.fields.open(&input.cx, input.report, key, true)?;
+                self.fields.close(&input.cx, input.report, slot, UntypedValue::Scalar { text, quoted: true })?;
+                return self.close(input);
             }
-            _ => source.push_str(&io.window[begin..io.at]),
+            _ => source.push_str(&input.window[begin..input.at]),
         }
         Ok(())
     }
@@ -354,9 +363,9 @@ fn malformed(message: &str) -> Flow {
 }
 
 /// Whether a fault is repairable in the current mode.
-fn allows(io: &mut Io<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
+fn allows(input: &mut Input<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
     if let Fault::Markup(what) = fault {
-        *refused = io.repair(Repair::Markup, what).err();
+        *refused = input.repair(Repair::Markup, what).err();
     }
     refused.is_none()
 }

@@ -2,74 +2,79 @@
 
 use super::{Elements, ElementsState};
 use crate::arguments::elements::member;
-use crate::arguments::{Flow, Io, Step, steps};
+use crate::arguments::{Flow, Input, Progress, steps};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::schema::Schema;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::xml::XmlLexeme;
 
 impl Elements {
-    pub(super) fn skip_to_end(&mut self, io: &mut Io<'_>) -> Step {
-        steps(|| self.skip(io))
+    pub(super) fn skip_to_end(&mut self, input: &mut Input<'_>) -> Progress {
+        steps(|| self.skip(input))
     }
 
-    fn skip(&mut self, io: &mut Io<'_>) -> Flow {
+    fn skip(&mut self, input: &mut Input<'_>) -> Flow {
         match &mut self.state {
             ElementsState::Start => {
-                let json = io.next_byte()? == b'{';
-                self.state =
-                    if json { ElementsState::Json(ObjectInTag::Failed(Skip::ValueStart)) } else { ElementsState::On };
+                let json = input.next_byte()? == b'{';
+                self.state = if json {
+                    ElementsState::Json(ObjectInTag::Failed(Recovery::ValueStart))
+                } else {
+                    ElementsState::On
+                };
             }
             ElementsState::Between | ElementsState::Text(_) => self.state = ElementsState::On,
             ElementsState::Live { name, .. } => self.state = ElementsState::InElement(std::mem::take(name)),
             ElementsState::Collect { name, reader, .. } => {
                 self.lexer = reader.lexer();
-                self.state = on_in(io.cx.schema, name);
+                self.state = on_in(input.cx.schema, name);
             }
-            ElementsState::Json(object) => return Err(object.recover(io, &self.name, self.form)),
-            ElementsState::Closed => return Err(Step::Done),
+            ElementsState::Json(object) => return Err(object.recover(input, &self.name, self.form)),
+            ElementsState::Closed => return Err(Progress::CallEnd),
             ElementsState::On => {
-                self.end_quotes(io);
-                if let Some(()) = self.end_mark(io).decided()? {
-                    return Err(Step::Done);
+                self.end_quotes(input);
+                if let Some(()) = self.end_mark(input).decided()? {
+                    return Err(Progress::CallEnd);
                 }
                 if self.quotes.open().is_some() {
-                    return Err(Step::Need);
+                    return Err(Progress::Incomplete);
                 }
-                let begin = io.at;
-                match self.next(io) {
-                    XmlLexeme::Need => return Err(Step::Need),
+                let begin = input.at;
+                match self.next(input) {
+                    XmlLexeme::Need => return Err(Progress::Incomplete),
                     XmlLexeme::Open { name, attributes, empty } => {
                         self.quotes = Alternation::START;
                         self.quotes.run(attributes);
                         if !empty && self.quotes.open().is_none() {
-                            self.state = on_in(io.cx.schema, name);
+                            self.state = on_in(input.cx.schema, name);
                         }
                     }
                     XmlLexeme::Close(_) => self.quotes = Alternation::START,
                     XmlLexeme::Ignored => {}
                     XmlLexeme::Text(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) | XmlLexeme::Cdata(_) => {
-                        self.quotes.run(&io.window[begin..io.at]);
+                        self.quotes.run(&input.window[begin..input.at]);
                     }
                 }
             }
-            ElementsState::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                XmlLexeme::Need => return Err(Step::Need),
-                XmlLexeme::Close(_) => self.state = ElementsState::On,
-                _ => {}
-            },
+            ElementsState::InElement(name) => {
+                match self.lexer.next(input.window, &mut input.at, input.last, Some(name)) {
+                    XmlLexeme::Need => return Err(Progress::Incomplete),
+                    XmlLexeme::Close(_) => self.state = ElementsState::On,
+                    _ => {}
+                }
+            }
         }
         Ok(())
     }
 
     /// Skips text between elements while a quote is open in it.
-    fn end_quotes(&mut self, io: &mut Io<'_>) {
+    fn end_quotes(&mut self, input: &mut Input<'_>) {
         while self.quotes.open().is_some()
-            && let Some(byte) = io.window.as_bytes().get(io.at)
+            && let Some(byte) = input.window.as_bytes().get(input.at)
         {
             self.quotes.step(*byte);
-            io.at += 1;
+            input.at += 1;
         }
     }
 }

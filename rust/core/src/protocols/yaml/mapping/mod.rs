@@ -7,11 +7,11 @@ mod tag;
 mod typed;
 mod values;
 
-use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages};
+use crate::arguments::{Bad, Context, Fields, Flow, Input, Lists, Progress, Report, Slot, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::Delimiters;
 use crate::syntax::yaml::{Lax, TreeBuilder, YamlFault, YamlLexeme, YamlLexer};
 use tag::OpeningTag;
@@ -68,18 +68,18 @@ const NOT_CLOSED: &str = "The call is not closed.";
 const NO_MAPPING: &str = "the body of a call must consist of `key: value` lines";
 
 impl Body for Mapping {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step {
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         loop {
             let flow = match &mut self.state {
-                MappingState::Start => self.start(io),
-                MappingState::Json(ObjectInTag::Complete) => self.behind(io),
-                MappingState::Json(object) => object.feed(io),
-                MappingState::On | MappingState::Closed => Err(Step::Done),
-                MappingState::Between if matches!(self.column, None | Some(0)) => self.lines(io),
-                _ => self.lexeme(io),
+                MappingState::Start => self.start(input),
+                MappingState::Json(ObjectInTag::Complete) => self.behind(input),
+                MappingState::Json(object) => object.feed(input),
+                MappingState::On | MappingState::Closed => Err(Progress::CallEnd),
+                MappingState::Between if matches!(self.column, None | Some(0)) => self.lines(input),
+                _ => self.lexeme(input),
             };
             let Err(step) = flow else { continue };
-            if matches!(step, Step::Failed(_))
+            if matches!(step, Progress::Failed(_))
                 && !matches!(self.state, MappingState::Json(ObjectInTag::Failed(_)) | MappingState::Closed)
             {
                 self.state = MappingState::On;
@@ -89,25 +89,27 @@ impl Body for Mapping {
     }
 
     /// Recovers from an error: reads up to the closing tag, outside of text that may contain one.
-    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
         loop {
             match &mut self.state {
-                MappingState::Closed => return Step::Done,
-                MappingState::Json(object) => return object.recover(io, &self.tag.name, self.tag.form),
-                MappingState::Start if self.tag.form == Form::Empty => return Step::Done,
+                MappingState::Closed => return Progress::CallEnd,
+                MappingState::Json(object) => return object.recover(input, &self.tag.name, self.tag.form),
+                MappingState::Start if self.tag.form == Form::Empty => return Progress::CallEnd,
                 MappingState::Start if self.json => {
-                    self.state = MappingState::Json(ObjectInTag::Failed(Skip::ValueStart))
+                    self.state = MappingState::Json(ObjectInTag::Failed(Recovery::ValueStart))
                 }
                 _ => {
                     self.lexer.lose();
-                    let around = self.tag.around(&io.cx, false);
-                    match self.lexer.next(io.window, &mut io.at, io.last, &around) {
-                        YamlLexeme::Need | YamlLexeme::End => return Step::Need,
+                    let around = self.tag.around(&input.cx, false);
+                    match self.lexer.next(input.window, &mut input.at, input.last, &around) {
+                        YamlLexeme::Need | YamlLexeme::End => return Progress::Incomplete,
                         YamlLexeme::Close => match self.lexer.open_quote() {
-                            Some(quote) => self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote))),
+                            Some(quote) => {
+                                self.state = MappingState::Json(ObjectInTag::Failed(Recovery::in_quotes(quote)))
+                            }
                             None => {
-                                io.at += around.close_length(io.rest());
-                                return Step::Done;
+                                input.at += around.close_length(input.rest());
+                                return Progress::CallEnd;
                             }
                         },
                         _ => {}
@@ -119,13 +121,13 @@ impl Body for Mapping {
 
     /// Takes text in a string that is passed on.
     #[inline]
-    fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
+    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         let MappingState::Live(slot) = &self.state else { return None };
         if !self.lexer.feed_plain(text) {
             return None;
         }
         self.mark |= self.watched && !self.mark && text.as_bytes().contains(&b'<');
-        slot.push_plain(found, text);
+        slot.push_plain(report, text);
         Some(true)
     }
 
@@ -139,8 +141,8 @@ impl Body for Mapping {
     }
 
     /// The call is closed.
-    fn finish(&self, _: &Context<'_>, found: &mut Found) {
-        if self.json { found.args.release() } else { found.args.close() }
+    fn finish(&self, _: &Context<'_>, report: &mut Report) {
+        if self.json { report.args.release() } else { report.args.close() }
     }
 }
 
@@ -171,59 +173,59 @@ impl Mapping {
         }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+    fn start(&mut self, input: &mut Input<'_>) -> Flow {
         match self.tag.form {
-            Form::Broken => io.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
-            Form::Empty => return self.close(io),
+            Form::Broken => input.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
+            Form::Empty => return self.close(input),
             Form::Open | Form::Line => {}
         }
-        self.state = if self.json { MappingState::Json(ObjectInTag::new(&io.cx)) } else { MappingState::Between };
+        self.state = if self.json { MappingState::Json(ObjectInTag::new(&input.cx)) } else { MappingState::Between };
         Ok(())
     }
 
     /// Everything is read.
-    fn close(&mut self, io: &mut Io<'_>) -> Flow {
+    fn close(&mut self, input: &mut Input<'_>) -> Flow {
         self.state = MappingState::Closed;
         if !self.json {
-            self.fields.finish(&io.cx, io.found)?;
+            self.fields.finish(&input.cx, input.report)?;
         }
-        Err(Step::Done)
+        Err(Progress::CallEnd)
     }
 
     /// The message has ended where the call could be closed.
-    fn close_at_end(&mut self, io: &mut Io<'_>) -> Flow {
-        if !io.last || self.unterminated() || (self.column.is_none() && !self.json) {
-            return Err(Step::Need);
+    fn close_at_end(&mut self, input: &mut Input<'_>) -> Flow {
+        if !input.last || self.unterminated() || (self.column.is_none() && !self.json) {
+            return Err(Progress::Incomplete);
         }
         if let MappingState::Value(_) | MappingState::Build { .. } = self.state {
-            self.end_value(io)?;
+            self.end_value(input)?;
         }
-        io.repair(Repair::MissingClose, NOT_CLOSED)?;
-        self.close(io)
+        input.repair(Repair::MissingClose, NOT_CLOSED)?;
+        self.close(input)
     }
 
     /// After a JSON object.
-    fn behind(&mut self, io: &mut Io<'_>) -> Flow {
-        let start = io.at;
-        if io.next_byte().is_err() {
-            return self.close_at_end(io);
+    fn behind(&mut self, input: &mut Input<'_>) -> Flow {
+        let start = input.at;
+        if input.next_byte().is_err() {
+            return self.close_at_end(input);
         }
-        let line = io.window[start..io.at].contains('\n') || self.tag.form == Form::Broken;
-        match (self.tag.around(&io.cx, false).closer(io.rest(), line, io.last).decided()?, &mut self.state) {
+        let line = input.window[start..input.at].contains('\n') || self.tag.form == Form::Broken;
+        match (self.tag.around(&input.cx, false).closer(input.rest(), line, input.last).decided()?, &mut self.state) {
             (None, MappingState::Json(object)) => Err(object.not_closed(&self.tag.name)),
             (length, _) => {
-                io.at += length.unwrap_or(0);
-                self.close(io)
+                input.at += length.unwrap_or(0);
+                self.close(input)
             }
         }
     }
 
-    fn lexeme(&mut self, io: &mut Io<'_>) -> Flow {
-        let lexeme = self.lexer.next(io.window, &mut io.at, io.last, &self.tag.around(&io.cx, true));
+    fn lexeme(&mut self, input: &mut Input<'_>) -> Flow {
+        let lexeme = self.lexer.next(input.window, &mut input.at, input.last, &self.tag.around(&input.cx, true));
         let (line, column) = self.lexer.place();
         match lexeme {
-            YamlLexeme::Need => return Err(Step::Need),
-            YamlLexeme::Bad(what) => return Err(self.malformed(&io.cx, what).into()),
+            YamlLexeme::Need => return Err(Progress::Incomplete),
+            YamlLexeme::Bad(what) => return Err(self.malformed(&input.cx, what).into()),
             YamlLexeme::Lax(lax) => {
                 let (repair, what) = match lax {
                     Lax::Backslash => (Repair::RelaxedYaml, "In double quotes, write a backslash as \\\\."),
@@ -231,7 +233,7 @@ impl Mapping {
                         (Repair::VerbatimText, "Put such text into double quotes, or after | on lines of its own.")
                     }
                 };
-                io.repair(repair, what)?;
+                input.repair(repair, what)?;
                 if let MappingState::Build { verbatim, .. } = &mut self.state {
                     *verbatim |= lax == Lax::Verbatim;
                 }
@@ -244,9 +246,9 @@ impl Mapping {
         self.mark |= self.watched && !self.mark && content.is_some_and(|text| text.as_bytes().contains(&b'<'));
         if let MappingState::Live(slot) = &self.state {
             if let Some(text) = content {
-                slot.push(io.found, text);
+                slot.push(input.report, text);
             } else if let MappingState::Live(slot) = std::mem::replace(&mut self.state, MappingState::Between) {
-                slot.end(io.found)?;
+                slot.end(input.report)?;
             }
             return Ok(());
         }
@@ -255,27 +257,27 @@ impl Mapping {
             YamlLexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
             YamlLexeme::Close => ValueEnd::Close,
             YamlLexeme::Open => ValueEnd::Open,
-            YamlLexeme::End if self.lexer.is_open() => return Err(Step::Need),
-            YamlLexeme::End => return self.close_at_end(io),
-            other => return Ok(self.part(io, other, column)?),
+            YamlLexeme::End if self.lexer.is_open() => return Err(Progress::Incomplete),
+            YamlLexeme::End => return self.close_at_end(input),
+            other => return Ok(self.part(input, other, column)?),
         };
         if let (ValueEnd::Close | ValueEnd::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
-            self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote)));
-            return Err(self.malformed(&io.cx, OPEN_QUOTE).into());
+            self.state = MappingState::Json(ObjectInTag::Failed(Recovery::in_quotes(quote)));
+            return Err(self.malformed(&input.cx, OPEN_QUOTE).into());
         }
         if matches!((&next, &self.state), (ValueEnd::Key(..), MappingState::Whole(_))) {
-            return Err(self.malformed(&io.cx, NO_MAPPING).into());
+            return Err(self.malformed(&input.cx, NO_MAPPING).into());
         }
-        self.end_value(io)?;
+        self.end_value(input)?;
         match next {
-            ValueEnd::Key(text, quoted) => return Ok(self.key(io, &text, quoted, line, column)?),
-            ValueEnd::Open if io.found.used(Repair::VerbatimText) => {
+            ValueEnd::Key(text, quoted) => return Ok(self.key(input, &text, quoted, line, column)?),
+            ValueEnd::Open if input.report.used(Repair::VerbatimText) => {
                 return Err((ErrorKind::MalformedCall, messages::UNCLOSED.into()).into());
             }
-            ValueEnd::Open => io.repair(Repair::MissingClose, NOT_CLOSED)?,
-            ValueEnd::Close => io.at += self.tag.around(&io.cx, true).close_length(io.rest()),
+            ValueEnd::Open => input.repair(Repair::MissingClose, NOT_CLOSED)?,
+            ValueEnd::Close => input.at += self.tag.around(&input.cx, true).close_length(input.rest()),
         }
-        self.close(io)
+        self.close(input)
     }
 
     fn fault(&self, cx: &Context<'_>, fault: &YamlFault) -> Bad {
