@@ -20,7 +20,7 @@ use crate::syntax::xml::{For, is_name};
 pub struct XmlSchema(Arc<Schema>);
 
 impl XmlSchema {
-    /// Compiles the JSON text of a schema; without one, values are untyped. The error is a JSON pointer and a sentence.
+    /// Compiles the JSON text of a schema; without one, values have no types. The error is a JSON pointer and a sentence.
     pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
         let value: serde_json::Value =
@@ -29,7 +29,7 @@ impl XmlSchema {
     }
 }
 
-/// The context for typing.
+/// What typing needs to know about a document.
 fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
     Context {
         writer: &Xml,
@@ -46,7 +46,7 @@ fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, lim
     }
 }
 
-/// Faults that are listed; a hostile document has as many as characters.
+/// Maximum number of faults that are listed. Every character of a document could be one.
 const FAULTS: usize = 100;
 
 /// Reads one document.
@@ -56,7 +56,7 @@ pub struct Document {
     limits: Limits,
     reader: ElementReader,
     buffer: String,
-    /// Bytes that were read, and the position after the consumed part of them.
+    /// Bytes that were read, and the place after the consumed part.
     bytes: usize,
     place: Position,
     notes: Notes,
@@ -71,7 +71,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// Notes a fault; false: it is an error.
+    /// Notes a fault. Returns false if it is an error.
     fn fault(&mut self, message: &str, place: Position) -> bool {
         if !self.repair {
             self.fail(message, place);
@@ -91,7 +91,7 @@ impl Notes {
 }
 
 impl Document {
-    /// `limits`: of them `call_bytes` and `depth` count.
+    /// Of the `limits`, only `call_bytes` and `depth` are used.
     pub fn new(schema: &XmlSchema, repair: bool, limits: Limits) -> Self {
         Document {
             schema: schema.0.clone(),
@@ -104,12 +104,12 @@ impl Document {
         }
     }
 
-    /// The faults of the text so far that did not prevent reading.
+    /// The faults in the text so far that were repaired.
     pub fn faults(&self) -> &[SyntaxError] {
         &self.notes.faults
     }
 
-    /// Reads the next part of the text.
+    /// Reads the next part of the document.
     pub fn feed(&mut self, text: &str) -> Result<(), SyntaxError> {
         self.bytes += text.len();
         if self.bytes > self.limits.call_bytes {
@@ -125,13 +125,13 @@ impl Document {
         self.notes.state()
     }
 
-    /// The text has ended: the JSON of its value.
+    /// Ends the document. Returns the JSON of its value.
     pub fn finish(&mut self) -> Result<String, SyntaxError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         loop {
             self.notes.state()?;
             self.run(&buffer, true);
-            // A string that is never closed has swallowed what follows it: that is read once more, by its tags.
+            // A string that is never closed contains the rest of the text. The rest is read again, by its tags.
             let Some(source) = self.notes.repair.then(|| self.reader.reopen(&self.schema)).flatten() else { break };
             self.notes.fault(UNCLOSED, self.place);
             buffer = source;
@@ -148,16 +148,16 @@ impl Document {
         self.typed(&tree.unwrap_or(UntypedValue::Map(Vec::new())))
     }
 
-    /// The JSON of the value as far as it is known, as if the text ended here; `None` before the first element.
+    /// The JSON of the value so far, as if the text ended here; `None` before the first element.
     pub fn partial(&self) -> Option<Result<String, SyntaxError>> {
         let mut document = self.clone();
         document.notes.repair = true;
-        // What is held back may become anything.
+        // Text that is held back is still undecided.
         document.buffer.clear();
         self.reader.has_begun().then(|| document.value())
     }
 
-    /// Reads what can be decided. Returns the bytes that were consumed.
+    /// Reads what can be decided. Returns the number of bytes consumed.
     fn run(&mut self, window: &str, last: bool) -> usize {
         let Document { schema, limits, reader, place, notes, .. } = self;
         let (mut at, mut counted) = (0, 0);
@@ -178,7 +178,7 @@ impl Document {
         let (delimiters, mut report) = (Delimiters::default(), Report::default());
         let Document { schema, limits, place, notes, .. } = self;
         let cx = context(schema, !notes.repair, &delimiters, limits);
-        // A root is a member, whatever its name: `item` would be a list.
+        // The root is a member, even if its name is `item`, which would be a list.
         let (above, tree) = match tree {
             UntypedValue::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
                 report.args.json = format!("{{{}:", json_string(&members[0].0));
@@ -199,8 +199,8 @@ impl Document {
     }
 }
 
-/// The elements of a value, one on each line; what they cannot represent is JSON in them. With `root` it is the content of
-/// that element, else its one member is the root. The error is a sentence.
+/// Writes a value as elements, one on each line. Values that elements cannot hold are written as JSON. The root element is `root`,
+/// or else the only member of the value. The error is a sentence.
 pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> Result<String, String> {
     let (delimiters, limits, mut out) = (Delimiters::default(), Limits::default(), String::new());
     let XmlSchema(schema) = schema;

@@ -1,4 +1,4 @@
-//! What the parser reports, in the order of the message.
+//! Events: what the parser reports, in the order of the message.
 
 use std::ops::Range;
 
@@ -19,22 +19,22 @@ pub struct CallEnd {
     pub problems: Vec<Problem>,
 }
 
-/// A call that cannot be handed over, or a forged result.
+/// A call that cannot be executed, or a forged result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
-    /// Of the call start that this ends; `None` where none was reported.
+    /// The index of the call start that this ends; `None` if no start was reported.
     pub index: Option<usize>,
     pub name: Option<String>,
     pub kind: ErrorKind,
-    /// Written for the model: what is wrong.
+    /// What is wrong, written for the model.
     pub sentence: String,
-    /// A correct call of the tool, or of the nearest one if it is unknown, as the encoder writes it.
-    /// `None` if no example would help, or none can be made.
+    /// A correct call of the tool, or of the tool with the most similar name. `None` if an example would not help or cannot be
+    /// made.
     pub example: Option<String>,
-    /// The arguments as one compact JSON object, if the call ended at its own CLOSE and they were read completely. Only for
-    /// `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
+    /// The arguments as one compact JSON object, if the call was closed and they were read completely. Only for `invalid_arguments`,
+    /// and in strict mode for `coerced` and `key_style`.
     pub arguments: Option<String>,
-    /// The source from `start` to `end`, cut only where it exceeds the limit of a call.
+    /// The source from `start` to `end`, up to the size limit of a call.
     pub raw: String,
     pub start: usize,
     pub end: usize,
@@ -49,7 +49,7 @@ impl CallError {
     }
 }
 
-/// A sentence, and the example that follows it.
+/// A sentence followed by its example.
 pub(crate) fn message(sentence: &str, example: Option<&str>) -> String {
     match example {
         None => sentence.to_owned(),

@@ -1,12 +1,12 @@
 //! Tool calls in plain text: read from a stream as it comes, typed by JSON Schema, and written back.
 //!
 //! **Theory of operation.** A [`Toolset`] is compiled once. A [`Parser`] is fed text and reports [`Event`]s in order.
-//! It has one buffer, which holds only what cannot be decided yet. Outside calls it looks for the opening marker; behind
-//! one, the protocol says whether a call begins and which body it has. The body turns text straight into JSON text: there is
-//! no tree, and numbers keep their digits. After an error only the end of the call is looked for, by simpler rules that
-//! know quotes and brackets. Whole messages are read by the same parser ([`parse`]).
+//! It has one buffer, which holds only text that cannot be decided yet. Outside calls it looks for the opening marker. After
+//! one, the protocol decides whether a call begins, and makes the body that reads it. The body turns text directly into JSON
+//! text: there is no tree, and numbers keep their digits. After an error, only the end of the call is looked for, by simpler
+//! rules that know quotes and brackets. Whole messages are read by the same parser ([`parse`]).
 //!
-//! Nothing here does I/O, knows Python, or panics; the module order is in `ARCHITECTURE.md`.
+//! The crate does no I/O, does not depend on Python, and does not panic. Its layers are in `tests/rust/layers.rs`.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -1,4 +1,4 @@
-//! Tools, compiled once, and how they are found by name: the same in every protocol.
+//! Tools, compiled once, and their lookup by name. They do not depend on a protocol.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
 use crate::schema::{Schema, SchemaDocument, SchemaFault, Validator, compile, fold, without_required_defaults};
 
-/// How a tool's calls are written. Both are read, whatever is written.
+/// How a tool's calls are written. Both forms are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// `key=value` pairs.
@@ -18,14 +18,14 @@ pub enum Syntax {
     Json,
 }
 
-/// What happens to a tool whose parameters pairs do not suit.
+/// What happens to a tool whose parameters cannot be written well as pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// It is written as JSON.
+    /// Its calls are written as JSON.
     Complex,
     /// It is an error.
     Error,
-    /// It is written as pairs all the same.
+    /// Its calls are written as pairs.
     Force,
 }
 
@@ -36,7 +36,7 @@ pub struct Definition {
     pub description: Option<String>,
     /// The JSON text of its parameters' schema.
     pub parameters: String,
-    /// Validate this tool's calls, whatever the toolset does.
+    /// Validate this tool's calls, even if the toolset does not validate.
     pub strict: bool,
 }
 
@@ -49,20 +49,20 @@ pub struct Tool {
     pub(crate) parameters: Value,
     pub(crate) schema: Schema,
     pub syntax: Syntax,
-    /// Why it is written as JSON, where it is not by choice.
+    /// Why its calls are written as JSON, if the host has not chosen it.
     pub reason: Option<&'static str>,
     pub(crate) validator: Option<Validator>,
-    /// The example call of its errors, made when first needed; `None` if there is none.
+    /// The example call for its errors, made when first needed; `None` if none can be made.
     pub(crate) example: OnceLock<Option<String>>,
 }
 
-/// Which tool a name means.
+/// The tool that a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
     Exact(usize),
-    /// Only after folding, but uniquely.
+    /// The only tool with this name after folding.
     Folded(usize),
-    /// The toolset is open: any name will do.
+    /// The toolset is open, so any name is allowed.
     Open,
     Unknown,
 }
@@ -77,20 +77,20 @@ impl Lookup {
     }
 }
 
-/// The tools themselves, and how they are found: the same in every protocol.
+/// The tools, with an index of their names.
 #[derive(Debug)]
 pub struct Tools {
     list: Vec<Tool>,
     names: KeyMap<usize>,
-    /// `None` where two names fold alike.
+    /// `None` if two names are equal after folding.
     folded: KeyMap<Option<usize>>,
-    /// The bytes that a name of one of the tools may begin with, in any spelling.
+    /// The bytes with which the name of a tool may begin, in any spelling.
     firsts: [bool; 256],
-    /// The type of the arguments of tools that nothing is known of.
+    /// The type of the arguments of undeclared tools.
     unknown: Schema,
 }
 
-/// How the calls of tools are to be written, and how far that is possible in a protocol.
+/// How the calls of tools are to be written, and which of them a protocol can write so.
 pub struct WritingRules<'a> {
     pub syntax: Syntax,
     pub fallback: Fallback,
@@ -100,9 +100,9 @@ pub struct WritingRules<'a> {
     pub depth: usize,
     /// What is wrong with a tool's name, if calls cannot be written with it.
     pub bad_name: &'a dyn Fn(&str) -> Option<&'static str>,
-    /// Why the calls of a tool are written as JSON objects, whatever the rest is written as.
+    /// Why the calls of a tool must be written as JSON objects.
     pub complexity: &'a dyn Fn(&Schema) -> Option<&'static str>,
-    /// The name of the form in which calls are written that are not JSON objects.
+    /// The name of the form of calls that are not JSON objects.
     pub encoding: &'static str,
 }
 
@@ -112,7 +112,7 @@ impl Tools {
             list: Vec::with_capacity(definitions.len()),
             names: KeyMap::default(),
             folded: KeyMap::default(),
-            // Folding drops these, and makes ASCII of others.
+            // Folding removes `_` and `-`, and maps other characters to ASCII.
             firsts: std::array::from_fn(|byte| byte > 127 || matches!(byte as u8, b'_' | b'-')),
             unknown: Schema::unknown(),
         };
@@ -189,22 +189,22 @@ impl Tools {
         &self.list[at]
     }
 
-    /// The position of the tool of exactly this name.
+    /// The position of the tool with exactly this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
     }
 
-    /// The tool of exactly this name.
+    /// The tool with exactly this name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.position(name).map(|at| self.at(at))
     }
 
-    /// The declared tool that this name means.
+    /// The position of the declared tool that this name means.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.lookup(name).tool()
     }
 
-    /// The type of the arguments of the tool at this position; without one nothing is known of it.
+    /// The type of the arguments of the tool at this position, or of an undeclared tool.
     pub fn schema(&self, at: Option<usize>) -> &Schema {
         at.map_or(&self.unknown, |at| &self.at(at).schema)
     }
@@ -215,7 +215,7 @@ impl Tools {
         self.firsts[byte as usize]
     }
 
-    /// Whether the name of a declared tool begins so.
+    /// Whether the name of a declared tool begins with this text.
     pub fn begins_name(&self, text: &str) -> bool {
         self.iter().any(|tool| tool.name.starts_with(text))
     }

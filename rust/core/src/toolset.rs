@@ -1,4 +1,4 @@
-//! Tools, compiled once; immutable, and shared by all parsers.
+//! A toolset: tools, a protocol and its settings, compiled once and shared by all parsers.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::syntax::json;
 use crate::syntax::scan::Delimiters;
 use crate::tools::{Definition, Fallback, Syntax, Tool, Tools, WritingRules};
 
-/// What the openings of calls and results are inside of Markdown's code: fences, and inline code.
+/// What the openings of calls and results mean inside Markdown code: fences and inline code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeMode {
     /// The same as elsewhere.
@@ -27,22 +27,22 @@ pub enum CodeMode {
 #[derive(Clone, Debug)]
 pub struct Options {
     pub protocol: String,
-    /// The host's own protocol, instead.
+    /// A protocol of the host, used instead of `protocol`.
     pub custom: Option<Custom>,
-    /// Read calls in other formats, too, while there was none in the own one; never in strict mode.
+    /// Also read calls in other formats until there is one in the protocol's own. Ignored in strict mode.
     pub recover: bool,
     pub syntax: Syntax,
     pub fallback: Fallback,
     pub strict: bool,
-    /// Check the whole vocabulary, and refuse calls with problems.
+    /// Validate arguments against the whole schema, and report calls with problems as errors.
     pub validate: bool,
     pub code: CodeMode,
     pub descriptions: Descriptions,
     /// Whether signatures show bounds, patterns, formats and examples.
     pub constraints: bool,
-    /// `None`: those of the protocol.
+    /// `None` for the protocol's own.
     pub delimiters: Option<(String, String)>,
-    /// Around reasoning; `None` where there is none.
+    /// The tags around reasoning; `None` if there is no reasoning.
     pub reasoning: Option<(String, String)>,
     pub limits: Limits,
 }
@@ -72,10 +72,10 @@ pub struct Toolset {
     pub(crate) tools: Arc<Tools>,
     pub(crate) protocol: Arc<dyn Protocol>,
     pub(crate) settings: Settings,
-    /// The same tools in other protocols, in which calls are read, too, while none of the own was.
+    /// The same tools in the other protocols in which calls are read.
     pub(crate) others: Arc<[Toolset]>,
     pub(crate) reads: Reads,
-    /// Of one that only reads: the one that writes the calls.
+    /// For a toolset that is only read with: the one that writes calls.
     pub(crate) writer: Option<Arc<Toolset>>,
     pub(crate) code: CodeMode,
     pub(crate) reasoning: Option<(String, String)>,
@@ -148,7 +148,7 @@ impl Toolset {
         self.tools.iter()
     }
 
-    /// What a body needs to know of a call with this name, whose tool is `at`.
+    /// What a body needs to know about a call with this name. `at` is the position of its tool.
     pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
         self.settings.context(&*self.protocol, &self.tools, at, name)
     }
@@ -158,7 +158,7 @@ impl Toolset {
         Prompt { tools: &self.tools, settings: &self.settings, marks: self }
     }
 
-    /// The tool of exactly that name.
+    /// The tool with exactly this name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
     }
@@ -182,13 +182,13 @@ impl Toolset {
         &self.settings.limits
     }
 
-    /// The same, reading its own protocol only, with values and keys in any style.
+    /// The same toolset with its own protocol only, and with values and keys in any style.
     pub(crate) fn any_style(&self) -> Toolset {
         let settings = Settings { any_style: true, ..self.settings.clone() };
         Toolset { settings, others: Arc::new([]), reads: Reads::Own, ..self.clone() }
     }
 
-    /// The canonical text of a call. An undeclared tool is written as if nothing were known of it.
+    /// The canonical text of a call. The arguments of an undeclared tool have no types.
     pub fn encode(&self, name: &str, arguments: &json::Value<'_>) -> Result<String, EncodeError> {
         match arguments {
             json::Value::Object(members) => {
@@ -199,7 +199,7 @@ impl Toolset {
         }
     }
 
-    /// Appends the same, of the members of the arguments.
+    /// Appends the text of a call with these arguments.
     pub fn encode_members(
         &self,
         name: &str,
@@ -214,23 +214,23 @@ impl Toolset {
         Ok(())
     }
 
-    /// The text of a result; nothing in it, and nothing in the name, can be taken for a mark.
+    /// The text of a result. Neither its content nor its name can be read as a mark.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         let content = &self.neutralise(content);
         self.protocol.wrap_result(&self.prompt(), &CallResult { name, content, error, number })
     }
 
-    /// The text of an error's result, for the model. The example is ours, and is not changed; in the sentence, which may quote
-    /// the model or a schema, marks are neutralised.
+    /// The text of a result that reports an error to the model. Marks are neutralised in the sentence, which may quote the model or
+    /// a schema, but not in the example.
     pub fn encode_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
         let content = &message(&self.neutralise(sentence), example);
         let result = CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None };
         self.protocol.wrap_result(&self.prompt(), &result)
     }
 
-    /// The text with a backslash in whatever could be taken for a tag; see section 10.
+    /// The text with a backslash in everything that could be read as a mark. See section 10 of the format.
     pub fn neutralise(&self, text: &str) -> String {
-        // In whichever protocol calls are read, none may be made of it.
+        // It must not be read as a call in any of the protocols.
         std::iter::once(self)
             .chain(&*self.others)
             .fold(text.to_owned(), |text, Toolset { tools, protocol, settings, .. }| {

@@ -15,11 +15,11 @@ use crate::syntax::scan::{Closer, Closers};
 use crate::tools::Lookup;
 use crate::toolset::Toolset;
 
-/// No closing tag is longer: a name has 128 characters at most.
+/// The maximum length of a closing tag. A name has at most 128 characters.
 const MAX_CLOSER_BYTES: usize = 1024;
 
 impl Machine {
-    /// Which protocols are read is decided by a call's beginning.
+    /// The start of a call decides which protocols are read from then on.
     fn settle(&mut self, tools: &Toolset, call: &mut Call) {
         match tools.reads {
             Reads::Own => {}
@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// A call begins at `window.at`, where the attempt was made or behind its `lead`.
+    /// A call begins at `window.at`: where the attempt was made, or after its `lead`.
     pub(super) fn commit(
         &mut self,
         tools: &Toolset,
@@ -165,7 +165,7 @@ impl Machine {
             }
             let Call { name, tool, report, body, failure, index, raw, delimiters, .. } = &mut *call;
             let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
-            // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
+            // The body sees the text up to the limit only, so that the result does not depend on where chunks end.
             let limit = fitting(window.text, begin, tools.settings.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
                 *failure = Some(over_limit(tools, body.recovery()));
@@ -211,13 +211,13 @@ impl Machine {
         }
     }
 
-    /// Whether the end of the message decides what is still open. It does not if it may have cut a word off.
+    /// Whether the end of the message completes the call. It does not where a word may have been cut off.
     fn ends(&self, call: &Call, window: &Window<'_>, begin: usize) -> bool {
         let cut_off = || call.body.ends_bare() && ends_inside_word(&call.raw, &window.text[begin..]);
         call.body.is_complete() || (self.complete && !cut_off())
     }
 
-    /// The call that begins at `window.at`, with the body of the one that ends there.
+    /// The call that begins at `window.at`, where another one ends. It gets its body from that one.
     fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>) -> Box<Call> {
         let mut next = Box::<Call>::default();
         (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
@@ -228,7 +228,7 @@ impl Machine {
             next.report.repair(Repair::CallStyle);
         }
         (next.delimiters, next.closers) = (call.delimiters.clone(), call.closers.clone());
-        // Its end needs the old body only to put arguments into their places.
+        // The old call needs its body only to finish its arguments.
         if let Some(body) = call.body.next() {
             next.body = body;
         }
@@ -240,7 +240,7 @@ impl Machine {
         next
     }
 
-    /// The window is read, the call goes on.
+    /// The window is read. The call continues in the next one.
     fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         self.state = ParserState::Call(call);
@@ -361,7 +361,7 @@ impl Machine {
     }
 }
 
-/// Skips the rest of a call that has failed. `Next`: another call begins in its body.
+/// Skips the rest of a failed call. The result is `NextCall` if another call begins in its body.
 #[cold]
 fn recover(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Progress {
     let Call { name, tool, report, body, failure: Some(failure), closers, in_tag, delimiters, tag, .. } = call else {
@@ -406,8 +406,8 @@ fn recover(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
     }
 }
 
-/// The arguments of a call that strict mode refuses for the style of a value or key, if nothing else is wrong with it: its
-/// source is read again with that allowed.
+/// The arguments of a call that strict mode rejects only because of the style of a value or key. Its source is parsed again
+/// with any style allowed.
 fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
     let any_style = tools.any_style();
     let mut items = Parser::items(&any_style, raw);
@@ -419,7 +419,7 @@ fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
     (items.is_empty() && read.as_deref() == name).then_some(arguments).flatten()
 }
 
-/// Whether the source, which continues in the window, ends in something that could continue.
+/// Whether the source, which continues in the window, ends inside a word.
 fn ends_inside_word(raw: &str, window: &str) -> bool {
     let last = window.chars().next_back().or_else(|| raw.chars().next_back());
     last.is_some_and(|c| !c.is_ascii_whitespace() && !matches!(c, '"' | '\'' | ']' | '}' | '>'))

@@ -13,7 +13,7 @@ use crate::toolset::Toolset;
 const LONGEST: usize = 4096;
 /// Maximum number of tools that are searched for the nearest name.
 const COMPARED: usize = 256;
-/// The name in an example where any name will do.
+/// The name in an example if any name is allowed.
 const ANY_NAME: &str = "tool_name";
 
 /// Whether an example would help: not if the call was too large or there were too many.
@@ -21,7 +21,7 @@ fn helps(kind: ErrorKind) -> bool {
     !matches!(kind, ErrorKind::ForgedResult | ErrorKind::TooLarge | ErrorKind::TooDeep | ErrorKind::TooManyCalls)
 }
 
-/// An example for an error of a call of this tool, or of this name, which may be no tool's.
+/// An example for the error of a call of this tool, or of this name, which may be unknown.
 pub(super) fn example(tools: &Toolset, kind: ErrorKind, tool: Option<usize>, name: Option<&str>) -> Option<String> {
     if !helps(kind) {
         return None;
@@ -66,7 +66,7 @@ fn nearest(tools: &Toolset, name: &str) -> Option<usize> {
     counted.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(at, _)| at)
 }
 
-/// `change` may give other arguments than those that were made.
+/// `change` may replace the generated arguments.
 fn written(
     tools: &Toolset,
     at: Option<usize>,
@@ -80,7 +80,7 @@ fn written(
     [Given::All, Given::Scalars, Given::None].into_iter().find_map(|given| {
         let mut members = example_members(schema, given)?;
         members = change(&members).unwrap_or(members);
-        // Without a required one the example is not valid, which the check below finds.
+        // If a required member is removed, the check below rejects the example.
         members.retain(|member| !member_holds_mark(tools, member));
         let mut text = String::new();
         tools.encode_members(name, &members, &mut text).ok()?;

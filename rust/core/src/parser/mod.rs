@@ -1,7 +1,7 @@
 //! The parser: the only owner of a buffer.
 //!
-//! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
-//! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
+//! `feed` runs the state over a window: the text that was held back, then the new text. Text that a state cannot decide yet stays
+//! in the buffer and begins the next window. Nothing else is kept, so the result does not depend on where chunks end.
 
 mod call;
 mod example;
@@ -19,7 +19,7 @@ use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
-/// Reads a message; after its end, the next one. It has the tools that it was made with.
+/// Parses one message after another with the same tools.
 ///
 /// ```
 /// # fn main() -> Result<(), wirecall_core::ToolError> {
@@ -48,14 +48,14 @@ pub struct Parser<T = Arc<Toolset>> {
 }
 
 impl Parser {
-    /// `in_reasoning`: the message begins inside reasoning that a template has opened.
+    /// `in_reasoning`: the message begins inside reasoning, because a template has opened it.
     pub fn new(tools: Arc<Toolset>, in_reasoning: bool) -> Self {
         Parser { tools, machine: Machine::new(in_reasoning) }
     }
 }
 
 impl<'t> Parser<&'t Toolset> {
-    /// A parser that does not outlive the tools.
+    /// A parser that borrows the tools.
     pub fn borrowing(tools: &'t Toolset, in_reasoning: bool) -> Self {
         Parser { tools, machine: Machine::new(in_reasoning) }
     }
@@ -65,7 +65,7 @@ impl<'t> Parser<&'t Toolset> {
         Parser { tools, machine: Machine { whole: true, ..Machine::new(in_reasoning) } }
     }
 
-    /// Reads one whole text whose errors need no examples.
+    /// Parses a whole text. Its errors have no examples.
     fn items(tools: &'t Toolset, text: &str) -> Vec<Item> {
         let machine = Machine { whole: true, bare: true, ..Machine::new(false) };
         let mut parser = Parser { tools, machine };
@@ -78,7 +78,7 @@ impl<'t> Parser<&'t Toolset> {
 }
 
 impl<T: Deref<Target = Toolset>> Parser<T> {
-    /// The tools that it was made with.
+    /// The tools of this parser.
     pub fn tools(&self) -> &T {
         &self.tools
     }
@@ -101,46 +101,46 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
     }
 }
 
-/// What a parser is between two chunks, apart from the toolset: that must be the same in every call.
+/// The parser without its toolset, which must be the same in every call.
 #[derive(Debug, Default)]
 struct Machine {
     state: ParserState,
     /// Text that is not consumed yet, from byte `held` on.
     buffer: String,
     held: usize,
-    /// Characters of the message that were consumed, and bytes.
+    /// Consumed characters and bytes of the message.
     offset: usize,
     bytes: usize,
     /// Calls committed so far, and calls reported as started.
     calls: usize,
     started: usize,
-    /// Nobody listens to deltas.
+    /// Deltas are not reported.
     whole: bool,
-    /// Errors get no examples.
+    /// Errors have no examples.
     bare: bool,
-    /// The message is known not to be cut off: its end decides what a call leaves open.
+    /// The message is known to be complete, so its end can complete a call.
     complete: bool,
-    /// The other protocol that is read, of the call or, from its first call on, of the message.
+    /// The position of the other protocol in which the call, or the message from its first call on, is read.
     other: Option<usize>,
-    /// Which protocol is read is decided.
+    /// It is decided which protocol the message has.
     settled: bool,
-    /// Up to where text is consumed, if code in it matters.
+    /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
     /// The last call, for its memory.
     recycled: Option<Box<Call>>,
 }
 
-/// What [`Parser::feed_plain`] read: all of the text, or none.
+/// The result of [`Parser::feed_plain`], which reads all of the text or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain<'a> {
     No,
-    /// It is one text event.
+    /// The text is one text event.
     Text,
     /// It is one delta of the call with this index, to the letter.
     DeltaIsInput {
         index: usize,
     },
-    /// It makes one delta of the call with this index; an empty one is no event.
+    /// One delta of the call with this index. An empty delta is not an event.
     Delta {
         index: usize,
         delta: &'a str,
@@ -149,27 +149,27 @@ pub enum Plain<'a> {
 
 type OnEvent<'a> = &'a mut dyn FnMut(Event<'_>);
 
-/// The window of one run, and how much of it is consumed.
+/// The text of one run, and how much of it is consumed.
 struct Window<'w> {
     text: &'w str,
     at: usize,
-    /// Bytes of the message in front of the text.
+    /// Bytes of the message before the text.
     before: usize,
-    /// Characters in front of byte `counted` of the text, in the message.
+    /// Characters of the message before byte `counted` of the text.
     chars: usize,
     counted: usize,
-    /// From byte `counted` to this one, each byte is known to be a character.
+    /// All bytes from `counted` up to this one are known to be ASCII.
     ascii: usize,
     last: bool,
 }
 
 impl<'w> Window<'w> {
-    /// After this many bytes and characters of the message.
+    /// A window that begins after this many bytes and characters of the message.
     fn new(text: &'w str, before: usize, chars: usize, last: bool) -> Self {
         Window { text, at: 0, before, chars, counted: 0, ascii: 0, last }
     }
 
-    /// The offset in the message, in characters, of a byte at or behind those asked for before.
+    /// The offset in characters of a byte of the text. Bytes must be given in ascending order.
     fn offset(&mut self, at: usize) -> usize {
         if at > self.ascii {
             // Calls are short, so one scan covers many of them.
@@ -186,8 +186,8 @@ impl<'w> Window<'w> {
 
 const AHEAD_BYTES: usize = 1024;
 
-/// Room for `more` bytes. What grows beyond [`LONG_BYTES`] is likely to grow on: it gets room in large steps, because each
-/// step may copy it, and to touch fresh memory costs more than to reserve it.
+/// Reserves room for `more` bytes. A text beyond [`LONG_BYTES`] is likely to grow further. It gets room in large steps, because
+/// each step may copy the text, and reserving memory costs less than copying.
 #[inline]
 fn make_room(text: &mut String, more: usize) {
     if text.capacity() - text.len() < more && text.len() >= LONG_BYTES {
@@ -277,7 +277,7 @@ impl Machine {
         let buffer = std::mem::take(&mut self.buffer);
         self.held += self.run(tools, &buffer[self.held..], last, on_event);
         self.buffer = buffer;
-        // Moving the rest to the front costs its length, so it is done when that was paid for.
+        // Moving the rest costs its length, so it is done only after as much was consumed.
         if self.held * 2 >= self.buffer.len() {
             self.buffer.drain(..self.held);
             self.held = 0;
@@ -342,7 +342,7 @@ impl Machine {
             .find(|(_, mark)| *mark != Scan::NoMatch);
         let (end, more) = match (call, closed) {
             (Some((at, Scan::Match(()))), _) => (at, true),
-            // What the end leaves undecided belongs to the message.
+            // At the end of the message, undecided text is part of it.
             (Some((at, _)), None) if !window.last => (partial_end(rest, close).min(at), false),
             (_, Some(end)) => (end, true),
             (_, None) if window.last => (rest.len(), false),
@@ -352,7 +352,7 @@ impl Machine {
         self.read_code(tools, &rest[..end]);
         window.at += end;
         if more {
-            // Code that reasoning leaves open is not the message's.
+            // Code that is still open at the end of reasoning ends there.
             if !matches!(call, Some((_, Scan::Match(())))) {
                 self.code = CodeScanner::default();
             }
@@ -361,7 +361,7 @@ impl Machine {
         more
     }
 
-    /// Text is consumed.
+    /// Scans consumed text for code.
     #[inline]
     fn read_code(&mut self, tools: &Toolset, text: &str) {
         if tools.code == CodeMode::Text {
@@ -369,7 +369,7 @@ impl Machine {
         }
     }
 
-    /// The toolset in whose protocol the call, or the rest of the message, is read.
+    /// The toolset of the protocol in which the call, or the rest of the message, is read.
     fn read_as<'t>(&self, tools: &'t Toolset) -> &'t Toolset {
         self.other.map_or(tools, |at| &tools.others[at])
     }
@@ -381,7 +381,7 @@ fn emit_text(text: &str, on_event: OnEvent<'_>) {
     }
 }
 
-/// Where the end of `text` could be the beginning of `marker`.
+/// The byte from which the end of `text` could be the start of `marker`.
 fn partial_end(text: &str, marker: &str) -> usize {
     let longest = marker.len().saturating_sub(1).min(text.len());
     (text.len() - longest..text.len())

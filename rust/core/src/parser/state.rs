@@ -1,4 +1,4 @@
-//! Where a parser stands in a message.
+//! The state of a parser within a message.
 
 use std::sync::Arc;
 
@@ -6,51 +6,51 @@ use crate::arguments::{Failure, Report};
 use crate::protocols::body::{Body, NoBody};
 use crate::syntax::scan::{Closers, Delimiters};
 
-/// Between events. What is undecided is in the parser's buffer, not here.
+/// The state between events. Undecided text is in the parser's buffer.
 #[derive(Debug, Default)]
 pub enum ParserState {
     /// Nothing was read: reasoning may begin.
     #[default]
     Start,
-    /// Up to its end tag everything is text.
+    /// Everything up to the end tag is text.
     Reasoning,
     Text,
     Call(Box<Call>),
-    /// To the end of the message everything is text.
+    /// Everything up to the end of the message is text.
     Rest,
 }
 
-/// Memory for the source of a call that is kept for the next one.
+/// Bytes of memory for a call's source that are kept for the next call.
 const KEPT_BYTES: usize = 4096;
 
 /// A committed call.
 #[derive(Debug)]
 pub struct Call {
     pub name: Option<String>,
-    /// Its number in the toolset; `None` for one that nothing is known of.
+    /// The position of the tool; `None` if the tool is not declared.
     pub tool: Option<usize>,
-    /// Of its start event.
+    /// The index in its start event.
     pub index: Option<usize>,
-    /// Offset of OPEN, in characters, and in bytes.
+    /// Offset of OPEN in characters and in bytes.
     pub start: usize,
     pub start_byte: usize,
-    /// The source in front of the current window, from OPEN.
+    /// The source from OPEN up to the current window.
     pub raw: String,
-    /// Bytes of the source that `raw` has no room for.
+    /// Bytes of the source beyond the limit of `raw`.
     pub cut: usize,
     pub report: Report,
     pub body: Box<dyn Body>,
-    /// It has failed already; only its end is looked for, from the failure's `skip` on.
+    /// The call has failed. Only its end is looked for.
     pub failure: Option<Failure>,
-    /// Its delimiters, if it is spelled otherwise.
+    /// Its delimiters, if they are spelled differently.
     pub delimiters: Option<Arc<Delimiters>>,
-    /// What ends it if it has failed.
+    /// What ends the call after a failure.
     pub closers: Closers,
-    /// It has failed in its opening tag, in which `/>` would end it.
+    /// The failure is in the opening tag, where `/>` ends the call.
     pub in_tag: bool,
-    /// The end of an opening tag in which the call has failed.
+    /// The end of the opening tag in which the call failed.
     pub tag: String,
-    /// Of a call that failed, but was read completely.
+    /// The arguments of a failed call that was read completely.
     pub arguments: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl Default for Call {
     }
 }
 
-/// The end of at most so many bytes of the text from `begin` on, between characters.
+/// The end of at most this many bytes of the text from `begin` on, at a character boundary.
 pub(crate) fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
     let mut end = text.len().min(begin.saturating_add(bytes));
     while !text.is_char_boundary(end) {
@@ -86,7 +86,7 @@ pub(crate) fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
 }
 
 impl Call {
-    /// Adds to the source, of which the first `most` bytes are kept.
+    /// Adds a part of the source. The first `most` bytes of the source are kept.
     pub fn add_source(&mut self, part: &str, most: usize) {
         let room = if self.cut > 0 { 0 } else { most.saturating_sub(self.raw.len()) };
         let kept = fitting(part, 0, room);
@@ -94,7 +94,7 @@ impl Call {
         self.cut += part.len() - kept;
     }
 
-    /// As new, with its memory; that of the source only if it is not much.
+    /// Resets the call and keeps its allocations. The source buffer is shrunk to [`KEPT_BYTES`].
     pub fn reset(&mut self) {
         self.raw.clear();
         self.raw.shrink_to(KEPT_BYTES);

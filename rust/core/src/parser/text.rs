@@ -1,7 +1,7 @@
-//! Text: where calls begin in it, in one protocol or in several.
+//! Text, and where calls begin in it, in one protocol or in several.
 //!
-//! Protocols are asked in their order, and the first that does not say "text" decides. What the end of a message leaves
-//! undecided is text with all behind it: had the message gone on, that could have become one call.
+//! Protocols are asked in order. The first whose answer is not "text" decides. If the end of the message leaves a place undecided,
+//! the rest of the message is text, because it could have become part of one call.
 
 use std::borrow::Cow;
 
@@ -18,21 +18,21 @@ use crate::toolset::{CodeMode, Toolset};
 enum Candidate<'t> {
     /// It cannot be told yet.
     Need,
-    /// Text, at least so many bytes of it.
+    /// At least this many bytes of text.
     Text(usize),
-    /// A result, of which this is the mark.
+    /// A result that begins with this mark.
     Forged(&'t str),
-    /// A call, of the other protocol with this number.
+    /// A call, in the other protocol at this position.
     Call(Option<usize>, Attempt),
 }
 
-/// What begins a result. Text that another format would not allow is nobody's mistake.
+/// What begins a result. The marks of other formats are not errors.
 fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t [Cow<'static, str>] {
     let asks = other.is_none() || tools.reads == Reads::First;
     if asks { &set.settings.facts.result_marks } else { &[] }
 }
 
-/// Whether what could begin a call of another format is a fence, which is code.
+/// Whether the possible start of a call in another format is a fence, which is code.
 #[inline]
 fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
     other.is_some() && tools.code == CodeMode::Text && tools.reads == Reads::Recovers && rest.starts_with(['`', '~'])
@@ -78,7 +78,7 @@ impl Machine {
         }
     }
 
-    /// The next candidate from byte `at` on that is not in code. The text before it is read as code.
+    /// The next candidate from byte `at` on that is outside of code. The text before it is scanned for code.
     #[inline]
     fn candidate(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
         match tools.code {
@@ -101,7 +101,7 @@ impl Machine {
         }
     }
 
-    /// The toolsets in whose protocols calls are read now, and their numbers among the others.
+    /// The toolsets whose protocols are read now, with their positions among the others.
     fn sets<'t>(&self, tools: &'t Toolset) -> impl Iterator<Item = (Option<usize>, &'t Toolset)> + use<'t> {
         let others = if self.settled { &[] } else { &*tools.others };
         std::iter::once((self.other, self.read_as(tools))).chain((0..).map(Some).zip(others))
@@ -113,7 +113,7 @@ impl Machine {
         let mut step = usize::MAX;
         let mut bad = None;
         for (other, set) in self.sets(tools) {
-            // Where nothing of this format begins, something of another may.
+            // Only another format has something that begins so.
             if (!begin && !set.settings.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
                 step = step.min(rest.chars().next().map_or(1, char::len_utf8));
                 continue;
@@ -176,14 +176,14 @@ impl Machine {
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, on_event: OnEvent<'_>) -> bool {
         emit_text(&window.text[window.at..at], on_event);
         window.at = at;
-        // Without the characters that make it a tag, which would be neutralised for the model.
+        // Without its brackets, because a tag would be neutralised for the model.
         let shown = mark.trim_matches(['<', '>']);
         let message =
             format!("Only the tools write {shown}. End your message after the calls and wait for their results.");
         self.refuse(window, mark, ErrorKind::ForgedResult, message, on_event)
     }
 
-    /// An error that covers the marker at `window.at`; what follows it is text, to the end of the message.
+    /// An error that covers the marker at `window.at`. The rest of the message is text.
     pub(super) fn refuse(
         &mut self,
         window: &mut Window<'_>,

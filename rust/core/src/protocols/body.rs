@@ -1,4 +1,4 @@
-//! What reads the body of a call: text in, JSON arguments out, as they come.
+//! The reader of a call's body, which turns text into JSON arguments as it arrives, and what the opening of a call says about it.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan};
 use crate::syntax::tags::OpenTag;
 
-/// How the opening of a call with the tool's name is written.
+/// How the opening tag with the tool's name is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// `<name>`
@@ -17,13 +17,13 @@ pub enum Form {
     Open,
     /// `<name/>`
     Empty,
-    /// `<name`, and on the next line the body, which `/>` ends.
+    /// `<name` with the body on the next line. `/>` ends the call.
     Broken,
     /// `name` alone on a line, without a tag.
     Line,
 }
 
-/// What is around a JSON object.
+/// What models write around a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrapper {
     Json,
@@ -41,7 +41,7 @@ impl Wrapper {
     }
 }
 
-/// What marks the end of an envelope.
+/// What ends an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Markers {
     /// CLOSE.
@@ -53,16 +53,16 @@ pub enum Markers {
     Bracket { wrapped: bool },
 }
 
-/// What the opening of a call said about its body.
+/// What the opening of a call says about its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// The protocol's own body. `json`: it starts with the bracket of a JSON object.
+    /// The protocol's own body. With `json`, it starts at the opening bracket of a JSON object.
     Own { form: Form, json: bool },
     /// One JSON object with the arguments, at its opening bracket.
     Object(Option<Wrapper>),
-    /// Arguments in parentheses, as Python writes them, at the opening one.
+    /// Keyword arguments as in Python, at the opening parenthesis.
     Keywords,
-    /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
+    /// One JSON object with the tool's name and the arguments, or a list of such objects, at its opening bracket.
     Envelope(Option<Wrapper>, Markers),
     /// Parameters as raw text in tags.
     Params(OpenTag),
@@ -73,8 +73,8 @@ impl Opening {
     pub const OWN: Opening = Opening::Own { form: Form::Open, json: false };
 }
 
-/// Reads the body of one call. Each is fed windows: the text that is not consumed yet. A window starts where the last one was
-/// consumed to.
+/// Reads the body of one call. It is fed windows of the text that is not consumed yet. A window begins where consumption of the
+/// last one ended.
 pub trait Body: Any + Debug + Send + Sync {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress;
 
@@ -110,12 +110,12 @@ pub trait Body: Any + Debug + Send + Sync {
         false
     }
 
-    /// True once only trailing whitespace or a closing tag can follow. Then no message ends inside the call.
+    /// True once only trailing whitespace or a closing tag can follow.
     fn is_complete(&self) -> bool {
         false
     }
 
-    /// Whether a value can lack a closing mark, so that one that touches the end of the message may be incomplete.
+    /// Whether values may have no closing mark, so that a value at the end of the message may be incomplete.
     fn ends_bare(&self) -> bool {
         false
     }
@@ -131,7 +131,7 @@ pub trait Body: Any + Debug + Send + Sync {
     }
 }
 
-/// The body of a call that has none yet.
+/// The body of a call that does not have one yet.
 #[derive(Debug)]
 pub struct NoBody;
 
@@ -141,7 +141,7 @@ impl Body for NoBody {
     }
 }
 
-/// A body of this type: the recycled one as new, if it is such a one, else a new one.
+/// A body of this type: the recycled body, if it has this type, or a new one.
 pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new: impl FnOnce() -> B) -> Box<dyn Body> {
     let any: Box<dyn Any> = recycled;
     match any.downcast::<B>() {

@@ -1,5 +1,5 @@
-//! Protocols: how calls are written in text, and read from it. What all share is here; each has a folder, or a row in
-//! [`families`]; [`registry`] knows their names.
+//! Protocols: how calls are written in text and read from it. Each protocol has a folder, or a row in [`families`], and a line in
+//! [`registry`].
 
 pub mod bodies;
 pub mod body;

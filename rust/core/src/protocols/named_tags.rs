@@ -1,4 +1,4 @@
-//! Tags that have a tool's name: what opens and closes a call in xml and yaml.
+//! Tags with a tool's name, which open and close calls in xml and yaml.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag,
 use crate::syntax::xml::name_length;
 use crate::tools::{Syntax, Tool, Tools};
 
-/// What stands at a `<`.
+/// What is at a `<`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opener {
     Need,
-    /// No opening tag, whatever it is.
+    /// It is not an opening tag.
     No,
-    /// `<name>`, or another of the forms.
+    /// An opening tag in one of the forms.
     Tag {
         name: Range<usize>,
         form: Form,
@@ -31,7 +31,7 @@ pub enum Opener {
     },
 }
 
-/// Looks at an opening tag without attributes. Of the text, which starts with `<`, at most [`ATTEMPT_CHARS`] are looked at.
+/// Scans an opening tag without attributes. The text starts with `<`; at most [`ATTEMPT_CHARS`] of it are scanned.
 pub fn opener(text: &str, last: bool) -> Opener {
     let end = first_chars(text, ATTEMPT_CHARS);
     let need = if last || end < text.len() { Opener::No } else { Opener::Need };
@@ -63,11 +63,11 @@ fn ends_name(c: char) -> bool {
     c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c)
 }
 
-/// Looks at a tag that no reader accepts, with a declared tool's name, in any case: whether values follow, in the tag or in
-/// text after it.
+/// Scans a tag that no reader accepts. It is a bad call if it has a declared tool's name, ignoring case, and values follow in the
+/// tag or in the text after it.
 fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
     let step = Attempt::text(text);
-    // Most tags, and signs that are none, tell it by one byte.
+    // One byte is enough to reject most tags and other signs.
     let first = text.bytes().skip(1).take(ATTEMPT_CHARS).find(|byte| !is_ws(*byte));
     if first.is_some_and(|byte| !tools.may_begin_name(byte)) {
         return step;
@@ -91,11 +91,11 @@ fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
     }
 }
 
-/// Whether a tag goes on like a call after a tool's name in it: with values in the tag, which gives `true`, or with what could
-/// open a call inside of quotes, in text after it. Scans to the next tag of a tool, or one in the text that is not a `field`'s.
+/// Whether a tag continues like a call after a tool's name: with values in the tag, which gives `true`, or with a possible opening
+/// inside quotes in the text after it. Scans to the next tag of a tool, or to a tag in the text that is not a `field`.
 fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Scan<bool> {
     let bytes = text.as_bytes();
-    // In the tag, then in text after it.
+    // First in the tag, then in the text after it.
     let mut inside = true;
     let mut quotes = Alternation::START;
     for (at, &byte) in bytes.iter().enumerate().skip(from) {
@@ -130,7 +130,7 @@ fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize,
     }
 }
 
-/// Is this, which starts with `<`, the closing tag of that name? And how long is it?
+/// The length of the closing tag with this name, if the text, which starts with `<`, begins with it.
 pub fn closer(text: &str, name: &str, last: bool) -> (Scan, usize) {
     match text.as_bytes().get(1) {
         None => return (if last { Scan::NoMatch } else { Scan::Incomplete }, 0),
@@ -154,7 +154,7 @@ pub fn closer(text: &str, name: &str, last: bool) -> (Scan, usize) {
     }
 }
 
-/// Is it that of the name in any style? How long it is, and whether the style is another one.
+/// The same in any style of the name, with whether the style differs.
 pub fn closes(text: &str, name: &str, last: bool) -> (Scan, usize, bool) {
     let (mark, length) = closer(text, name, last);
     if mark != Scan::NoMatch || !text.starts_with("</") {
@@ -173,11 +173,11 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Scan, usize, bool) {
     }
 }
 
-/// What ends a call that begins with one of the words for functions and could not be read.
+/// What ends a failed call that begins with one of the words for functions.
 const FUNCTION_CLOSERS: [&str; 5] = ["</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
 
-/// Looks at a tag of a function, or of a block around one, that no reader accepts: whether it names a declared tool and values
-/// follow. For another tag: as [`near`].
+/// Scans the tag of a function, or of a block around one, that no reader accepts. It is a bad call if it names a declared tool and
+/// values follow. Other tags are scanned by [`near`].
 pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, last: bool) -> Attempt {
     let step = Attempt::text(text);
     let whole = text;
@@ -213,7 +213,7 @@ pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, 
     }
 }
 
-/// The same for a tag that ends at byte `at`, and has the name in the text after it.
+/// The same for a tag that ends at byte `at` and is followed by the name.
 fn in_text(tools: &Tools, settings: &Settings, text: &str, at: usize, last: bool) -> Attempt {
     match meant(&text[at..], last, &settings.delimiters, &|name| tools.find(name)) {
         Scan::Incomplete => Attempt::Incomplete,
@@ -222,7 +222,7 @@ fn in_text(tools: &Tools, settings: &Settings, text: &str, at: usize, last: bool
     }
 }
 
-/// The same for the function at byte `at`, in a block, which ends with the block.
+/// The same for the function at byte `at` in a block. It ends with the block.
 fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize, last: bool) -> Attempt {
     let step = Attempt::Text(1);
     let inner = &text[at..];
@@ -247,7 +247,7 @@ fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize
     }
 }
 
-/// What a tag is that no reader of this protocol accepts: a call in its attributes, an error, or text.
+/// Scans a tag that this protocol does not accept: a call in its attributes, an error, or text.
 pub fn in_tag(tools: &Tools, text: &str, last: bool) -> Attempt {
     match with_attributes(tools, text, last) {
         Attempt::Text(_) => near(tools, text, last),
@@ -255,7 +255,7 @@ pub fn in_tag(tools: &Tools, text: &str, last: bool) -> Attempt {
     }
 }
 
-/// A declared tool's tag with attributes, which are the arguments of its call; other text.
+/// A declared tool's tag with attributes, which are its arguments. Anything else is text.
 fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
     let step = Attempt::text(text);
     if !text.starts_with('<') {
@@ -275,20 +275,20 @@ fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
     Attempt::Call { lead: 0, open: report.open, name, body: report.body, opening, style: None }
 }
 
-/// Does the text, which starts with `<`, begin with a tool's opening tag, or a result's tags?
+/// Whether the text, which starts with `<`, begins with a tool's opening tag or a result's tags.
 pub fn is_mark(tools: &Tools, text: &str) -> bool {
     let opens = match opener(text, true) {
         Opener::Tag { name, .. } => tools.find(&text[name]).is_some(),
         Opener::Need | Opener::No => false,
     };
-    // Anything may follow that makes it an error.
+    // Whatever follows the name, the tag could become an error.
     let inner = &text[ws_run(text, 1)..];
     let inner = &inner[..first_chars(inner, NAME_CHARS + 1)];
     let name = &inner[..inner.find(ends_name).unwrap_or(inner.len())];
     opens || tools.find(name).is_some() || is_result_tag(text)
 }
 
-/// What the model is told of one tool.
+/// The line of one tool in the manual.
 pub fn signature(protocol: &dyn Protocol, prompt: &Prompt<'_>, tool: &Tool) -> String {
     let mut out = prompt.shape(tool);
     if tool.syntax == Syntax::Json {
@@ -298,7 +298,7 @@ pub fn signature(protocol: &dyn Protocol, prompt: &Prompt<'_>, tool: &Tool) -> S
     format!("{}{}", tool.name, protocol.neutralise(prompt.tools, prompt.settings, &out))
 }
 
-/// What is wrong with a tool's name, if no tag can have it.
+/// What is wrong with a tool's name that no tag can have.
 pub fn bad_name(name: &str) -> Option<&'static str> {
     let odd = |c: char| c.is_ascii_whitespace() || c.is_control() || "<>&\"'{}=".contains(c);
     let fits = !name.is_empty()

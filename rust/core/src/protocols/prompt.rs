@@ -1,5 +1,4 @@
-//! What protocols need to write the manual and results: texts in which nothing can be taken for a mark, the parts of a tool's line,
-//! and example calls.
+//! What protocols need to write the manual and results: neutralised texts, the parts of a tool's line, and example calls.
 
 use std::cell::RefCell;
 
@@ -7,12 +6,12 @@ use super::protocol::{Protocol, Settings};
 use crate::schema::{Descriptions, Shown, one_line, signature};
 use crate::tools::{Tool, Tools};
 
-/// Puts a visible backslash into whatever could be taken for a mark, in any of the protocols in which calls are read.
+/// Puts a visible backslash into everything that could be read as a mark in any of the protocols.
 pub trait Neutralise {
     fn neutralise(&self, text: &str) -> String;
 }
 
-/// The tools, and how they are shown.
+/// The tools and the settings for showing them.
 #[derive(Clone, Copy)]
 pub struct Prompt<'a> {
     pub tools: &'a Tools,
@@ -25,7 +24,7 @@ impl Prompt<'_> {
         self.marks.neutralise(text)
     }
 
-    /// The parameters of a tool in its line of the manual, as fields or as one object; a space in front.
+    /// The parameters of a tool for its line of the manual, as fields or as one object, after a space.
     pub fn parameters(&self, tool: &Tool, json: bool) -> String {
         let is_safe = |text: &str| {
             let breaks = |c: char| c.is_control() || matches!(c, '<' | '\u{2028}' | '\u{2029}');
@@ -36,14 +35,14 @@ impl Prompt<'_> {
         signature(&tool.schema, delimiters, Shown { descriptions: *descriptions, constraints }, json)
     }
 
-    /// The same as one object; nothing where there are no parameters.
+    /// The same as one object; empty if there are no parameters.
     pub fn shape(&self, tool: &Tool) -> String {
         let shape = self.parameters(tool, true);
-        // Braces alone say that there may be any parameters.
+        // Braces alone mean that any parameters are allowed.
         if shape == " {…}" && !tool.schema.is_open() { String::new() } else { shape }
     }
 
-    /// The description of a tool in its line of the manual, after a dash.
+    /// The description of a tool for its line of the manual, after a dash.
     pub fn description(&self, tool: &Tool) -> String {
         let description = tool.description.as_deref().filter(|_| self.settings.descriptions != Descriptions::None);
         match description.map(|text| one_line(text, &self.settings.delimiters)) {
@@ -52,7 +51,7 @@ impl Prompt<'_> {
         }
     }
 
-    /// Whether this text could open or close a call or a result in any format, read here or not. May say yes too often.
+    /// Whether this text could open or close a call or a result in any format, even one that is not read. It may return true too often.
     pub fn may_hold_mark(&self, text: &str) -> bool {
         let tag = |rest: &str| {
             let rest = rest.trim_start();
@@ -72,10 +71,10 @@ impl Prompt<'_> {
 const SHORT: usize = 400;
 /// Maximum number of tools for which an example is made.
 const TRIED: usize = 64;
-/// The name in an example that is no tool's.
+/// The name in an example without a declared tool.
 const ANY_NAME: &str = "tool_name";
 
-/// Makes examples for a header, and remembers which it was given.
+/// Makes the examples for a header, and records them.
 pub struct Examples<'a> {
     prompt: &'a Prompt<'a>,
     /// The example call of the tool at this position; `None` if none can be made.
@@ -94,12 +93,12 @@ impl<'a> Examples<'a> {
         self.first(1, which).pop()
     }
 
-    /// The same, of any tool; else a call that is no tool's.
+    /// The example of any tool, or of an undeclared one.
     pub fn any(&self, protocol: &dyn Protocol) -> String {
         self.several(protocol, 1)
     }
 
-    /// The examples of up to `count` tools, on lines of their own; else a call that is no tool's.
+    /// The examples of up to `count` tools, one on each line, or the example of an undeclared tool.
     pub fn several(&self, protocol: &dyn Protocol, count: usize) -> String {
         let mut calls = self.first(count, |_| true);
         if calls.is_empty() {
@@ -110,7 +109,7 @@ impl<'a> Examples<'a> {
         calls.join("\n")
     }
 
-    /// Those that the header was given.
+    /// The examples that the header contains.
     pub fn given(self) -> Vec<String> {
         self.given.into_inner()
     }

@@ -1,6 +1,6 @@
-//! A protocol is how calls stand in text: what begins one, what its body is, how calls, results and the manual are written.
+//! What a protocol is: how calls are found in text, and how calls, results and the manual are written.
 //!
-//! Protocols are stateless; what changes while a message is read lives in the parser and the body.
+//! Protocols have no state. The state of a message is in the parser and in the body of a call.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -28,7 +28,7 @@ pub enum Attempt {
     /// An error, unless another protocol reads a call there.
     Bad(Box<BadCall>),
     Call {
-        /// Bytes of text in front of the call.
+        /// Bytes of text before the call.
         lead: usize,
         /// The end of what opened the call.
         open: usize,
@@ -48,7 +48,7 @@ impl Attempt {
         Attempt::Text(text.chars().next().map_or(1, char::len_utf8))
     }
 
-    /// A call in the usual style, whose name is in its body, which starts at byte `body`.
+    /// A call in the usual style with the name in its body, which starts at byte `body`.
     pub fn call(open: usize, body: usize, opening: Opening) -> Self {
         Attempt::Call { lead: 0, open, name: None, body, opening, style: None }
     }
@@ -63,41 +63,41 @@ impl Attempt {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     pub repairs: Vec<Repair>,
-    /// The delimiters in another spelling, which the call then has to its end.
+    /// The delimiters of the call, if they are spelled differently.
     pub delimiters: Option<Arc<Delimiters>>,
 }
 
-/// What can only be meant as a call, and cannot be read.
+/// Text that can only be meant as a call, but cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadCall {
     /// The end of what opens it.
     pub open: usize,
-    /// If it is known.
+    /// The position of the tool, if it is known.
     pub tool: Option<usize>,
     pub message: String,
-    /// What ends it.
+    /// What ends the call.
     pub closers: Closers,
-    /// It is in its opening tag, in which `/>` would end it.
+    /// The opening tag is incomplete. `/>` in it ends the call.
     pub in_tag: bool,
 }
 
-/// What is fixed of a protocol.
+/// The fixed properties of a protocol.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// What opens and closes a call, unless a host chooses.
+    /// What opens and closes a call, unless the host chooses.
     pub delimiters: (Cow<'static, str>, Cow<'static, str>),
-    /// Why a host cannot choose delimiters, if it cannot.
+    /// Why the host cannot choose delimiters, if it cannot.
     pub fixed: Option<&'static str>,
-    /// The name of the form in which calls are written that are not JSON objects.
+    /// The name of the form of calls that are not JSON objects.
     pub encoding: &'static str,
-    /// Near misses are repaired that are not JSON's own, as they are in elements and lines.
+    /// Near misses are repaired in JSON as they are in elements and lines.
     pub near_misses: bool,
-    /// What begins a result; outside a call only the host writes it.
+    /// What begins a result. Outside calls, only the host writes it.
     pub result_marks: Cow<'static, [Cow<'static, str>]>,
 }
 
 impl Facts {
-    /// Of a protocol with these delimiters, whose results begin as in the formats that models were trained on.
+    /// The properties of a protocol with these delimiters and with results in `<tool_response>`.
     pub fn new(open: &'static str, close: &'static str, encoding: &'static str) -> Self {
         Facts {
             delimiters: (Cow::Borrowed(open), Cow::Borrowed(close)),
@@ -108,7 +108,7 @@ impl Facts {
         }
     }
 
-    /// The same, where a host cannot choose delimiters.
+    /// The same, if the host cannot choose delimiters.
     pub fn fixed(self, why: &'static str) -> Self {
         Facts { fixed: Some(why), ..self }
     }
@@ -116,12 +116,12 @@ impl Facts {
 
 static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
 
-/// What a protocol is told about how calls are to be read and written.
+/// How calls are to be read and written in a protocol.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub facts: Facts,
     pub delimiters: Delimiters,
-    /// Where calls and results may begin, in whichever protocol.
+    /// Where calls and results may begin in any of the protocols.
     pub candidates: Candidates,
     pub strict: bool,
     /// Strict, except for how values and keys are written.
@@ -133,7 +133,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What a body needs to know of a call with this name, whose tool is `at`.
+    /// What a body needs to know about a call with this name. `at` is the position of its tool.
     pub fn context<'a>(
         &'a self,
         writer: &'a dyn CallWriter,
@@ -157,16 +157,16 @@ impl Settings {
     }
 }
 
-/// One way to write calls into text.
+/// A way to write calls in text.
 pub trait Protocol: CallWriter + Send + Sync + Debug {
     fn facts(&self) -> Facts;
 
-    /// What opens and closes a call, if a host chooses these, or a sentence that says what is wrong with them.
+    /// The delimiters that the host chooses, or a sentence that says what is wrong with them.
     fn delimiters(&self, open: &str, close: &str) -> Result<Delimiters, String> {
         Ok(Delimiters::of(open, close))
     }
 
-    /// How calls and results begin: `attempt` is asked where one of them may.
+    /// How calls and results begin. `attempt` is called at each candidate.
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
         Candidates::none().with_byte(delimiters.open.as_bytes()[0]).with_byte(b'<')
     }
@@ -174,61 +174,61 @@ pub trait Protocol: CallWriter + Send + Sync + Debug {
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
 
-    /// Why the calls of a tool are written as JSON objects, whatever the rest is written as.
+    /// Why the calls of a tool must be written as JSON objects.
     fn complexity(&self, _schema: &Schema) -> Option<&'static str> {
         None
     }
 
-    /// Looks at the text where a call could begin: at one of the candidates, or where the message begins. With `last` there is
-    /// no more to come.
+    /// Scans the text where a call could begin: at a candidate, or at the start of the message. With `last`, nothing follows the
+    /// text.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
 
-    /// Where several protocols are read: does what begins here, and may be a call, look like one of this protocol?
+    /// If several protocols are read: whether a possible call at the start of the text looks like one of this protocol.
     fn fits(&self, _text: &str) -> Scan {
         Scan::Match(())
     }
 
-    /// Whether a call begins before this text, inside reasoning, that ends the reasoning.
+    /// Whether a call that ends reasoning begins at the start of this text, which is inside reasoning.
     fn ends_reasoning(&self, _text: &str) -> Scan {
         Scan::NoMatch
     }
 
-    /// The body of a call that was opened so, whose tool is that of `cx`. `name`: as it is written, if it was in the opening;
-    /// `recycled`: the last call's body, for its memory.
+    /// The body of a call with this opening. `name` is the tool's name as written in the opening, or empty; `recycled` is the body of
+    /// an earlier call, for its allocations.
     fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body>;
 
     /// The text of a result.
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String;
 
-    /// Could a call begin in front of this text, or a result begin or end? For text that others write.
+    /// Whether a call could begin, or a result begin or end, at the start of this text. Used for untrusted text.
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool;
 
-    /// The text with a visible backslash in whatever could be taken for a mark.
+    /// The text with a visible backslash in everything that could be read as a mark.
     fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
         neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest))
     }
 
-    /// What the manual begins with: how calls are written, and example calls.
+    /// The start of the manual: how calls are written, with example calls.
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String;
 
-    /// The arguments of the example in the manual, if it shows more than the example of an error, whose arguments are given.
+    /// The arguments of the example in the manual, if they differ from those of the example in an error, which are `members`.
     fn shown_arguments(&self, _schema: &Schema, _members: &[Member<'static>]) -> Option<Vec<Member<'static>>> {
         None
     }
 
-    /// What it is told of one tool.
+    /// The line of one tool in the manual.
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String;
 
-    /// What the manual says of a call's body, and above the list of the tools, where a host puts its own marks around calls.
+    /// The sentences about a call's body, and the line above the tools, for the manual of a custom protocol over this one.
     fn rules(&self, _tools: &Tools) -> (String, &'static str) {
         (String::new(), LISTED)
     }
 }
 
-/// What the manual says above the list of the tools.
+/// The line above the list of tools in the manual.
 pub const LISTED: &str = "Tools (? optional, string by default):";
 
-/// A tool's result. The content is already neutralised, except for the example of an error; the name is not.
+/// A tool's result. Its content is already neutralised, except for the example of an error. Its name is not.
 #[derive(Clone, Copy)]
 pub struct CallResult<'a> {
     pub name: &'a str,
@@ -237,13 +237,13 @@ pub struct CallResult<'a> {
     pub number: Option<u64>,
 }
 
-/// What can only be meant as a call of this tool, and is written in a way that no reader accepts.
+/// Text that can only be meant as a call of this tool, but that no reader accepts.
 pub fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
     let message = format!("The call of {} is not in the expected format.", tools.at(tool).name);
     Attempt::Bad(Box::new(BadCall { open, tool: Some(tool), message, closers, in_tag }))
 }
 
-/// Looks at what could open a call in another spelling: what goes on like a call of a declared tool is an error.
+/// Scans a possible opening in another spelling. If it continues like a call of a declared tool, it is an error.
 pub fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
     match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
         Scan::Incomplete => Attempt::Incomplete,

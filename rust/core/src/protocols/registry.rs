@@ -12,21 +12,21 @@ use super::wire::Wire;
 use super::xml::Xml;
 use super::yaml::Yaml;
 
-/// A protocol, the others in which calls are read, and when.
+/// A protocol, the others in which calls are read, and when they are read.
 pub type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// In its own alone.
+    /// Only in the toolset's own.
     Own,
-    /// In that of the message's first call.
+    /// In the protocol of the message's first call.
     First,
-    /// In the others as repairs, until there was a call in its own.
+    /// Also in the others, as repairs, until there is a call in the toolset's own.
     Recovers,
 }
 
-/// A protocol with a folder of its own, or a family.
+/// A protocol with its own folder (name, aliases and constructor), or a family.
 enum Entry {
     Own(&'static str, &'static [&'static str], fn() -> Arc<dyn Protocol>),
     Family(&'static Family),
@@ -38,7 +38,7 @@ const PROTOCOLS: &[Entry] = &[
     Entry::Family(&GEMMA),
     Entry::Own("xml", &["morph-xml"], || Arc::new(Xml)),
     Entry::Own("yaml", &["yaml-xml"], || Arc::new(Yaml)),
-    // Reads a tool's own tag as well, so it comes last.
+    // It also reads tags with tools' names, so it comes last.
     Entry::Family(&QWEN3CODER),
 ];
 
@@ -71,7 +71,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
 pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     let known = match name {
-        // What is written is wire.
+        // Calls are written in the first one.
         "auto" => PROTOCOLS.first(),
         _ => PROTOCOLS.iter().find(|entry| entry.is(name)),
     };
@@ -90,7 +90,7 @@ pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     Ok((own.make(), others, reads))
 }
 
-/// A host's own protocol, and the others in which calls are read.
+/// A custom protocol, and the others in which calls are read.
 pub fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
     let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
     let own: Arc<dyn Protocol> = Arc::new(CustomProtocol::new(parts, base)?);

@@ -1,4 +1,4 @@
-//! How results are written in the formats that models were trained on: in `<tool_response>`.
+//! Results in `<tool_response>`, as in the formats that models were trained on.
 
 use crate::protocols::prompt::Prompt;
 use crate::protocols::protocol::CallResult;
@@ -39,12 +39,12 @@ fn json(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
     let name = json_string(&prompt.neutralise(result.name));
     let error = if result.error { ",\"error\":true" } else { "" };
     let number = result.number.map_or(String::new(), |number| format!(",\"number\":{number}"));
-    // An object or list is written as it is.
+    // An object or list is written unquoted.
     let content = match parse(result.content, prompt.settings.limits.depth) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => {
             let mut json = String::new();
             value.write(&mut json);
-            // Unescaped, it may contain a mark.
+            // Without escapes it may contain a mark.
             if prompt.neutralise(&json) == json { json } else { json_string(result.content) }
         }
         _ => json_string(result.content),

@@ -1,4 +1,4 @@
-//! What begins and ends calls and results of the wire format, in any spelling, and how a text is written that contains none of it.
+//! The marks of calls and results of the wire format, in any spelling, and how to neutralise them in a text.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ pub static SPELLINGS: Spellings = Spellings {
     tag: Some("<call"),
 };
 
-/// How calls begin, in any spelling, and results.
+/// How calls, in any spelling, and results begin.
 pub fn candidates(delimiters: &Delimiters) -> Candidates {
     let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
     if delimiters.open == OPEN {
@@ -33,14 +33,14 @@ fn marks(delimiters: &Delimiters) -> Candidates {
     candidates(delimiters).with_text("</")
 }
 
-/// Whether a call could begin before this text, in any spelling, or a result begin or end.
+/// Whether a call in any spelling could begin at the start of this text, or a result begin or end.
 pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
     text.starts_with(&delimiters.open)
         || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
         || (delimiters.open == OPEN && SPELLINGS.open(text))
 }
 
-/// Puts a visible backslash into everything that could be read as a mark; changes nothing else.
+/// Puts a visible backslash into everything that could be read as a mark. The rest of the text is unchanged.
 pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
     static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
     let is_mark = |rest: &str| is_mark(rest, delimiters);

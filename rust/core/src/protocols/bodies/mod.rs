@@ -1,4 +1,4 @@
-//! Readers of calls that several protocols share.
+//! Bodies that several protocols share.
 
 pub mod envelope;
 pub mod json_body;

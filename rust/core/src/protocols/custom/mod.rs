@@ -1,4 +1,4 @@
-//! A protocol of a host's own: its markers around a body that is read here, or around one that the host reads itself.
+//! Custom protocols of a host: its markers around a body of another protocol, or around one that the host reads itself.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -17,49 +17,48 @@ use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, sta
 use crate::tools::{Tool, Tools};
 use body::CustomBody;
 
-/// What a host does of its protocol itself. A failure of the host's own is for it to remember: what it returns then is used
-/// all the same.
+/// The parts of a protocol that the host implements. The host must record its own failures; its return values are always used.
 pub trait Host: Send + Sync + Debug {
-    /// Does a call begin in front of this? The first characters behind OPEN, up to CLOSE.
+    /// Whether a call begins before `head`, the first characters after OPEN up to CLOSE.
     fn begins(&self, head: &str) -> bool;
-    /// The text between OPEN and one of the CLOSEs behind it, perhaps not the call's own.
+    /// Reads the text between OPEN and a CLOSE, which may be inside the call.
     fn read(&self, body: &str) -> Reading;
-    /// What stands between OPEN and CLOSE; `arguments` is JSON text.
+    /// The text between OPEN and CLOSE. `arguments` is JSON text.
     fn write_call(&self, name: &str, arguments: &str) -> String;
-    /// What stands between a result's marks.
+    /// The text between the marks of a result.
     fn write_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
 }
 
-/// What a host says of a body.
+/// What the host read in a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// The call goes on behind this CLOSE.
+    /// The call continues after this CLOSE.
     More,
     /// `arguments` is the JSON text of an object.
     Call { name: String, arguments: String },
-    /// The call ends here, and cannot be handed over.
+    /// The call ends here, but cannot be executed.
     Bad(String),
 }
 
-/// What a host's protocol is made of.
+/// The parts of a custom protocol.
 #[derive(Clone, Debug)]
 pub struct Custom {
     pub open: String,
     pub close: String,
     /// What begins and ends a result.
     pub result: (String, String),
-    /// In front of the tools in the manual.
+    /// The text above the tools in the manual.
     pub header: Option<String>,
-    /// The protocol whose bodies calls have; `None`: the host reads and writes them.
+    /// The protocol whose bodies calls have; `None` if the host reads and writes bodies.
     pub base: Option<&'static str>,
     pub host: Arc<dyn Host>,
-    /// The host says where calls begin.
+    /// The host decides where calls begin.
     pub begins: bool,
     /// The host writes results.
     pub results: bool,
 }
 
-/// Characters behind OPEN that a host is shown to say whether a call begins.
+/// Characters after OPEN that the host gets to decide whether a call begins.
 const HEAD_CHARS: usize = 64;
 
 #[derive(Debug)]
@@ -75,7 +74,7 @@ impl CustomProtocol {
         let (result, close) = (&parts.result, &parts.close);
         let marks = [&parts.open, &result.0, &result.1];
         for mark in marks {
-            // Of one character alone, nothing is left to be neutralised.
+            // A single character cannot be neutralised.
             if mark.chars().count() < 2 {
                 return Err(format!("the mark {mark:?} must have at least two characters"));
             }
@@ -92,7 +91,7 @@ impl CustomProtocol {
                 return Err(format!("one of the marks {a:?} and {b:?} is the beginning of the other"));
             }
         }
-        // Else one could arise where what stands in a result touches its marks.
+        // Otherwise a mark could form where the content of a result meets its marks.
         let touches = |a: &str, b: &str| a.char_indices().skip(1).any(|(at, _)| b.starts_with(&a[at..]));
         for (a, b) in marks.iter().flat_map(|a| marks[1..].iter().map(move |b| (*a, *b))) {
             if a != b && (touches(a, b) || touches(b, a)) {
@@ -203,7 +202,7 @@ impl Protocol for CustomProtocol {
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
         let CallResult { name, content, error, number } = *result;
-        // The only mark in it may be that of our own example, in an error: a placeholder is written for it.
+        // The only mark in the content may be in the example of an error. It is replaced by a placeholder.
         let mut word = String::from("qOPENz");
         while content.contains(&word) || name.contains(&word) {
             word.insert(1, 'O');
@@ -217,13 +216,13 @@ impl Protocol for CustomProtocol {
             let number = number.map_or(String::new(), |number| format!(",\"number\":{number}"));
             format!("{{\"name\":{}{number},\"{kind}\":{}}}", json_string(name), json_string(content))
         };
-        // What was written around the content cannot forge a mark either.
+        // The text around the content is neutralised, too.
         format!("{open}{}{close}", self.neutralise(prompt.tools, prompt.settings, &written).replace(&word, begin))
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
         let Custom { open, result, .. } = &self.parts;
-        // Results have marks of their own, so those of the base are text.
+        // Results have their own marks, so the base's marks are text.
         let tag = text.strip_prefix('<').map_or("", |tag| tag.strip_prefix('/').unwrap_or(tag));
         let is_result = |mark: &Cow<'_, str>| starts_ignoring_case(tag, mark.trim_start_matches('<'));
         let opens = |base: &Arc<dyn Protocol>| {

@@ -1,4 +1,4 @@
-//! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`; for Gemma, in a fence.
+//! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`, or in a fence for Gemma.
 
 use crate::protocols::frames::flat::{Family, FamilyBody};
 use crate::protocols::results::ResultForm;
@@ -20,7 +20,7 @@ pub static HERMES: Family = Family {
     results: ResultForm::Json,
 };
 
-/// Prompted: no Gemma model writes it by itself.
+/// For prompting: Gemma models do not write it by themselves.
 pub static GEMMA: Family = Family {
     name: "gemma",
     aliases: &[],

@@ -1,4 +1,4 @@
-//! Native formats: a row of data for each, over a frame and a body; and calls without any markers.
+//! Native formats: one row of data for each, and calls without markers.
 
 pub mod hermes;
 pub mod qwen3coder;

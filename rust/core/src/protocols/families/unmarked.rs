@@ -1,6 +1,5 @@
-//! Calls that models write without any markers: a JSON object, or a list of them, that begins a line or stands in a fence, names a
-//! declared tool first, and gives it arguments. Read only where other formats are read as repairs. What may be the definition of
-//! a tool is text.
+//! Calls without markers: a JSON object, or a list of them, at the start of a line or in a fence, that first names a declared tool
+//! and then gives its arguments. They are read only if other formats are read as repairs. A possible tool definition is text.
 
 use std::borrow::Cow;
 
@@ -53,7 +52,7 @@ impl Protocol for UnmarkedCalls {
         let lead = match fence {
             Scan::Incomplete => return Attempt::Incomplete,
             Scan::Match(()) => 0,
-            // A line, of which the break is text.
+            // The line break before a line is text.
             Scan::NoMatch => usize::from(text.starts_with('\n')),
         };
         let open = match fence {
@@ -62,7 +61,7 @@ impl Protocol for UnmarkedCalls {
         };
         let step = Attempt::text(text);
         let body = ws_run(text, open);
-        // What is indented may belong to what is around it.
+        // An indented object may belong to the text around it.
         let placed = match fence {
             Scan::Match(()) => has_line_break(&text[open..body]),
             Scan::Incomplete | Scan::NoMatch => lead == 0 || text[..body].ends_with('\n'),
@@ -100,7 +99,7 @@ impl Protocol for UnmarkedCalls {
 
     fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
         let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
-        // The first line has no break in front of it.
+        // There is no line break before the first line.
         if self.is_mark(tools, settings, &neutral) { format!("\\{neutral}") } else { neutral }
     }
 

@@ -1,4 +1,4 @@
-//! The frame of most native formats: calls in the content of a message, each between markers. A format is a row of data.
+//! The frame of most native formats: calls in the content of a message, each between markers. Each format is a row of data.
 
 use crate::arguments::{CallWriter, Context};
 use crate::protocols::bodies::{envelope, params, shared};
@@ -19,10 +19,10 @@ use crate::tools::{Tool, Tools};
 pub struct Family {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    /// What opens and closes a call, unless a host chooses.
+    /// What opens and closes a call, unless the host chooses.
     pub open: &'static str,
     pub close: &'static str,
-    /// Why a host cannot choose, if it cannot.
+    /// Why the host cannot choose, if it cannot.
     pub fixed: Option<&'static str>,
     pub body: FamilyBody,
     pub results: ResultForm,
@@ -100,7 +100,7 @@ impl Protocol for Flat {
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         match &self.0.body {
             FamilyBody::Envelope { spellings, .. } => {
-                // Other delimiters are misspelled in other ways.
+                // Only the usual delimiters have known misspellings.
                 let spellings = (settings.delimiters.open == self.0.open).then_some(spellings);
                 envelope::format::attempt((tools, settings), spellings, text, last)
             }

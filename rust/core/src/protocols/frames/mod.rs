@@ -1,3 +1,3 @@
-//! How a message is cut into text and calls, where several protocols do it alike.
+//! Frames: how a message is divided into text and calls. Several protocols share each.
 
 pub mod flat;

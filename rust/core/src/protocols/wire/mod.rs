@@ -1,4 +1,4 @@
-//! The wire format: `<call>name key=value</call>`, or with one JSON object for a body.
+//! The wire format: `<call>name key=value</call>`, or `<call>name {…}</call>` with one JSON object.
 
 mod opening;
 pub mod pairs;
@@ -24,7 +24,7 @@ static MARKS: [Cow<'static, str>; 2] = [Cow::Borrowed(RESULT_MARKS[0]), Cow::Bor
 #[derive(Debug)]
 pub struct Wire;
 
-/// Can a tool of this name be called? Then the reader finds it behind OPEN.
+/// Whether the reader finds a tool's name after OPEN.
 fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {
     !name.is_empty()
         && name.chars().count() <= NAME_CHARS
@@ -32,7 +32,7 @@ fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {
         && !name.chars().any(char::is_control)
 }
 
-/// Is a call of an undeclared tool of this name a call even without a body?
+/// Whether an undeclared tool's name is a call even without a body.
 fn is_plain_name(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'/' | b'-'))
 }
@@ -46,13 +46,13 @@ impl CallWriter for Wire {
         if cx.syntax == Some(Syntax::Json) || write_pairs(cx.schema, cx.delimiters, arguments, out).is_none() {
             out.truncate(length);
         }
-        // Of a tool that nobody knows, a name alone is a call only where it is plain.
+        // The name of an undeclared tool alone is a call only if it is plain.
         let alone = arguments.is_empty() && (cx.syntax.is_some() || is_plain_name(cx.tool));
         if out.len() == length && !alone {
             out.push(' ');
             let start = out.len();
             write_object(arguments, out);
-            // Else it would be read as a call in another notation.
+            // Otherwise it would be read as a call in another notation.
             if out[start..].starts_with(&format!("{{\"name\":\"{}\",", cx.tool)) && may_repeat_name(cx.schema) {
                 out.replace_range(start..start + "{\"name".len(), "{\"\\u006eame");
             }
@@ -84,7 +84,7 @@ impl Protocol for Wire {
         schema.complexity()
     }
 
-    /// What the end of the message leaves undecided stays so.
+    /// The end of the message decides nothing.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, _last: bool) -> Attempt {
         opening::attempt(tools, settings, text)
     }

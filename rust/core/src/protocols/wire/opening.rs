@@ -1,4 +1,4 @@
-//! What begins a call: OPEN, the tool's name, and the first characters of the body; or one of the forms that models write instead.
+//! The start of a call: OPEN, the tool's name and the first characters of the body, or other forms that models write.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::tools::{Lookup, Tools};
 /// Namespaces of other formats that models write before a tool's name.
 const NAMESPACES: [&str; 4] = ["functions.", "function.", "tools.", "default_api."];
 
-/// Looks at a place where a call could begin.
+/// Scans a place where a call could begin.
 pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let open = &settings.delimiters.open;
     match starts(text, open, false) {
@@ -32,12 +32,12 @@ pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
             Attempt::Text(_) => misspelled(tools, settings, &SPELLINGS, text, false),
             attempt => attempt,
         },
-        // A byte that only looked like a marker's first; never inside a character, so go behind it.
+        // Only the first byte was that of a marker.
         Scan::NoMatch => Attempt::text(text),
     }
 }
 
-/// OPEN with other letters, with spaces in it, or with the tool's name as an attribute: `<CALL>`, `<call >`, `<call name="…">`.
+/// OPEN in other case, with spaces, or with the tool's name as an attribute: `<CALL>`, `<call >`, `<call name="…">`.
 #[cold]
 fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let step = Attempt::Text(1);
@@ -50,7 +50,7 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let end = first_chars(text, ATTEMPT_CHARS);
     let after = ws_run(&text[..end], begin.len());
     let word = &text[1..begin.len()];
-    // A call ends in the spelling in which it began.
+    // A call ends in the spelling of its opening.
     let delimiters = (word != &begin[1..]).then(|| Delimiters::of(&format!("<{word}>"), &format!("</{word}>")));
     let style = Style { repairs: vec![Repair::TagStyle], delimiters: delimiters.map(Arc::new) };
     let opened = |open: usize| Head::new((tools, settings), text, open, Some(style));
@@ -97,7 +97,7 @@ pub fn may_repeat_name(schema: &Schema) -> bool {
 struct Named {
     written: Range<usize>,
     lookup: Lookup,
-    /// Where its last character is, and where what decorates it ends.
+    /// Where the name ends, without and with its decoration.
     ends: usize,
     end: usize,
 }
@@ -112,7 +112,7 @@ struct Head<'a> {
     text: &'a str,
     /// Where the opening ends.
     open: usize,
-    /// The text was cut there.
+    /// The text was cut after `ATTEMPT_CHARS`.
     last: bool,
     /// How the opening differs from the usual one.
     style: Option<Style>,
@@ -129,7 +129,7 @@ impl<'a> Head<'a> {
         own().unwrap_or(&self.settings.delimiters)
     }
 
-    /// What ends a call that has failed.
+    /// What ends the call after a failure.
     fn closers(&self) -> Closers {
         let respelled = self.style.as_ref().is_some_and(|style| style.delimiters.is_some());
         if respelled { Closers::Spelled(&["</call>"]) } else { Closers::Own }
@@ -152,7 +152,7 @@ impl<'a> Head<'a> {
         Attempt::Call { lead: 0, open: self.open, name, body, opening, style: style.map(Box::new) }
     }
 
-    /// The same, unless no declared tool is named: what looks like OPEN is then text.
+    /// The same, but text if no declared tool is named.
     fn attempt_of_known(&self) -> Attempt {
         match self.attempt() {
             Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_none() => Attempt::Text(1),
@@ -227,7 +227,7 @@ impl<'a> Head<'a> {
         let quoted = is_quote(quote) || quote == b'`';
         let from = start + usize::from(quoted);
         let ends = |c: char| match quoted {
-            // A name has no whitespace: prose quotes tags, too.
+            // A name has no whitespace. Prose also quotes tags.
             true => c == char::from(quote) || c.is_ascii_whitespace() || self.delimiters().is_first(c),
             false => c.is_ascii_whitespace() || "(,{\"'=`".contains(c) || self.delimiters().is_first(c),
         };
@@ -269,7 +269,7 @@ impl<'a> Head<'a> {
         if !may_repeat_name(&tool.schema) {
             return Scan::NoMatch;
         }
-        // One byte tells most objects apart.
+        // One byte is enough to reject most objects.
         let key = ws_run(self.text, at + 1);
         if self.text.as_bytes().get(key + 1).is_some_and(|byte| *byte != b'n') {
             return Scan::NoMatch;
@@ -327,7 +327,7 @@ impl<'a> Head<'a> {
                 _ => {}
             }
         }
-        // What names a declared tool and goes on like a call is one, or an error.
+        // A declared tool's name that continues like a call is a call or an error.
         if tool.is_some() {
             match goes_on(text, named.ends, last, delimiters) {
                 Scan::Incomplete => return self.need(),

@@ -28,11 +28,11 @@ enum TagContent {
     Call,
 }
 
-/// Where a call could begin on a line of its own, with the tool's name alone: bytes in front of the name, and of it.
+/// A call that begins with the tool's name alone on a line: the bytes before the name, and of the name.
 fn line(tools: &Tools, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
     let lead = usize::from(text.starts_with('\n'));
     let name = &text[lead..];
-    // No tool's name is longer.
+    // The maximum length of a tool's name.
     let longest = first_chars(name, NAME_CHARS + 1);
     let Some(length) = name[..longest].bytes().position(|byte| is_ws(byte) || byte == b'<') else {
         let begins = tools.begins_name(name);
@@ -69,13 +69,13 @@ impl Xml {
             Some(b'{') => return TagContent::Call,
             Some(_) => {}
         }
-        // Text is a call's only if it is closed, or fields follow.
+        // Text belongs to a call only if it is closed or fields follow.
         let mut from = next;
         while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
             let rest = &text[from + offset..];
             let first = from + offset == next;
             let child = &rest[1..1 + name_length(&rest[1..])];
-            // A name that may go on is none yet.
+            // The name may continue.
             let cut = 1 + child.len() == rest.len();
             if cut && !last {
                 return TagContent::Need;
@@ -114,7 +114,7 @@ impl CallWriter for Xml {
             return out.push_str("/>");
         }
         out.push('>');
-        // Where a field could be first, the tag of a tool begins its call, unless the field is declared.
+        // The tag of a tool in place of the first field begins a call, unless the field is declared.
         let first = arguments.first().map_or("", |(name, _)| name);
         let is_call = !is_field(cx.schema, first) && cx.tools.is_some_and(|tools| tools.find(first).is_some());
         if cx.syntax == Some(Syntax::Json) || is_call || !is_nestable(cx.schema, cx.schema.root, arguments) {
@@ -275,7 +275,7 @@ impl Protocol for Xml {
     }
 }
 
-/// With a visible backslash behind the first character.
+/// Puts a visible backslash after the first character.
 fn neutralise_first(text: &str) -> String {
     let at = text.chars().next().map_or(0, char::len_utf8);
     format!("{}\\{}", &text[..at], &text[at..])

@@ -46,7 +46,7 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
         let next = ws_run(text, at);
         line |= text[at..next].contains(['\n', '\r']);
         at = next;
-        // Comments, and what may stand in front of a document.
+        // Comments, and document marks.
         let mark = if line { document_mark(&text[at..], last) } else { Scan::NoMatch };
         match (bytes.get(at), mark) {
             (None, _) | (_, Scan::Incomplete) => return need,
@@ -66,12 +66,12 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
                 Some(_) => BodyStart::Lines,
             };
         }
-        // A colon at the end of the message makes no key: what follows it would decide that.
+        // A colon at the end of the message does not make a key, because the next character would decide it.
         b'"' | b'\'' => quoted_key(rest, full, &mut 0),
-        // The closing tag is looked for below.
+        // The closing tag is found below.
         b'<' => Scan::NoMatch,
         _ if line => plain_key(rest, full, &NoSurroundings, &mut 0),
-        // In the tag's own line only a declared key counts, and a tag behind it is prose.
+        // On the line of the tag, only a declared key counts, and a tag after it is prose.
         _ => match memchr::memchr(b'<', rest.as_bytes()) {
             Some(tag) => plain_key(&rest[..=tag], true, &NoSurroundings, &mut 0),
             None => plain_key(rest, full, &NoSurroundings, &mut 0),
@@ -106,14 +106,14 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
     need
 }
 
-/// Whether a quoted text is open after these comments: what follows them then may be in it.
+/// Whether a quote is open after these comments, so that the text after them may be quoted.
 fn opens_quote(comments: &str) -> bool {
     let mut quotes = Alternation::START;
     quotes.run(comments);
     quotes.open().is_some()
 }
 
-/// Whether a list or object is where only a text can be. Written in lines, it would be read verbatim, with the text after it.
+/// Whether a list or object is in a place where only a string is allowed. In lines, it would be read as verbatim text.
 fn is_lettered(schema: &Schema, id: NodeId, value: &Value<'_>) -> bool {
     let node = schema.node(id);
     let text = node.takes_string() && !node.takes_container();
@@ -145,7 +145,7 @@ impl CallWriter for Yaml {
         for (at, (key, value)) in arguments.iter().enumerate() {
             let begin = out.len();
             write_key(key, is_misnamed(cx.schema, cx.schema.root, key), out);
-            // The first one says that this is a call: within what is looked at.
+            // The first key must be within the characters that are scanned, because it makes the text a call.
             let long = at == 0 && first_chars(&out[begin..], KEY_CHARS) < out.len() - begin;
             let id = cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN);
             if long || cx.syntax == Some(Syntax::Json) || is_lettered(cx.schema, id, value) {
@@ -227,13 +227,13 @@ impl Protocol for Yaml {
             return Scan::Match(());
         }
         let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Scan::Match(()) };
-        // A tag in front of anything else: xml.
+        // A tag before anything else means xml.
         match &text.as_bytes()[ws_run(text, end)..] {
             [b'<'] => return Scan::Incomplete,
             [b'<', second, ..] if *second != b'/' => return Scan::NoMatch,
             _ => {}
         }
-        // In the tag's own line: prose, unless its first word is a key.
+        // Text on the line of the tag is prose, unless its first word is a key.
         let line = text[end..].trim_start_matches([' ', '\t']);
         match line.find([' ', '\t', '\n', '\r', ':', '<', '{', '#', '"', '\'']) {
             None => Scan::Incomplete,
@@ -273,7 +273,7 @@ impl Protocol for Yaml {
         out
     }
 
-    /// The last text shows how several lines are written.
+    /// The last string shows how several lines are written.
     fn shown_arguments(&self, schema: &Schema, members: &[Member<'static>]) -> Option<Vec<Member<'static>>> {
         let properties = &schema.node(schema.root).object.as_ref()?.properties;
         let is_plain = |id: NodeId| schema.node(id).is_string() && schema.node(id).sample.is_none();

@@ -15,13 +15,13 @@ use crate::syntax::pairs::{Segment, segments};
 use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, starts, ws_run};
 use crate::tools::{Tool, Tools};
 
-/// What is around the content of a result, cut at its quotes.
+/// The parts of a result around its content, split at quotes.
 const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":0123456789,", "}</tool_response>"];
-/// What the manual says of a call's object, and above the list of the tools.
+/// The sentences about a call's object in the manual, and the line above the tools.
 pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
      undeclared ones.";
 pub const LISTED: &str = "Tools, with their parameters as JSON Schema:";
-/// The name in an example of no tool.
+/// The name in an example without a declared tool.
 const ANY_NAME: &str = "tool_name";
 
 /// Calls in a fence are on lines of their own.
@@ -55,7 +55,7 @@ pub fn json_start(text: &str, at: usize, last: bool, fences: bool, lists: bool) 
     wrapper.and_then(|(length, wrapper)| bracket(ws_run(text, at + length)).map(|at| (at, Some(wrapper))))
 }
 
-/// Why calls cannot be opened with this.
+/// Why this text cannot open calls.
 fn bad_open(open: &str) -> Option<&'static str> {
     if open.starts_with(char::is_alphanumeric) {
         return Some("may not begin with a letter or digit");
@@ -91,7 +91,7 @@ pub fn bad_name(name: &str) -> Option<&'static str> {
     (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
 }
 
-/// Looks at the text where a call could begin, in one of these spellings, too.
+/// Scans the text where a call could begin, also in one of these spellings.
 pub fn attempt(
     (tools, settings): (&Tools, &Settings),
     spellings: Option<&Spellings>,
@@ -154,11 +154,11 @@ pub fn field_example(field: &str, value: &str) -> String {
     out
 }
 
-/// What the manual begins with. `alone`: a message with calls contains nothing else.
+/// The start of the manual. With `alone`, a message with calls contains nothing else.
 pub fn header(protocol: &dyn Protocol, alone: bool, examples: &Examples<'_>) -> String {
     let mut out =
         String::from("To call tools, write calls as plain text, one or more, each a JSON object in its own markers:\n");
-    // Two show that each call has its own markers.
+    // Two examples show that each call has its own markers.
     out.push_str(&examples.several(protocol, 2));
     out.push_str(&format!("\n{RULES} "));
     if alone {
@@ -181,21 +181,21 @@ pub fn signature(prompt: &Prompt<'_>, tool: &Tool) -> String {
     Json::Object(line).to_string()
 }
 
-/// Which part of a JSON Schema a value is.
+/// The part of a JSON Schema that a value is.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Schema,
     /// Schemas by names.
     Named,
-    /// Values: they are to be written as they are.
+    /// Values, which are not changed.
     Data,
 }
 
-/// Words of a schema that say nothing to a model which the rest does not.
+/// Keywords of a schema that tell a model nothing more.
 const SILENT: [&str; 3] = ["$schema", "$comment", "title"];
 
-/// A schema as the manual shows it: without what is silent, without descriptions where none are wanted, and with no mark in it.
-/// As deep as it was read.
+/// A schema as the manual shows it: without silent keywords and unwanted descriptions, and neutralised. The recursion is as deep
+/// as the schema.
 fn shown(prompt: &Prompt<'_>, value: &Json, part: Part) -> Json {
     match value {
         Json::String(text) => Json::String(prompt.neutralise(text)),

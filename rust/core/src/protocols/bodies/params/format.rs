@@ -15,7 +15,7 @@ use crate::syntax::scan::{Scan, first_chars, ws_run};
 use crate::syntax::tags::{self, Attributes, Row, TagForm, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tools};
 
-/// The text of a value in its tags: a string as it is, all else as JSON. `None`: it would be read as something else.
+/// The text of a value in its tags: a string unchanged, any other value as JSON. `None` if it would be read as another value.
 fn value_text<'v>(row: &'static Row, cx: &Context<'_>, id: NodeId, value: &'v Value<'_>) -> Option<Cow<'v, str>> {
     let text = match value {
         Value::String(text) => Cow::Borrowed(&**text),
@@ -28,7 +28,7 @@ fn value_text<'v>(row: &'static Row, cx: &Context<'_>, id: NodeId, value: &'v Va
     (reads_as(cx, row, id, &text, value) && holds(row, &text)).then_some(text)
 }
 
-/// The call's parameters in their tags. `None`: the tags cannot hold one of them.
+/// The call's parameters in their tags. `None` if the tags cannot hold one of them.
 fn parameters(row: &'static Row, cx: &Context<'_>, arguments: &[Member<'_>]) -> Option<String> {
     let root = cx.schema.root;
     let mut out = String::new();
@@ -49,7 +49,7 @@ pub fn bad_name(name: &str) -> Option<&'static str> {
         .then_some("it must have 1 to 128 characters, and no whitespace, control characters, quotes, < or >")
 }
 
-/// Looks at the text where a call could begin.
+/// Scans the text where a call could begin.
 pub fn attempt(row: &'static Row, (tools, settings): (&Tools, &Settings), text: &str, last: bool) -> Attempt {
     let Some(first) = text.chars().next() else { return Attempt::Incomplete };
     if first != '<' {
@@ -101,7 +101,7 @@ pub fn write_call(row: &'static Row, cx: &Context<'_>, arguments: &[Member<'_>],
         None => {
             let mut json = String::new();
             write_spaced_object(arguments, &mut json);
-            // No tag can be seen in it.
+            // It must not contain a tag.
             out.push_str(&json.replace('<', "\\u003c"));
             out.push('\n');
         }
@@ -123,7 +123,7 @@ pub fn is_mark(row: &Row, tools: &Tools, text: &str) -> bool {
         || (text.starts_with('<') && named_tags::is_mark(tools, text))
 }
 
-/// What the manual begins with.
+/// The start of the manual.
 pub fn header(protocol: &dyn Protocol, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
     let example = examples.any(protocol);
     let json = prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json);
