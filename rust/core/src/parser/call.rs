@@ -134,7 +134,7 @@ impl Machine {
         call.name = Some(name);
     }
 
-    /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
+    /// Reads the rest of a call whose source in this window begins at byte `begin`. Returns whether the call ended.
     pub(super) fn call(
         &mut self,
         tools: &Toolset,
@@ -175,13 +175,13 @@ impl Machine {
             let mut input = Input { cx, report, window: &window.text[..limit], at: window.at, last: last && !large };
             let step = body.feed(&mut input);
             window.at = input.at;
-            // What was written in front of an error goes out too: where the chunks ended must not show.
+            // Arguments before an error are reported too, so that the result does not depend on where chunks end.
             if !self.whole && !matches!(step, Progress::CallEnd | Progress::NextCall) {
                 emit_delta(report, *index, on_event);
             }
             match step {
                 Progress::Incomplete => {
-                    // A complete call is not lost because of text that may still belong to it.
+                    // A complete call is reported even if more text could belong to it.
                     if large && body.is_complete() {
                         self.end(tools, call, window, begin, on_event);
                         return true;
@@ -267,7 +267,7 @@ impl Machine {
             Some(over_limit(tools, Recovery::TokenStart))
         } else if let Some(validator) = validator {
             let mut problems = validator.problems(&report.args.json);
-            // What typing has report already it says better.
+            // Problems that typing has already found are described better there.
             let missing = report.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
             problems.retain(|problem| {
                 let known = report.problems.iter().any(|known| known.field == problem.field)
@@ -315,7 +315,7 @@ impl Machine {
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, on_event: OnEvent<'_>) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, report, body, .. } = call;
-        // There is room for the source, which may be read again.
+        // Frees memory before the source may be read again.
         drop((report, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
         let (kind, sentence) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
@@ -399,7 +399,7 @@ fn recover(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
     loop {
         let step = body.recover(&mut input);
         window.at = input.at;
-        // This error stands for all calls that follow.
+        // This error covers all calls that follow.
         if !matches!(step, Progress::NextCall) || failure.kind != ErrorKind::TooManyCalls {
             return step;
         }

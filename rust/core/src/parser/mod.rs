@@ -90,12 +90,12 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
         self.machine.feed_plain(&self.tools, text)
     }
 
-    /// Reads on.
+    /// Parses the next part of the message.
     pub fn feed(&mut self, text: &str, on_event: OnEvent<'_>) {
         self.machine.feed(&self.tools, text, on_event);
     }
 
-    /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off. What is fed next begins another.
+    /// Ends the message. `truncated` is `Some(false)` only if the message is known to be complete. The next text begins a new one.
     pub fn finish(&mut self, truncated: Option<bool>, on_event: OnEvent<'_>) {
         self.machine.finish(&self.tools, truncated, on_event);
     }
@@ -105,7 +105,7 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
 #[derive(Debug, Default)]
 struct Machine {
     state: ParserState,
-    /// Text that is not consumed yet, from byte `held` on.
+    /// Text that is not consumed yet starts at byte `held`.
     buffer: String,
     held: usize,
     /// Consumed characters and bytes of the message.
@@ -126,7 +126,7 @@ struct Machine {
     settled: bool,
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
-    /// The last call, for its memory.
+    /// The last call, kept for its allocations.
     recycled: Option<Box<Call>>,
 }
 
@@ -136,7 +136,7 @@ pub enum Plain<'a> {
     No,
     /// The text is one text event.
     Text,
-    /// It is one delta of the call with this index, to the letter.
+    /// The text is, unchanged, one delta of the call with this index.
     DeltaIsInput {
         index: usize,
     },
@@ -212,40 +212,38 @@ impl Machine {
         if self.buffer.len() != self.held || text.is_empty() {
             return Plain::No;
         }
-        let plain = match &mut self.state {
-            ParserState::Text if tools.settings.candidates.are_missing(text.as_bytes()) => {
-                if tools.code == CodeMode::Text {
-                    self.code.read(text.as_bytes());
-                }
-                Plain::Text
+        if matches!(self.state, ParserState::Text) {
+            if !tools.settings.candidates.are_missing(text.as_bytes()) {
+                return Plain::No;
             }
-            ParserState::Call(call) if !self.whole && call.failure.is_none() => {
-                if call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes {
-                    return Plain::No;
-                }
-                make_room(&mut call.raw, text.len());
-                make_room(&mut call.report.args.json, text.len());
-                let tools = self.other.map_or(tools, |at| &tools.others[at]);
-                let delimiters = call.delimiters.as_deref().unwrap_or(&tools.settings.delimiters);
-                let Some(same) = call.body.feed_plain(&mut call.report, text, delimiters) else {
-                    return Plain::No;
-                };
-                call.raw.push_str(text);
-                let index = call.index.unwrap_or(0);
-                match call.report.args.take_delta() {
-                    delta if (same && delta.len() == text.len()) || delta == text => Plain::DeltaIsInput { index },
-                    delta => Plain::Delta { index, delta },
-                }
-            }
-            ParserState::Start
-            | ParserState::Reasoning
-            | ParserState::Text
-            | ParserState::Call(_)
-            | ParserState::Rest => return Plain::No,
-        };
+            self.read_code(tools, text);
+            self.offset += count_chars(text);
+            self.bytes += text.len();
+            return Plain::Text;
+        }
+        self.feed_plain_in_call(tools, text)
+    }
+
+    #[inline]
+    fn feed_plain_in_call(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
+        let ParserState::Call(call) = &mut self.state else { return Plain::No };
+        let too_long = call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes;
+        if self.whole || call.failure.is_some() || too_long {
+            return Plain::No;
+        }
+        make_room(&mut call.raw, text.len());
+        make_room(&mut call.report.args.json, text.len());
+        let tools = self.other.map_or(tools, |at| &tools.others[at]);
+        let delimiters = call.delimiters.as_deref().unwrap_or(&tools.settings.delimiters);
+        let Some(same) = call.body.feed_plain(&mut call.report, text, delimiters) else { return Plain::No };
+        call.raw.push_str(text);
         self.offset += count_chars(text);
         self.bytes += text.len();
-        plain
+        let index = call.index.unwrap_or(0);
+        match call.report.args.take_delta() {
+            delta if (same && delta.len() == text.len()) || delta == text => Plain::DeltaIsInput { index },
+            delta => Plain::Delta { index, delta },
+        }
     }
 
     fn feed(&mut self, tools: &Toolset, text: &str, on_event: OnEvent<'_>) {
@@ -284,7 +282,7 @@ impl Machine {
         }
     }
 
-    /// Runs the states over a window. Returns the bytes consumed.
+    /// Runs the states over a window. Returns the number of bytes consumed.
     fn run(&mut self, tools: &Toolset, text: &str, last: bool, on_event: OnEvent<'_>) -> usize {
         let mut window = Window::new(text, self.bytes, self.offset, last);
         loop {

@@ -9,7 +9,7 @@ use crate::syntax::scan::{Closers, Delimiters};
 /// The state between events. Undecided text is in the parser's buffer.
 #[derive(Debug, Default)]
 pub enum ParserState {
-    /// Nothing was read: reasoning may begin.
+    /// Nothing is read yet. Reasoning may begin.
     #[default]
     Start,
     /// Everything up to the end tag is text.

@@ -14,9 +14,9 @@ use crate::protocols::{Attempt, BadCall};
 use crate::syntax::scan::{Closers, CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
-/// What stands at a place where a call could begin.
+/// What is at a place where a call could begin.
 enum Candidate<'t> {
-    /// It cannot be told yet.
+    /// More text is needed.
     Need,
     /// At least this many bytes of text.
     Text(usize),
@@ -107,7 +107,7 @@ impl Machine {
         std::iter::once((self.other, self.read_as(tools))).chain((0..).map(Some).zip(others))
     }
 
-    /// `begin`: the message begins here; else one of the candidates stands there.
+    /// `begin`: the message begins here. Otherwise a candidate is here.
     fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
@@ -136,7 +136,7 @@ impl Machine {
             if last && attempt == Attempt::Incomplete {
                 attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
                     Attempt::Text(_) => Attempt::Incomplete,
-                    // Had the message gone on, this could have become one call, so the error covers all that is left.
+                    // The rest of the message could have become part of this call, so the error covers it.
                     Attempt::Bad(bad) => {
                         let bad = BadCall { closers: Closers::Spelled(&[]), in_tag: false, ..*bad };
                         return Candidate::Call(other, Attempt::Bad(Box::new(bad)));
@@ -154,7 +154,7 @@ impl Machine {
         bad.map_or(Candidate::Text(step), |(other, attempt)| Candidate::Call(other, attempt))
     }
 
-    /// The message has ended, and what begins at byte `at` is undecided: no call begins behind it, but a result may.
+    /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.
     fn undecided(&mut self, tools: &Toolset, window: &mut Window<'_>, mut at: usize, on_event: OnEvent<'_>) -> bool {
         let text = window.text;
         loop {

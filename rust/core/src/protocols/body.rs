@@ -78,34 +78,33 @@ impl Opening {
 pub trait Body: Any + Debug + Send + Sync {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress;
 
-    /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
+    /// After a failure, reads to the end of the call without repairs or output.
     fn recover(&mut self, _io: &mut Input<'_>) -> Progress {
         Progress::CallEnd
     }
 
-    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
-    /// nothing was done.
+    /// Takes text that is inside a streamed string and cannot end it. Returns whether the text is the same in JSON, or `None` if
+    /// nothing was read.
     fn feed_plain(&mut self, _found: &mut Report, _text: &str, _delimiters: &Delimiters) -> Option<bool> {
         None
     }
 
-    /// The body of the call that follows this one without another opening, which [`Progress::NextCall`] announced.
+    /// The body of the call that follows without another opening, after [`Progress::NextCall`].
     fn next(&mut self) -> Option<Box<dyn Body>> {
         None
     }
 
-    /// How to read on if the call fails here.
+    /// How to find the end of the call if it fails here.
     fn recovery(&self) -> Recovery {
         Recovery::Body
     }
 
-    /// How to read on if the call is given up before anything of the body is read.
+    /// How to find the end of the call if it fails before the body is read.
     fn recovery_at_start(&self) -> Recovery {
         Recovery::Body
     }
 
-    /// The message has ended, and nothing is left of it: may the call be taken as closed here? Most bodies have looked at the end
-    /// themselves.
+    /// Whether the call may be taken as closed at the end of the message. Most bodies handle the end of the message themselves.
     fn closable(&self, _found: &Report) -> bool {
         false
     }
@@ -125,7 +124,7 @@ pub trait Body: Any + Debug + Send + Sync {
         false
     }
 
-    /// The call is closed: puts pieces into their places, and adds what can be said only now.
+    /// Completes the arguments of a closed call.
     fn finish(&self, _cx: &Context<'_>, report: &mut Report) {
         report.args.release();
     }
@@ -153,7 +152,7 @@ pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new
     }
 }
 
-/// Reads CLOSE behind a body that is done; where there is none, the call ends without it.
+/// Reads CLOSE after a complete body. Without one, the call ends there.
 pub fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
     if matches!(step, Progress::CallEnd)
         && let Scan::Match(length) = input.cx.delimiters.closes(input.rest(), true)

@@ -23,7 +23,7 @@ use crate::tools::{Lookup, Tool, Tools};
 pub enum Attempt {
     /// More text is needed.
     Incomplete,
-    /// Text, at least so many bytes of it, and at least one.
+    /// At least this many bytes of text; at least one.
     Text(usize),
     /// An error, unless another protocol reads a call there.
     Bad(Box<BadCall>),

@@ -69,7 +69,7 @@ pub struct CustomProtocol {
 }
 
 impl CustomProtocol {
-    /// The protocol, or a sentence that says what is wrong with its parts. `base`: the protocol of that name.
+    /// The protocol, or a sentence that says what is wrong with its parts. `base` is the protocol that the parts name.
     pub fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
         let (result, close) = (&parts.result, &parts.close);
         let marks = [&parts.open, &result.0, &result.1];

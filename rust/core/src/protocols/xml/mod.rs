@@ -21,7 +21,7 @@ use body::Elements;
 #[derive(Debug)]
 pub struct Xml;
 
-/// What the text behind an opening tag is.
+/// What the text after an opening tag is.
 enum TagContent {
     Need,
     Text,
@@ -57,7 +57,7 @@ fn line(tools: &Tools, text: &str, last: bool) -> Option<Result<(usize, usize), 
 }
 
 impl Xml {
-    /// Looks at what stands behind the opening tag, which ends at byte `end`.
+    /// Scans the text after the opening tag, which ends at byte `end`.
     fn behind(&self, tools: &Tools, name: &str, at: usize, text: &str, end: usize, last: bool) -> TagContent {
         let most = first_chars(text, ATTEMPT_CHARS + name.len());
         let (text, last) = (&text[..most.max(end)], last || most < text.len());

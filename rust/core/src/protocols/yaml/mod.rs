@@ -23,7 +23,7 @@ use mapping::Mapping;
 #[derive(Debug)]
 pub struct Yaml;
 
-/// What the text behind an opening tag is.
+/// What the text after an opening tag is.
 enum BodyStart {
     Need,
     Text,
@@ -32,7 +32,7 @@ enum BodyStart {
     Json(usize),
 }
 
-/// Looks for a key or a closing tag behind what opens a call, which ends at byte `end`. Else it was prose.
+/// Scans for a key or a closing tag after the opening, which ends at byte `end`. Without one, the opening is prose.
 fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> BodyStart {
     let schema = &tools.at(at).schema;
     let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
