@@ -4,6 +4,7 @@ Code is counted in lines that are neither blank nor only a comment. In Python th
 count without them is printed too. Stubs and the benchmark (`bench`, `_bench`) are not counted.
 Imports are read from the source. In Python these are all imports, also inside functions and under
 `TYPE_CHECKING`. In Rust they are all paths that begin with `crate`, `self`, `super`, or a name from a `use`.
+A type is public if users of the crate or package can name it, whatever its module marks as `pub`.
 """
 
 import argparse
@@ -116,12 +117,8 @@ def rust_files(source: Path) -> dict[str, Path]:
     return files
 
 
-def rust_imports(source: Path) -> dict[str, set[str]]:
-    """Which modules of the crate each of its modules names; `mod` declarations do not count.
-
-    What a module passes on with `pub use` counts as an import of the module that has it, by who uses it.
-    """
-    files = rust_files(source)
+def _rust_uses(files: Mapping[str, Path]) -> tuple[dict[str, set[str]], dict[str, str]]:
+    """The paths that each module names, and what modules pass on with `pub use`: from new path to old."""
     passed_on: dict[str, str] = {}
     named: dict[str, set[str]] = {name: set() for name in files}
     for name, file in files.items():
@@ -142,16 +139,48 @@ def rust_imports(source: Path) -> dict[str, set[str]]:
                 named[name].add(_absolute(path, name, files) or name)
             elif first in scope:
                 named[name].add(f"{scope[first]}::{rest}")
+    return named, passed_on
+
+
+def _defined(path: str, files: Mapping[str, Path], passed_on: Mapping[str, str]) -> str:
+    """The path where an item is defined, which other modules may have passed on."""
+    known = path
+    while known not in files:
+        if known in passed_on and passed_on[known] != known:
+            return _defined(passed_on[known] + path[len(known) :], files, passed_on)
+        known = known.rpartition("::")[0]
+    return path
+
+
+def rust_imports(source: Path) -> dict[str, set[str]]:
+    """Which modules of the crate each of its modules names; `mod` declarations do not count.
+
+    What a module passes on with `pub use` counts as an import of the module that has it, by who uses it.
+    """
+    files = rust_files(source)
+    named, passed_on = _rust_uses(files)
 
     def module(path: str) -> str:
-        known = path
-        while known not in files:
-            if known in passed_on and passed_on[known] != known:
-                return module(passed_on[known] + path[len(known) :])
-            known = known.rpartition("::")[0]
-        return known
+        path = _defined(path, files, passed_on)
+        while path not in files:
+            path = path.rpartition("::")[0]
+        return path
 
     return {name: {module(path) for path in paths} - {name, "crate"} for name, paths in named.items()}
+
+
+def rust_exports(source: Path) -> set[str]:
+    """The paths of what the crate offers: the items that its root passes on, and its public modules."""
+    files = rust_files(source)
+    _, passed_on = _rust_uses(files)
+    public, found = ["crate"], set()
+    for module in public:
+        for path, original in passed_on.items():
+            if path.rpartition("::")[0] == module:
+                found.add(_defined(original, files, passed_on))
+        declared = re.findall(r"^pub mod (\w+)", files[module].read_text(encoding="utf-8"), re.MULTILINE)
+        public += [f"{module}::{name}" for name in declared]
+    return found | {*public}
 
 
 def _bare(text: str) -> str:
@@ -365,10 +394,11 @@ def report(root: Path, *, limit: int = 12) -> Iterator[str]:
 
     yield ""
     yield "names that several types have"
+    exports = rust_exports(rust)
     rust_named = [
-        (*found, str(file.relative_to(rust)))
-        for file in rust_of.values()
-        for found in rust_types(texts[file])
+        (name, is_pub and bool({f"{module}::{name}", module} & exports), str(file.relative_to(rust)))
+        for module, file in rust_of.items()
+        for name, is_pub in rust_types(texts[file])
     ]
     python_named = [
         (*found, str(file.relative_to(package)))

@@ -14,7 +14,7 @@ from wirecall._clients import sse
 from wirecall._clients.codec import Codec
 from wirecall._clients.driver import Driver, Handover, Head, passed
 from wirecall._rewriting.options import Options
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
 URL = "https://api.example.com/v1/chat/completions"
 CALL = "<call>go to=Graz</call>"
@@ -65,7 +65,7 @@ class Player:
         return answer
 
     def head(self, answer: Answer) -> Head:
-        return Head(answer.status, answer.streams)
+        return Head(answer.status, answer.status < 300 and answer.streams)
 
     async def read_all(self, answer: Answer) -> bytes:
         await self._wait()

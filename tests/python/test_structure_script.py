@@ -94,6 +94,27 @@ def test_imports_of_rust(script: ModuleType, tmp_path: Path) -> None:
     assert script.across_folders(groups, script.rust_files(source)) == groups
 
 
+def test_exports_of_rust(script: ModuleType, tmp_path: Path) -> None:
+    source = written(
+        tmp_path / "src",
+        {
+            "lib.rs": "mod a;\npub mod b;\npub use a::{A, D as E};\n",
+            "a/mod.rs": "mod d;\npub struct A;\npub struct Hidden;\npub use d::D;\n",
+            "a/d.rs": "pub struct D;\n",
+            "b/mod.rs": "pub mod c;\nmod e;\n",
+            "b/c.rs": "",
+            "b/e.rs": "",
+        },
+    )
+    assert script.rust_exports(source) == {
+        "crate",
+        "crate::a::A",
+        "crate::a::d::D",
+        "crate::b",
+        "crate::b::c",
+    }
+
+
 def test_circles_that_touch_are_one(script: ModuleType) -> None:
     graph = {"a": {"b"}, "b": {"a", "c"}, "c": {"d"}, "d": {"c", "e"}, "e": {"f"}, "f": set()}
     assert script.circles(graph) == [["c", "d"], ["a", "b"]]

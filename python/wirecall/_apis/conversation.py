@@ -1,8 +1,8 @@
-"""What compaction sees of a message: who speaks, which calls it makes and which results it holds.
+"""What compaction needs to know about a message: who speaks, and which calls and results it contains.
 
-A `MessageFormat` is one API's way to write a conversation. It is stateless. Nothing that is given is
-ever mutated, and what it does not know stays where it is, the same object. Messages may be dicts or objects
-of SDKs that have `model_dump`, alone or inside dicts, as applications append answers to their histories.
+A `MessageFormat` is one API's way to write a conversation. It is stateless. Arguments are never mutated, and
+unknown parts stay where they are, the same objects. Messages may be dicts or SDK objects with `model_dump`,
+alone or inside dicts, as applications append answers to their histories.
 """
 
 from abc import ABC, abstractmethod
@@ -16,18 +16,18 @@ Message = Any
 
 
 class MixedFormatsError(ValueError):
-    """A list of messages that no one API would take; names two messages that do not fit together."""
+    """A list of messages of several APIs. The error names two messages that do not fit together."""
 
 
 class Call(NamedTuple):
     """A call that the application answers.
 
     Attributes:
-        id: Of the call; where the API has none (chat's older `function_call`), its name.
-        name: Of the tool.
+        id: The id of the call; if the API has none (chat's older `function_call`), its name.
+        name: The name of the tool.
         arguments: JSON text, or a mapping.
-        kind: The API's type of it; "function" for the usual one.
-        textual: Its result may be a text, so that one can stand in for it.
+        kind: The API's type of call; "function" is the usual one.
+        textual: Its result may be a text, so a placeholder can replace a missing one.
     """
 
     id: str
@@ -38,11 +38,11 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came back.
+    """The result of a call.
 
     Attributes:
-        id: Of the call.
-        name: Of the tool, where the result says it itself.
+        id: The id of the call.
+        name: The name of the tool, if the result contains it.
         content: Text, or the API's parts.
     """
 
@@ -52,14 +52,14 @@ class Result(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A message.
+    """What a message contains.
 
     Attributes:
-        role: Who speaks. "result": the application, to the model's calls, whatever else it says there.
-        calls: That it makes.
-        results: That it holds.
-        joins: It belongs to what the model said right before it (a call is an item of its own in Responses).
-        binds: What the model says next belongs to it (reasoning, which the API wants with its item).
+        role: Who speaks. "result": the application answers calls, and may say something else, too.
+        calls: The calls that it makes.
+        results: The results that it contains.
+        joins: It belongs to the model's message right before it (in Responses, a call is a separate item).
+        binds: The model's next message belongs to it (reasoning, which the API requires with its item).
     """
 
     role: Literal["system", "user", "assistant", "result"]
@@ -103,11 +103,11 @@ class MessageFormat(ABC):
 
     Attributes:
         name: The name of the API.
-        merges: Whether what the model says in several messages is one answer while calls wait for results.
+        merges: Whether several messages of the model are one answer while calls wait for results.
         interleaves: Whether results may be between these messages.
         text_part: The type of a text part in a user's message.
-        own_keys, own_roles: Keys and roles by which messages of this API are known.
-        own_parts: Types of parts by which they are known; those that begin with "_" are suffixes.
+        own_keys, own_roles: Keys and roles by which messages of this API are recognised.
+        own_parts: Types of parts by which they are recognised; those that begin with "_" are suffixes.
         text_keys: Keys of messages and of their parts whose values models read.
         value_keys: Keys whose values are the model's own, or a tool's: every key in them is read.
         reasoning_keys: Names that servers have for the same reasoning: only the first one present counts.
@@ -136,7 +136,7 @@ class MessageFormat(ABC):
     def see(self, message: Mapping[str, Any]) -> Seen: ...
 
     def text(self, message: Mapping[str, Any]) -> str:
-        """What a message says: its texts, joined by line breaks. Nothing of calls, results and reasoning."""
+        """The texts of a message, joined by line breaks, without calls, results and reasoning."""
         content = message.get("content")
         if isinstance(content, str):
             return content
@@ -144,7 +144,7 @@ class MessageFormat(ABC):
         return "\n".join(text for text in said if isinstance(text, str))
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
-        """What a message shows beside its texts, as `[image]` or `[document: r.pdf]`."""
+        """Other parts that a message shows, as `[image]` or `[document: r.pdf]`."""
         parts = (dict_of(part) for part in listed(message.get("content")))
         return [named for part in parts if (named := self.attachment(part)) is not None]
 
@@ -153,29 +153,29 @@ class MessageFormat(ABC):
         """The same for a part of a message; None if it is not shown."""
 
     def user(self, text: str) -> Json:
-        """A message of a user."""
+        """A user's message."""
         return {"role": "user", "content": text}
 
     def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        """A user's message with a text in front."""
+        """A user's message with a text before its content."""
         content = message.get("content")
         parts = [{"type": self.text_part, "text": content}] if isinstance(content, str) else listed(content)
         return {**message, "content": [{"type": self.text_part, "text": text}, *parts]}
 
     @abstractmethod
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
-        """The messages after calls: a result for each missing one, then the results that there are.
+        """The messages after calls: results for the missing ones, then the existing results.
 
         Args:
             results: Messages with results, as they came.
-            missing: Calls without a result, and what their result must say.
+            missing: Calls without a result, and the text of their result.
         """
 
     def split(
         self, message: Message, groups: Mapping[int, Hashable]
     ) -> tuple[dict[Hashable, Message], Message | None]:
-        """A message with results in parts: what holds those of each group, and the rest. The message itself
-        if there is only one part.
+        """Splits a message with results: one message for each group, and one for the rest. The message itself
+        if there is only one.
 
         Args:
             groups: The groups of results, by their positions.
@@ -184,15 +184,14 @@ class MessageFormat(ABC):
 
     @abstractmethod
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
-        """The message with other contents for the results of these ids: texts, or parts. All else in it
-        stays."""
+        """The message with other contents (texts, or parts) for the results of these ids."""
 
     @abstractmethod
     def without_reasoning(self, message: Message) -> Message | None:
         """The message without reasoning: None if nothing is left, the message itself if there was none."""
 
     def unbound(self, message: Message) -> Message | None:
-        """The message as the API takes it without the reasoning that it came with; None if it does not."""
+        """The message in a form that the API accepts without its reasoning; None if there is none."""
         return message
 
     def limit_key(self, client: object, parameters: Mapping[str, Any]) -> str:

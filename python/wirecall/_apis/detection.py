@@ -15,8 +15,8 @@ def read_conversation(
     """The format of a list, and its messages as mappings.
 
     Raises:
-        MixedFormatsError: There are messages of two APIs, or of another one than `name`.
-        TypeError: This is not a list, or one of its items is not a message.
+        MixedFormatsError: There are messages of two APIs, or of an API other than `name`.
+        TypeError: `given` is not a list, or one of its items is not a message.
         ValueError: There is no such API.
     """
     if name is not None:
@@ -53,7 +53,7 @@ def read_conversation(
 
 
 class _Signs:
-    """What only one of the APIs has. A message of a role and a text belongs to any of them."""
+    """Signs of one API. A message with a role and a text may belong to any of them."""
 
     def __init__(self) -> None:
         self._formats = [api.message_format for api in apis().values()]

@@ -1,4 +1,4 @@
-"""One request and its answer, as dicts: what the hooks, the codec and the tests do with an API."""
+"""One request and its answer, as dicts, for the hooks, the codec and the tests."""
 
 import json
 from collections.abc import Mapping
@@ -23,25 +23,24 @@ from wirecall._tools.toolset import Toolset
 class Exchange:
     """Rewrites one request, then reads its answer: `whole`, or the events of `stream`.
 
-    Either may say that the request must be retried: then `request` is the next one to send. There is no
-    I/O.
+    Either may say that the request must be retried. Then `request` is the next one to send. There is no I/O.
 
     Args:
         api: The API that the request is for.
         request: The host's request; never mutated.
-        options: The host's.
+        options: The host's options.
         where: Where the request goes, for its record; None for hosts without HTTP.
-        served: The base URL and the model, for which a refused stop sequence is remembered.
+        served: The base URL and the model. If these refuse our stop sequence, that is remembered.
         takes_stop: Whether the model takes stop sequences at all.
 
     Attributes:
-        request: What to send now. The very request where nothing is to be rewritten.
-        toolset: Its tools, compiled; None where nothing is to be rewritten.
-        streams: The answer is to be streamed.
+        request: What to send now; the host's own object if nothing has to be rewritten.
+        toolset: Its tools, compiled; None if nothing has to be rewritten.
+        streams: The host requested a stream.
         dropped_stop: The request is sent without our stop sequence, which the server refused.
-        state: The answer's state; None where nothing is to be rewritten.
-        recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and give, and end
-            the exchange with `finish`.
+        state: The state of the response; None if nothing has to be rewritten.
+        recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and hand over, and
+            end the exchange with `finish`.
 
     Raises:
         UnsupportedRequestError: The request cannot work over text.
@@ -123,7 +122,7 @@ class Exchange:
             try:
                 tools = json.dumps(parsed.tools)
             except (TypeError, ValueError, RecursionError):
-                return  # Functions and models are no definitions that could be sent: nothing to compare with.
+                return  # Functions and models are not definitions that could be sent.
             if (saved := _saved(tools, str(told))) is not None:
                 self.state.notify("saved", None, str(saved))
 
@@ -135,16 +134,16 @@ class Exchange:
 
     @property
     def untouched(self) -> bool:
-        """Nothing is to be rewritten: no tools of ours and no calls in the history, or `native_when` says
-        so."""
+        """Nothing has to be rewritten: there are no tools and no calls in the history, or `native_when`
+        returned true."""
         return self.state is None
 
     def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The answer with native calls. None: send `request`, which is the next one now, and give its
-        answer here.
+        """The answer with native calls. None: send `request`, which is now the next one, and pass its
+        answer to this method.
 
         Raises:
-            ToolCallError: As the options say.
+            ToolCallError: If the options say so.
         """
         if self.state is None:
             return body
@@ -154,8 +153,8 @@ class Exchange:
         return read
 
     def stream(self) -> AnswerStream:
-        """A reader of the answer's events. Once it `should_retry`, call `retry`, and feed it the
-        next answer's."""
+        """A reader of the answer's events. When it `should_retry`, call `retry`, and feed it the events of
+        the next answer."""
         if self.state is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
         return self.api.open_stream(self.state)
@@ -165,7 +164,7 @@ class Exchange:
         return self.api.adapt_request(request, self._options) if self._options.adapts else request
 
     def retry(self) -> None:
-        """Makes `request` the next one."""
+        """Makes `request` the retry."""
         if self.state is None:
             raise ValueError("the request was not rewritten, so it is never retried")
         words, message = self.state.begin_retry()
@@ -178,13 +177,13 @@ class Exchange:
 
     @property
     def may_drop_stop(self) -> bool:
-        """Whether the request has a stop sequence of ours that it may do without."""
-        # "always" means what it says: then the server's answer is the application's.
+        """Whether the request has a stop sequence of ours and may be sent without it."""
+        # With "always", the application gets the server's answer.
         auto = self._options.stop_sequence == "auto" and not self.dropped_stop
         return auto and stops.without(self.request, self._given) is not self.request
 
     def drops_stop(self, status: int, body: bytes) -> bool:
-        """Whether an error refuses our stop sequence. Then `request` is the same one without it."""
+        """Whether an error refuses our stop sequence. Then `request` becomes the same request without it."""
         if not (self.may_drop_stop and stops.is_refusal(status, body)):
             return False
         self.dropped_stop = True
@@ -193,20 +192,20 @@ class Exchange:
         return True
 
     def accepted(self) -> None:
-        """The server answered without an error: a stop sequence that was dropped is never sent again."""
+        """The server accepted the request. If our stop sequence was dropped, it is never sent there again."""
         if self.dropped_stop and self._served is not None:
             stops.REFUSALS.add(*self._served)
 
     def gives(self, out: Mapping[str, Any]) -> None:
-        """Notes what the application gets, of a host without HTTP."""
+        """Records what the application gets, for a host without HTTP."""
         if self.recorder is not None:
             self.recorder.add_output(out)
 
     def finish(self, error: BaseException | None = None) -> None:
-        """The exchange is over: its record goes out. Only the first call counts.
+        """Ends the exchange and delivers its record. Later calls have no effect.
 
         Args:
-            error: What the application gets instead of the answer, or of the rest of it.
+            error: The exception that the application gets instead of the answer, or of the rest of it.
         """
         if self.recorder is None:
             return
@@ -221,8 +220,8 @@ class Exchange:
 
 @lru_cache(maxsize=128)
 def _saved(tools: str, told: str) -> int | None:
-    """Tokens that the definitions, given as JSON text, cost less; None where there is no tokenizer."""
-    # Loaded for hosts that want to know.
+    """How many tokens the manual saves over the definitions (JSON text); None without a tokenizer."""
+    # Loaded only if a host wants events.
     from wirecall.tokens import cached_tokenizer, compact, native_definition
 
     count = cached_tokenizer()

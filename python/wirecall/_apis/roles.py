@@ -1,4 +1,4 @@
-"""Conversations for chat templates without a system role, or in which turns must alternate."""
+"""Conversations for chat templates without a system role, or that require alternating turns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from wirecall._rewriting.options import Options
 
 _SYSTEM = ("system", "developer")
-# An assistant's message with anything else (native calls, reasoning) stays as it is.
+# An assistant's message with any other key (native calls, reasoning) is not changed.
 _PLAIN = frozenset({"role", "content", "name", "cache_control", "type"})
 
 
 def adapted(messages: Sequence[Any], options: Options, *, text: str = "text") -> list[Any]:
-    """The messages as `system_role` and `merge_user_turns` ask for.
+    """The messages as `system_role` and `merge_user_turns` require.
 
     Args:
         text: The type of text parts in a user's message.
@@ -25,7 +25,7 @@ def adapted(messages: Sequence[Any], options: Options, *, text: str = "text") ->
 
 
 def _without_system(messages: list[Any], text: str) -> list[Any]:
-    """System messages as user messages; those at the beginning join the first user message."""
+    """System messages as user messages; those at the beginning are merged with the first user message."""
     leading = next((at for at, one in enumerate(messages) if _role(one) not in _SYSTEM), len(messages))
     made = [{**one, "role": "user"} if _role(one) in _SYSTEM else one for one in messages]
     end = leading + (leading < len(made) and _role(made[leading]) == "user")
@@ -52,7 +52,7 @@ def _merges(first: Any, second: Any, text: str) -> bool:
     role = _role(first)
     if role is None or role != _role(second):
         return False
-    # Parts of an assistant's message have a type of their own in the Responses API.
+    # In the Responses API, parts of an assistant's message have another type.
     return role == "user" or (
         role == "assistant" and text == "text" and first.keys() | second.keys() <= _PLAIN
     )
@@ -70,7 +70,7 @@ def _joined(first: Mapping[str, Any], second: Mapping[str, Any], text: str) -> d
         return made
     parts, others = _parts(first, text), _parts(second, text)
     if parts and others and _is_text(parts[-1]) and _is_text(others[0]):
-        # Templates put parts together without anything between them.
+        # Templates join parts with nothing between them.
         others[0] = {**others[0], "text": "\n\n" + others[0]["text"]}
     made["content"] = [*parts, *others]
     return made

@@ -1,4 +1,4 @@
-"""Which models refuse a stop sequence, as servers have said."""
+"""Which models refuse a stop sequence."""
 
 import re
 import threading
@@ -7,14 +7,14 @@ from typing import Any
 
 from wirecall._apis.values import listed
 
-# Where requests have stop sequences.
+# Keys of requests for stop sequences.
 KEYS = ("stop", "stop_sequences")
 
-# An error that names the parameter, or what it is.
+# The name of the parameter, or of what it contains, in an error.
 _NAMED = re.compile(rb"(?<![a-z_])stop(?:_(?:sequences?|words))?(?![a-z_])", re.IGNORECASE)
-# A message that is longer echoes something.
+# A longer message quotes the request.
 _READ = 64 * 1024
-# 422 is what servers made with FastAPI answer.
+# Servers made with FastAPI answer 422.
 _STATUS = (400, 422)
 
 
@@ -32,7 +32,7 @@ def is_refusal(status: int, body: bytes) -> bool:
 
 
 def without(request: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A rewritten request with the stop sequences of the host's own; the very request if it has no others."""
+    """A rewritten request with only the host's own stop sequences; the request itself if it has no others."""
     if all(request.get(key) == given.get(key) for key in KEYS):
         return request
     left = {key: value for key, value in request.items() if key not in KEYS}
@@ -40,10 +40,10 @@ def without(request: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str
 
 
 class Refusals:
-    """Models that refused one, by base URL and model. Safe for threads.
+    """Models that refused a stop sequence, by base URL and model. Safe for threads.
 
     Args:
-        most: How many are remembered; the one that was noted first is forgotten first.
+        most: How many are remembered; the oldest one is forgotten first.
     """
 
     def __init__(self, most: int = 256) -> None:
@@ -66,5 +66,5 @@ class Refusals:
             self._known.clear()
 
 
-# Of this process: applications make a client for each request, too.
+# For the whole process: some applications make a client for each request.
 REFUSALS = Refusals()

@@ -193,8 +193,8 @@ class LiveRun:
     def _check(self, variant: Variant, case: str, requests: list[dict[str, Any]]) -> None:
         if requests and requests[0]["sha256"] != self._prepared[variant, case].sha256:
             raise BenchError(
-                f"{variant}, case {case}: what was sent is not what would be sent now. A run is carried "
-                "on with the versions that it was begun with."
+                f"{variant}, case {case}: the request differs from the one that would be sent now. "
+                "Resume a run with the versions that it was started with."
             )
 
 
@@ -282,7 +282,7 @@ def summary(plan: LivePlan, cells: Sequence[Cell], path: Path) -> Table:
 
 def _said(check: RequestCheck) -> str:
     what = (
-        "the request differs" if not check.parsing_only else "answers are read otherwise, the request differs"
+        "answers are parsed differently, the request differs" if check.parsing_only else "the request differs"
     )
     differ, cases = len(check.differ), len(check.same) + len(check.differ)
     return f"{check.variant.model}, {check.variant.ablation}: {what} in {differ} of {cases} cases"

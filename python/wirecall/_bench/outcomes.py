@@ -100,9 +100,9 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
 # The members of a cell whose entries are counted, with their titles.
 NOTED: Mapping[str, str] = {
     "repairs": "near misses in the text of calls that were repaired.",
-    "problems": "arguments that were handed over but do not fit the schema.",
-    "errors": "calls that could not be read; in native mode, arguments that are not valid JSON.",
-    "retries": "requests that were repeated because of a busy server or an unreadable call.",
+    "problems": "delivered arguments that do not match the schema.",
+    "errors": "calls that could not be parsed; in native mode, arguments that are not valid JSON.",
+    "retries": "requests that were repeated because of a busy server or an invalid call.",
 }
 
 

@@ -33,7 +33,7 @@ from wirecall._bench.request_checks import RequestCheck, request_checks
 from wirecall._bench.statistics import Difference, Interval
 from wirecall._bench.tables import Table
 from wirecall._bench.variants import Variant, baselines, case_of, in_run_order, variant_of
-from wirecall._console import printable
+from wirecall._console import plural, printable
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons come from servers and models; tables show only the beginning.
@@ -42,11 +42,11 @@ _REASON_CHARS = 160
 _INTERVALS, _DASHES = "├─┤", "┄┄"
 LEGEND = (
     ("64.2 [60.1, 68.0], N = 16", "a mean, its interval of 95 %, and how many cases it is over"),
-    ("+3.1 [+1.0, +5.2]", "a difference to the way beside it, paired by case, and its interval"),
+    ("+3.1 [+1.0, +5.2]", "a difference from the baseline, paired by case, and its interval"),
     (NO_DIFFERENCE, "the interval spans zero, or chance makes as large a difference"),
-    ("blue, orange", "in plots of shares, at most 100 %, and more; elsewhere colours tell ways apart"),
+    ("blue, orange", "in plots of shares, at most 100 %, and more; elsewhere colours distinguish variants"),
     (_INTERVALS, "in plots, the interval of 95 %"),
-    (_DASHES, "in plots, 100 %, or what no other way beats in both success and tokens"),
+    (_DASHES, "in plots, 100 %, or variants that no other beats in both success and tokens"),
     ("bold row", "a sum"),
 )
 # How many cases with unexpected requests are listed.
@@ -122,7 +122,7 @@ def _about(name: str, run: Run) -> list[str]:
     machine = about["machine"]
     notes = [f"{len(run.cells):,} cells"]
     if run.resumed:
-        notes.append(f"carried on {len(run.resumed)} x")
+        notes.append(f"resumed {plural(len(run.resumed), 'time')}")
     if run.torn:
         notes.append("the last line is cut off and left out")
     where = f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}"
@@ -141,7 +141,7 @@ def _asked(name: str, run: Run) -> Section:
     measures = measured(run.kind, run.cells)
     section = Section(f"{run.kind}: {name}")
     section.paragraphs += [
-        "A cell is one run of one case in one way; a way is a model, a mode, and an ablation if there is "
+        "A cell is one run of one case with one variant: a model, a mode, and an ablation if there is "
         "one. Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is the "
         "number of cases of a mean; with few cases, or very similar ones, the true uncertainty is larger "
         "than the interval. A failed cell counts as 0 in every score, and a cell without a verdict as 0 in "
@@ -218,7 +218,7 @@ def _differences(found: Mapping[Variant, Outcome], measures: Iterable[Measure]) 
         return []
     tables = []
     for title, chosen in _halves(measures):
-        head = ["variant", "beside", *(_head(one) for one in chosen)]
+        head = ["variant", "baseline", *(_head(one) for one in chosen)]
         rows = [
             [
                 str(variant),
@@ -277,7 +277,7 @@ def _missed(cells: Iterable[Cell]) -> list[Table]:
         for (task, what), count in found.most_common()
     ]
     head = ["variant", "task", "missed", "tries"]
-    notes = ["missed: what should be so at the end. tries: in how many of them it was not."]
+    notes = ["missed: a condition that should hold at the end. tries: the number of runs that missed it."]
     return [Table("What was missed", head, rows, left=3, notes=notes)] if rows else []
 
 
@@ -295,7 +295,7 @@ def _requests(cells: Iterable[Cell]) -> list[Table]:
         ]
         for one in found
     ]
-    head = ["variant", "beside", "cases of both", "requests that differ", "as required"]
+    head = ["variant", "baseline", "cases of both", "requests that differ", "as required"]
     notes = ["By the SHA-256 of the first request's bytes."]
     return [Table("What was sent differed", head, rows, left=2, notes=notes)]
 
@@ -334,9 +334,7 @@ def _asked_figures(kind: str, found: Mapping[Variant, Outcome]) -> list[Figure]:
         if (tokens := of.interval(TOKENS)) and str(variant) in judged
     }
     if len(points) > 1:
-        title = (
-            "Success against tokens: up and to the left is better; the line joins what nothing beats in both"
-        )
+        title = "Success against tokens: up and left is better; no other variant beats those on the line"
         svg = pareto(points, title=title, score=_head(judge))
         figures.append(Figure(title, svg, _says(judged, judge), (_INTERVALS, _DASHES)))
     return figures

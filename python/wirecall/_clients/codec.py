@@ -81,18 +81,18 @@ class Codec:
             TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
-        return run(self.opened(url, headers, body, method=method, is_async=False))
+        return run(self.aopen(url, headers, body, method=method, is_async=False))
 
     async def aopen(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        method: str = "POST",
+        is_async: bool = True,
     ) -> "ByteExchange | None":
-        """`open` for async clients, whose middlewares may wait."""
-        return await self.opened(url, headers, body, method=method, is_async=True)
-
-    async def opened(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str, is_async: bool
-    ) -> "ByteExchange | None":
-        """`open` or `aopen`."""
+        """`open` for async clients, whose middlewares may wait; with `is_async` false it never suspends."""
         route = self._route(url, method)
         lower = {name.lower(): value for name, value in headers.items()}
         given = None
@@ -131,7 +131,9 @@ class Codec:
         """An error in the form of the API, for a host that replies where others raise."""
         route = self._route(url, "POST")
         body = (openai_refusal if route is None else route.api.refusal)(error)
-        return Reply(_status(error), sse.dump(body))
+        # Exceptions for requests, tools and options are ValueErrors and TypeErrors.
+        status = 400 if isinstance(error, (ValueError, TypeError)) else 500
+        return Reply(502 if isinstance(error, ToolCallError) else status, sse.dump(body))
 
     def _route(self, url: str, method: str) -> Route | None:
         return find_route(url, self._apis) if method.upper() == "POST" else None
@@ -359,13 +361,6 @@ class ByteExchange(Driven):
 def _is_complete(event: sse.Event) -> bool:
     """Whether the last event of a stream lacks only its blank line, and its data is not cut off."""
     return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
-
-
-def _status(error: Exception) -> int:
-    if isinstance(error, ToolCallError):
-        return 502  # The fault is the model's.
-    # Exceptions for requests, tools and options are ValueErrors and TypeErrors.
-    return 400 if isinstance(error, (ValueError, TypeError)) else 500
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:

@@ -28,15 +28,11 @@ class Head(NamedTuple):
 
     Attributes:
         status: The HTTP status.
-        streams: Whether the answer is read in chunks.
+        streams: Whether the answer is no error, and read in chunks.
     """
 
     status: int = 200
     streams: bool = False
-
-    @property
-    def is_success(self) -> bool:
-        return 200 <= self.status < 300
 
 
 class Source(Protocol):
@@ -49,11 +45,7 @@ class Source(Protocol):
     is_async: bool
 
     async def send(self, request: Any, attempt: int) -> Any:
-        """Sends a request, and returns its answer, of a form that is the source's own.
-
-        Args:
-            attempt: As in `Driven`.
-        """
+        """Sends a request, and returns its answer, in a form that is the source's own."""
 
     def head(self, answer: Any) -> Head: ...
 
@@ -111,25 +103,14 @@ class Driven(ABC):
         return False
 
     def answers(self, status: int, body: Any = None) -> bool:
-        """Notes the status of an answer, before the rest of it is given.
-
-        Args:
-            body: Of an error.
-
-        Returns:
-            Whether to send `request`, which has changed, instead of handing the error over: the server
-            refused our stop sequence.
-        """
+        """Notes the status of an answer, and the body of an error. True: send `request`, which has changed,
+        because the server refused our stop sequence."""
         self._exchange.accepted()
         return False
 
     @abstractmethod
     def whole(self, body: Any) -> Any:
-        """The answer with native calls. None: send `request`, and give its answer here.
-
-        Raises:
-            ToolCallError: As the options say.
-        """
+        """The answer with native calls. None: send `request`, and give its answer here."""
 
     @abstractmethod
     def chunk(self, chunk: Any) -> Any:
@@ -137,12 +118,8 @@ class Driven(ABC):
 
     @abstractmethod
     def end(self, *, dropped: bool = False) -> Any:
-        """The provider's stream is over: what still goes out. Then look at `should_retry`.
-
-        Args:
-            dropped: It broke off. Nothing goes out unless the answer was complete: the beginning of a call is
-                not text.
-        """
+        """The provider's stream is over: what still goes out. Then look at `should_retry`. If it dropped,
+        nothing goes out unless the answer was complete: the beginning of a call is not text."""
 
     def fail(self, message: str) -> Any:
         """Ends the stream with an error, after what is still to go out."""
@@ -153,11 +130,7 @@ class Driven(ABC):
         return (out,) if out else ()
 
     def finish(self, error: BaseException | None = None) -> None:
-        """The answer is over, also where its end was never read: the record goes out.
-
-        Args:
-            error: What the application gets instead of it.
-        """
+        """The answer is over, read or not: its record goes out. The application gets the error instead."""
         self._exchange.finish(error)
 
     def _hear(self, given: Mapping[str, Any]) -> None:
@@ -199,7 +172,7 @@ class Driver:
         try:
             while True:
                 head = await self._send()
-                if head.is_success:
+                if head.streams or head.status < 300:
                     exchange.answers(head.status)
                     if head.streams:
                         return Handover.STREAM
@@ -251,7 +224,7 @@ class Driver:
                     return
                 head = await self._send()
                 exchange.answers(head.status)
-                if not (head.is_success and head.streams):
+                if not head.streams:
                     body = await source.read_all(self.answer)
                     shown = body[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
                     yield exchange.fail(

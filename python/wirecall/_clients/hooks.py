@@ -242,7 +242,7 @@ class DictExchange(Driven):
         try:
             out = self._given(read(*given))
         except ToolCallError as error:
-            self._failed(error)
+            self.failure, self.ended = error, True
             return ()
         self.ended = self._reader is not None and self._reader.ended
         return out
@@ -267,9 +267,6 @@ class DictExchange(Driven):
             for one in out:
                 self._exchange.gives(one)
         return out
-
-    def _failed(self, error: Exception) -> None:
-        self.failure, self.ended = error, True
 
 
 def _checked(body: object) -> Mapping[str, Any]:

@@ -93,16 +93,6 @@ class HttpRewriter:
         new.next_request = old.next_request
         return new
 
-    def whole_response(self, request: Any, old: Any, body: bytes, start: float) -> Any:
-        new = self.response(request, old, self.http.ByteStream(body))
-        new.elapsed = _since(start)
-        return new
-
-    def stream_response(self, request: Any, old: Any, stream: "_Events") -> Any:
-        new = self.response(request, old, stream)
-        stream.owner = weakref.ref(new)
-        return new
-
 
 _RAW_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _IDEMPOTENCY = b"idempotency-key"
@@ -191,7 +181,7 @@ class _HttpSource:
         body = await request.aread() if self.is_async else request.read()
         url, method = str(request.url), request.method
         try:
-            exchange = await rewriter.codec.opened(
+            exchange = await rewriter.codec.aopen(
                 url, request.headers, body, method=method, is_async=self.is_async
             )
         except UnsupportedRequestError as error:
@@ -210,9 +200,11 @@ class _HttpSource:
         response = driver.answer
         if out is Handover.STREAM:
             events = _stream_type(rewriter.http, self.is_async)(driver, exchange, start)
-            response = rewriter.stream_response(request, response, events)
+            response = rewriter.response(request, response, events)
+            events.owner = weakref.ref(response)
         elif out is not Handover.UNREAD and (self._stream or out is not response.content):
-            response = rewriter.whole_response(request, response, out, start)
+            response = rewriter.response(request, response, rewriter.http.ByteStream(out))
+            response.elapsed = _since(start)
         return await self._delivered(response)
 
     async def _delivered(self, response: Any) -> Any:
@@ -229,7 +221,8 @@ class _HttpSource:
 
     def head(self, answer: Any) -> Head:
         answer.request = self._request
-        return Head(answer.status_code, self._exchange.is_stream(answer.headers.get("content-type", "")))
+        streams = self._exchange.is_stream(answer.headers.get("content-type", ""))
+        return Head(answer.status_code, answer.is_success and streams)
 
     async def read_all(self, answer: Any) -> Any:
         try:

@@ -64,15 +64,11 @@ def compact_messages(
         max_summary_tokens=max_summary_tokens,
         format=format,
     )
-    summary = summarize_messages(
-        plan.to_summarize,
-        summarize,
-        tool_result_stub_threshold=tool_result_stub_threshold,
-        instructions=instructions,
-        max_summary_tokens=max_summary_tokens,
-        format=plan.format,
+    stub = tool_result_stub_threshold
+    summary = _summary(
+        SYNC, plan.to_summarize, summarize, stub, instructions, max_summary_tokens, plan.format
     )
-    return compacted(plan, summary, merge=merge_summary) if summary else messages
+    return compacted(plan, run(summary), merge=merge_summary) or messages
 
 
 async def acompact_messages(
@@ -103,17 +99,12 @@ async def acompact_messages(
         max_summary_tokens=max_summary_tokens,
         format=format,
     )
-    summary = await asummarize_messages(
-        plan.to_summarize,
-        summarize,
-        tool_result_stub_threshold=tool_result_stub_threshold,
-        instructions=instructions,
-        max_summary_tokens=max_summary_tokens,
-        format=plan.format,
+    stub = tool_result_stub_threshold
+    summary = _summary(
+        ASYNC, plan.to_summarize, summarize, stub, instructions, max_summary_tokens, plan.format
     )
-    if not summary:
-        return messages
-    return [*compacted(plan, summary, merge=merge_summary), *messages[given:]]
+    made = compacted(plan, await summary, merge=merge_summary)
+    return [*made, *messages[given:]] if made else messages
 
 
 def summarize_messages(
@@ -168,7 +159,9 @@ async def _summary(
 
 
 def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> list[Message]:
-    """The conversation with a summary instead of what it summarises."""
+    """The conversation with a summary instead of what it summarises; [] if the summary is empty."""
+    if not summary:
+        return []
     of = api_named(plan.format).message_format
     text = wrapped(summary)
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}

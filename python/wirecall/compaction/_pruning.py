@@ -119,17 +119,17 @@ def _calls(format: MessageFormat, left: list[Message | None], limit: int, tools:
 
 def _drop_dangling(format: MessageFormat, left: list[Message | None], limit: int) -> None:
     """Drops reasoning whose call was dropped."""
-    behind: Message | None = None
+    following: Message | None = None
     for index in range(len(left) - 1, -1, -1):
         message = left[index]
         if message is None:
             continue
         seen = format.see(dict_of(message))
         is_reasoning = seen.binds and format.without_reasoning(message) is None
-        if is_reasoning and index < limit and (behind is None or _role(format, behind) != "assistant"):
+        if is_reasoning and index < limit and (following is None or _role(format, following) != "assistant"):
             left[index] = None
         else:
-            behind = message
+            following = message
 
 
 def _reasoning(format: MessageFormat, left: list[Message | None], limit: int) -> None:

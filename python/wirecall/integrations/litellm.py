@@ -134,6 +134,11 @@ class _Source(FunctionSource):
                 raise
         return await self.send(self._talk.request, attempt)
 
+    def fail(self, error: Exception) -> Any:
+        if isinstance(error, ToolCallError):
+            raise self._talk.raised(error) from error
+        raise error
+
     async def close(self, answer: Any) -> None:
         if self.is_async:
             await super().close(answer)
@@ -162,7 +167,7 @@ class _Talk(DictExchange):
         self._name = name
         self._model = str(given["model"])
         if self._model.startswith(f"{name}/"):
-            raise self._raised(
+            raise self.raised(
                 UnsupportedRequestError(f"{name}/{self._model}: the prefix {name}/ is given twice")
             )
         params = {key: value for key, value in given["optional_params"].items() if value is not None}
@@ -187,7 +192,7 @@ class _Talk(DictExchange):
                 takes_stop=self._supports("stop"),
             )
         except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
-            raise self._raised(error) from error
+            raise self.raised(error) from error
         super().__init__(exchange)
         self._last: list[ModelResponseStream] = []
         # Of several choices litellm streams one finish reason, at any place: what follows it is read, too.
@@ -205,10 +210,7 @@ class _Talk(DictExchange):
     def whole(self, body: ModelResponse) -> ModelResponse | None:
         if self._unread:
             return body
-        try:
-            read = super().whole(body.model_dump())
-        except ToolCallError as error:
-            raise self._raised(error) from error
+        read = super().whole(body.model_dump())
         if read is None or self._exchange.untouched:
             return body if self._exchange.untouched else None
         rewritten = ModelResponse(**read)
@@ -245,9 +247,6 @@ class _Talk(DictExchange):
                 raise ToolCallError(event["error"]["message"])
         return [ModelResponseStream(**event) for event in super()._given(out)]
 
-    def _failed(self, error: Exception) -> None:
-        super()._failed(self._raised(error))
-
     def _in_order(self, chunks: Iterable[ModelResponseStream]) -> list[ModelResponseStream]:
         """Without those that finish: they come last, since litellm reads nothing after them."""
         now: list[ModelResponseStream] = []
@@ -267,14 +266,13 @@ class _Talk(DictExchange):
         known = litellm.get_supported_openai_params(model=self._model, custom_llm_provider=self._name) or ()
         return [key for key in params if key in litellm.OPENAI_CHAT_COMPLETION_PARAMS and key not in known]
 
-    def _raised(self, error: Exception) -> Exception:
+    def raised(self, error: Exception) -> Exception:
         """The error, of its own type and of one that litellm lets through and does not try again."""
         kind: Any = type(error)
         joined = both(kind, litellm.BadRequestError)
         raised: Exception = joined.__new__(joined)
         litellm.BadRequestError.__init__(raised, str(error), self._model, self._name)
         vars(raised).update(vars(error))
-        raised.__cause__ = error
         return raised
 
 

@@ -27,7 +27,7 @@ def test_ablations_are_proved(tmp_path: Path) -> None:
         assert len(server.requests) == len(hashes) + 6 == 48
     for ablation in ablations[:-1]:
         assert f"m, {ablation}: the request differs in 6 of 6 cases" in said
-    assert "m, strict: answers are read otherwise, the request differs in 0 of 6 cases" in said
+    assert "m, strict: answers are parsed differently, the request differs in 0 of 6 cases" in said
     native_and_wire = 2
     assert len({cell["requests"][0]["sha256"] for cell in bench.cells}) == 6 * (native_and_wire + 5)
 

@@ -165,5 +165,5 @@ def test_requests_that_changed_since_are_another_run(tmp_path: Path) -> None:
         sha256 = cell["requests"][0]["sha256"]
         bench.path.write_text(bench.path.read_text().replace(sha256, sha256[::-1]))
         said = bench.run("--resume", code=1).output
-        assert "what was sent is not what would be sent now" in said
+        assert "the request differs from the one that would be sent now" in said
         assert len(server.requests) == 12

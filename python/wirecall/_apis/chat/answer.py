@@ -9,7 +9,7 @@ from wirecall._rewriting.parts import CallPart, Hold, Part, TextPart
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
 
-# Texts that a stream sends in pieces: what an earlier attempt said there stays, as it does in a stream.
+# Texts that a stream sends in pieces. Those of earlier attempts are kept, as they are in a stream.
 _SPOKEN = ("reasoning_content", "reasoning", "refusal")
 
 
@@ -39,17 +39,17 @@ def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
 
 
 class _Written:
-    """One message of a whole answer, read.
+    """Reads one message of a whole answer.
 
-    Its content may be a list of parts, as some servers have it: then their texts are read as one, and each
-    keeps its place.
+    Some servers send the content as a list of parts. Their texts are then read as one, and each keeps its
+    position.
     """
 
     def __init__(self, message: Mapping[str, Any], state: ResponseState, truncated: bool | None) -> None:
         self._message = message
         self._state = state
         self._calls: list[CallPart] = []
-        # All that was said, and how much of it before the answer was held.
+        # All text, and how much of it came before the answer was held.
         self._said: list[str] = []
         self._before: int | None = None
         content = message.get("content")
@@ -78,12 +78,12 @@ class _Written:
         return "".join(self._said[start:])
 
     def kept(self) -> Json:
-        """What stays of this attempt."""
+        """What is kept of this attempt."""
         spoken = {key: text for key in _SPOKEN if isinstance(text := self._message.get(key), str)}
         return {**spoken, "content": "".join(self._said[: self._before])}
 
     def choice(self, choice: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The choice with native calls; the very object where there is nothing to change."""
+        """The choice with native calls; the choice itself if nothing changes."""
         kept = cast("list[Json]", self._state.kept)
         before = "".join(attempt["content"] for attempt in kept)
         content = self._content(before)

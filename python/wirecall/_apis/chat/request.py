@@ -15,20 +15,20 @@ from wirecall._rewriting.response import Choice
 
 _GONE = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"})
 _MOST_STOPS = 4
-# Reasoning models that answer 400 to any `stop`: those of OpenAI, and Grok's.
+# Reasoning models of OpenAI and xAI, which answer 400 to any `stop`.
 _REFUSES_STOP = re.compile(r"(?:^|[/:.])(?:o[1-9](?:$|-)|gpt-[5-9]|grok-(?:3-mini|4))")
-# What a user message can carry beside text; a result's parts of other types are named in its text.
+# Parts that a user message can contain; other parts of a result are only named in its text.
 _CARRIED = {
     "image_url": "[image beside this result]",
     "input_audio": "[audio beside this result]",
     "file": "[file beside this result]",
 }
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
-# What of a tool message becomes the result's text; all else stays, on the user message.
+# Keys of a tool message that become the result's text; all others are kept on the user message.
 _OF_RESULT = frozenset({"role", "content", "tool_call_id", "name", "is_error", "cache_control"})
 
 
-# What is asked for -----------------------------------------------------------------------------
+# Reading requests -----------------------------------------------------------------------------
 
 
 def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
@@ -55,7 +55,7 @@ def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
 
 
 def _is_ours(tool: object) -> bool:
-    """Whether it is a function, not a tool of the provider's own. What is no tool is ours to refuse."""
+    """Whether this is a function, not one of the provider's own tools. Invalid tools are ours to refuse."""
     if not isinstance(tool, Mapping):
         return True
     kind = tool.get("type")
@@ -91,9 +91,9 @@ def _choice(request: Mapping[str, Any], legacy: bool) -> Choice:
 
 
 def _native_choice(given: object) -> object:
-    """What remains of `tool_choice` for the provider's own tools, beside ours."""
+    """What remains of `tool_choice` for the provider's own tools."""
     if given in ("required", "any"):
-        return "auto"  # a call in text will do
+        return "auto"  # A call in text is enough.
     if not isinstance(given, Mapping):
         return given
     if given.get("type") == "allowed_tools":
@@ -113,7 +113,7 @@ def _name(tool: object) -> object:
     return mapping(tool.get("function", tool)).get("name")
 
 
-# The request -----------------------------------------------------------------------------------
+# Rewriting requests ----------------------------------------------------------------------------
 
 
 def rewrite_request(given: Rewrite) -> Json:
@@ -151,7 +151,7 @@ def _stop(made: Json, mark: str | None, options: Options) -> None:
         return
     given = made.get("stop")
     if not isinstance(given, (str, list, tuple, type(None))):
-        return  # the provider's to refuse
+        return  # The provider refuses it.
     stops = [given] if isinstance(given, str) else listed(given)
     if mark not in stops and len(stops) < _MOST_STOPS:
         made["stop"] = [*stops, mark]
@@ -171,7 +171,7 @@ def _joined(message: Mapping[str, Any], manual: manuals.Manual, options: Options
     text = content if isinstance(content, str) else ""
     if message.get("cache_control") is None or not manual.rules:
         return {**message, "content": manuals.join(text, manual, options)}
-    # A breakpoint of a whole message is one of its only part: the rules come after it.
+    # A breakpoint on a message is one on its only part: the rules come after it.
     made = {key: value for key, value in message.items() if key != "cache_control"}
     cached = manuals.join(text, manuals.Manual(manual.text, ""), options)
     parts = [{**_text_part(cached), "cache_control": message["cache_control"]}] if cached else []
@@ -184,9 +184,9 @@ def _joined(message: Mapping[str, Any], manual: manuals.Manual, options: Options
 def messages(given: Sequence[Any], history: History) -> list[Any]:
     """The messages, without native calls.
 
-    Consecutive results become one user message. A user's own message directly behind them stays a message
-    of its own: chat allows that, and its name and breakpoints stay where they are. Calls of the provider's
-    own tools stay native, and so do their results, directly behind them.
+    Consecutive results become one user message. A user's own message after them remains a separate message:
+    chat allows that, and its name and breakpoints stay where they are. Calls of the provider's own tools
+    remain native, and so do their results, directly after them.
     """
     native = _native_ids(given)
     made: list[Any] = []

@@ -46,7 +46,7 @@ def _matched(choice: Mapping[str, Any], answer: Mapping[str, Any]) -> object:
 
 
 def finish_reason(reason: object, called: bool, legacy: bool) -> object:
-    """The finish reason of an answer in which we found calls, or none."""
+    """The finish reason of an answer, depending on whether calls were found in its text."""
     if called and reason in ("stop", "function_call"):
         return "function_call" if legacy else "tool_calls"
     return reason
@@ -68,9 +68,9 @@ class _Choice(PartWriter):
         state: Its own, if there are several choices.
         lead: What else a chunk says of the choice: it goes with the first delta that is made of the chunk.
         calls: Number of calls that were sent, native ones included: the next one's index.
-        ours: Whether one of them was found in text.
-        native: The index under which a native call is sent, by its own.
-        late: A call is held that is sent if the request is not retried.
+        ours: Whether one of them was parsed from text.
+        native: The index under which a native call is sent, by the call's own index.
+        late: A held call is sent unless the request is retried.
         mark: The number of calls sent before the answer was held.
         refused: The model refused to answer.
         ended: Its finish reason came.
@@ -104,7 +104,7 @@ class _Choice(PartWriter):
         self.send({"content": text})
 
     def hold(self) -> None:
-        # What came with the chunk itself does not wait.
+        # What else the chunk says is not held.
         if self.lead:
             self.send({})
         self.buffer.hold()
@@ -129,7 +129,7 @@ class _Choice(PartWriter):
         raise _Aborted(described(error.kind), error)
 
     def native_calls(self, calls: Iterable[Any], function: object) -> None:
-        """Passes calls that the model makes natively, with the indexes that are free."""
+        """Passes the model's native calls, with the next free indexes."""
         for call in calls:
             if not isinstance(call, Mapping):
                 continue
@@ -162,10 +162,10 @@ class ChatStream(AnswerStream):
     def __init__(self, state: ResponseState) -> None:
         super().__init__(state)
         self._choices: dict[object, _Choice] = {}
-        # What is made of the last event.
+        # The choices to send for the last event.
         self._made: list[Json] = []
         self._usage: object = None
-        # Of the first chunk, for those of later attempts; and what the last chunk said beside its choices.
+        # Fields of the first chunk, for chunks of later attempts; and the last chunk.
         self._identity: Json | None = None
         self._last: Json = {}
 
@@ -230,7 +230,7 @@ class ChatStream(AnswerStream):
     # Events.
 
     def _renewed(self, event: Json, usage: object) -> Json:
-        """The event as one of the first attempt's answer, whose usage is that of all attempts."""
+        """The event as part of the first attempt's answer. Its usage is that of all attempts."""
         if not self._attempt:
             return event
         known = {key: value for key, value in (self._identity or {}).items() if key in event}
@@ -256,13 +256,13 @@ class ChatStream(AnswerStream):
         return [*self._events(self._after_last(), None), stream_error(error)]
 
     def _after_last(self) -> Json:
-        """What an event of our own says beside its choices: what the last one said."""
+        """The other fields of an event that we make: those of the last chunk."""
         return {key: value for key, value in self._last.items() if key not in ("choices", "usage")}
 
     # One choice.
 
     def _choice(self, given: Mapping[str, Any], event: Json) -> bool:
-        """Makes what is sent instead of a choice. False: the choice itself must be sent."""
+        """Makes what is sent instead of a choice. False: the choice must be sent unchanged."""
         index = given.get("index", 0)
         if isinstance(index, (list, dict)):
             return False  # A choice cannot have such an index.
@@ -302,7 +302,7 @@ class ChatStream(AnswerStream):
                 if isinstance(text, str):
                     choice.write(choice.reader.feed(text))
                 else:
-                    # A server's own kind of content (reasoning, in a list) passes.
+                    # Content that only this server has (reasoning, in a list) passes unchanged.
                     choice.send({"content": [text]})
         if native or function is not None:
             choice.native_calls(native, function)
@@ -329,10 +329,10 @@ class ChatStream(AnswerStream):
 
 
 def _lead(choice: Mapping[str, Any], delta: Mapping[str, Any], attempt: int) -> Json:
-    """What else a chunk says of its choice; empty if it says nothing else."""
+    """Everything else that a chunk says about its choice."""
     rest = {key: value for key, value in delta.items() if key not in _READ and value is not None}
     if attempt:
-        rest.pop("role", None)  # said in the first attempt
+        rest.pop("role", None)  # The first attempt had it.
     elif "content" in delta and not delta["content"]:
         rest["content"] = delta["content"]
     beside = {

@@ -1,12 +1,11 @@
 """Whole answers of the Messages API, with native calls.
 
-Each text block is parsed on its own. It is over when the next block begins, or when the answer says why
-it stopped: only then is it known whether a call in it was cut off. What becomes of a block that holds
-calls: its texts and calls become blocks, in order; what else the block has (its citations) stays with its
-first text. In a stream, where that text may have gone out, a citation stays with the text that it comes in
-or in front of. A citation without a text, as in a block of nothing but calls, goes.
+Each text block is parsed separately. It ends when the next block begins, or when the answer says why it
+stopped: only then is it known whether a call in it was cut off. The texts and calls of a block become blocks,
+in order. Its other fields (citations) are kept on its first text. In a stream, that text may already be sent,
+so a citation is kept on the text in or before which it comes. A citation without a text is dropped.
 
-An attempt that is asked again leaves the blocks in front of its failure; they stay blocks of their own.
+When a request is retried, the blocks before the failure are kept as separate blocks.
 """
 
 import json
@@ -54,7 +53,7 @@ class StopReason:
         return True if self.reason in ("max_tokens", "model_context_window_exceeded") else None
 
     def rewritten(self, holder: Mapping[str, Any], state: ResponseState) -> Json:
-        """The two fields of `holder` that differ."""
+        """The fields of `holder` that change."""
         changed: Json = {}
         if self.ours:
             changed = {"stop_reason": "end_turn", "stop_sequence": None}
@@ -68,13 +67,13 @@ def is_text(block: object) -> bool:
 
 
 def is_call(block: object) -> bool:
-    """The model called natively, though its tools are text: that counts and stays."""
+    """Whether the model made a native call, although its tools are text. It counts, and is kept."""
     return isinstance(block, Mapping) and block.get("type") == "tool_use"
 
 
 @dataclass(slots=True)
 class _Segment:
-    """A text of a block, growing."""
+    """A text of a block. More may be appended."""
 
     block: Mapping[str, Any]
     text: str
@@ -122,7 +121,7 @@ def _say(items: list[Any], block: Mapping[str, Any], text: str) -> None:
 
 
 def _folded(items: list[Any]) -> list[object]:
-    """The blocks: a text that is the whole of its block is that very block."""
+    """The blocks. If a text is all of its block, the block is the same object."""
     blocks: list[object] = []
     begun: Mapping[str, Any] | None = None
     for item in items:
@@ -143,7 +142,7 @@ def _call_block(call: CallPart) -> Json:
 
 
 def _input(arguments: str) -> Json:
-    """Arguments as the object that the API wants; text that is none (`on_error="native"`) stands in one."""
+    """Arguments as the object that the API requires; other text (`on_error="native"`) in an object."""
     try:
         read = json.loads(arguments, parse_int=_number(int), parse_float=_number(float))
     except (ValueError, RecursionError):
@@ -152,7 +151,7 @@ def _input(arguments: str) -> Json:
 
 
 def _number(kind: type[int] | type[float]) -> Any:
-    """Reads a number; one that Python cannot hold stays text."""
+    """Reads a number. One that Python cannot represent remains text."""
 
     def read(digits: str) -> float | str:
         try:
@@ -165,7 +164,7 @@ def _number(kind: type[int] | type[float]) -> Any:
 
 
 def partial_json(arguments: str) -> str:
-    """The same for a stream, where the text itself goes out, with all its digits."""
+    """The same for a stream. The text is sent unchanged, with all digits, if it is an object."""
     read = _input(arguments)
     raw = read.keys() == {"arguments"} and read["arguments"] == arguments
     return json.dumps(read, ensure_ascii=False) if raw else arguments

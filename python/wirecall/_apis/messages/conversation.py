@@ -22,7 +22,7 @@ _REASONING = ("thinking", "redacted_thinking")
 
 
 class MessagesFormat(MessageFormat):
-    """Messages of blocks: calls are blocks of the model's messages, results of the user's."""
+    """Messages consist of blocks. Calls are blocks of the model's messages, results of the user's."""
 
     name = "messages"
     merges = True
@@ -64,7 +64,7 @@ class MessagesFormat(MessageFormat):
         made = [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in missing]
         if len(results) < 2 and not made:
             return list(results)
-        # The API wants all results in the message right behind the calls, ahead of everything else.
+        # The API requires all results in the message right after the calls, before everything else.
         blocks = [block for message in results for block in _blocks(dict_of(message).get("content"))]
         held = [block for block in blocks if dict_of(block).get("type") == "tool_result"]
         others = [block for block in blocks if dict_of(block).get("type") != "tool_result"]
@@ -129,7 +129,7 @@ def _is_reasoning(block: Mapping[str, Any]) -> bool:
 
 
 def _said(content: object) -> Seen:
-    """What the model said. It goes on where it holds a server tool's result without its call."""
+    """What the model said. A server tool's result without its call continues the message before."""
     calls, asked, joins = [], set(), False
     for given in listed(content):
         block = dict_of(given)

@@ -19,12 +19,12 @@ log = logging.getLogger("wirecall")
 
 # The API refuses a fifth breakpoint.
 _BREAKPOINTS = 4
-# What may stand in a result and in a user's message alike.
+# Parts that both results and users' messages may contain.
 _BESIDE = {kind: f"[{kind}]" for kind in ("image", "document", "search_result")}
 
 
 class UnsupportedThreadError(UnsupportedRequestError):
-    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead."""
+    """A thread of the Messages API. The SDK understands the error, and sends the whole history instead."""
 
 
 def refusal(error: Exception) -> Json:
@@ -85,8 +85,8 @@ def adapt_request(request: Json, options: Options) -> Json:
 
 
 def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
-    """Words after a prefill are appended to it. Without words our answer joins the user's last message, since
-    the API takes no empty text."""
+    """Words after a prefill are appended to it. Without words, our answer is appended to the user's last
+    message, since the API does not accept empty text."""
     messages = list(request["messages"])
     last = messages[-1] if messages else {}
     if last.get("role") == "assistant":
@@ -106,7 +106,7 @@ def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
 
 
 class _Natives:
-    """The tools that stay, and whose calls and results they are. It walks through a conversation once."""
+    """The native tools, and which calls and results are theirs. For one pass through a conversation."""
 
     def __init__(self, tools: list[Json]) -> None:
         self._names = [tool.get("name") for tool in tools]
@@ -120,7 +120,7 @@ class _Natives:
         return isinstance(name, str) and name in self._names
 
     def rewrites(self, block: object) -> bool:
-        """Whether a block becomes text: a call or result of none of these tools."""
+        """Whether a block becomes text: a call or result that is not of these tools."""
         held = mapping(block)
         if held.get("type") == "tool_use":
             if not self._owns(held):
@@ -133,7 +133,7 @@ class _Natives:
         return False
 
     def _owns(self, call: Mapping[str, Any]) -> bool:
-        # A family of tools has one definition without a name; its calls say the family's.
+        # A family of tools has one definition without a name; its calls contain the name of the family.
         family = call.get("toolset_name")
         if isinstance(family, str) and family:
             return any(type.startswith(family) for type in self._types)
@@ -141,7 +141,7 @@ class _Natives:
 
 
 def _is_native(tool: Mapping[str, Any]) -> bool:
-    """Whether a tool needs the provider: its own tools, and those that it calls or finds by itself."""
+    """Whether a tool needs the provider: its own tools, and tools that it calls or finds itself."""
     if tool.get("type") not in (None, "custom") and "input_schema" not in tool:
         return True
     callers = tool.get("allowed_callers") or ()
@@ -163,12 +163,12 @@ def _choice(given: object, natives: _Natives) -> Choice:
 
 
 def _native_choice(given: object, natives: _Natives) -> object:
-    """What is left of `tool_choice` for the tools that stay."""
+    """What remains of `tool_choice` for the native tools."""
     if not natives or not isinstance(given, Mapping):
         return None
     if given.get("type") == "none" or (given.get("type") == "tool" and natives.has(given.get("name"))):
         return given
-    # The model may answer with text calls, so that no native one can be asked for.
+    # The model may answer with a call in text, so a native one cannot be required.
     is_serial = given.get("disable_parallel_tool_use")
     return {"type": "auto", "disable_parallel_tool_use": True} if is_serial else None
 
@@ -177,7 +177,7 @@ def _native_choice(given: object, natives: _Natives) -> object:
 
 
 def _breakpoint(new: Mapping[str, Any], parsed: ParsedRequest, options: Options) -> object:
-    """The cache breakpoint behind the manual: the one that stood behind the tools, or the host's wish."""
+    """The cache breakpoint after the manual: that of the tools, or one that the options ask for."""
     moved = [tool["cache_control"] for tool in parsed.tools if tool.get("cache_control")]
     if not moved and not options.cache_manual:
         return None
@@ -189,7 +189,7 @@ def _breakpoint(new: Mapping[str, Any], parsed: ParsedRequest, options: Options)
 
 
 def _holders(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """All that may have a cache breakpoint. One at the top is set by the API itself, and counts too."""
+    """Everything that may have a cache breakpoint. One at the top level is set by the API, and counts too."""
     yield request
     for key in ("tools", "system"):
         yield from map(mapping, listed(request.get(key)))
@@ -207,7 +207,7 @@ def _system(
     if breakpoint is None and not isinstance(system, list):
         return manuals.join(text, manual, options)
     blocks = system if isinstance(system, list) else [_text(text)] if text else []
-    # Only the manual is the same for every `tool_choice`.
+    # Only the manual itself is the same for every `tool_choice`.
     return manuals.place(blocks, manual, _text, options, cached=lambda told: _text(told, breakpoint))
 
 
@@ -215,7 +215,7 @@ def _system(
 
 
 def _message(message: Any, history: History, natives: _Natives) -> Any:
-    """A message of the host with its calls and results as text: the same object where nothing changes."""
+    """A message with its calls and results as text; the message itself if nothing changes."""
     if not isinstance(message, Mapping):
         return message
     given = message.get("content")
@@ -259,7 +259,7 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
         if mine:
             _write_result(block, history, written)
         elif any(ours) and kind_of(block) == "tool_result":
-            # The API refuses text in front of a native result.
+            # The API refuses text before a native result.
             natively.append(next(theirs))
         else:
             written.block(next(theirs))
@@ -268,7 +268,7 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
 
 
 class _Written:
-    """Blocks, where lines that follow each other are one text, up to a cache breakpoint."""
+    """Collects blocks. Consecutive lines become one text, up to a cache breakpoint."""
 
     def __init__(self) -> None:
         self._blocks: list[Any] = []
@@ -294,7 +294,7 @@ class _Written:
 
 
 def _write_result(result: Mapping[str, Any], history: History, written: _Written) -> None:
-    """A result as text; images and documents follow it, and the text says where they were."""
+    """Writes a result as text. Images and documents follow it, and the text says where they were."""
     content = result.get("content")
     breakpoint = result.get("cache_control")
     beside: list[Any] = []
@@ -316,7 +316,7 @@ def _block_text(block: Any) -> object:
     return block["text"] if is_text(block) else None
 
 
-# What follows a request that is retried.
+# Retries.
 
 
 def _with_words(content: object, words: str) -> object:
@@ -336,7 +336,7 @@ def _with_message(content: object, message: str) -> object:
     return f"{content}\n\n{message}" if content else message
 
 
-# Small things.
+# Helpers.
 
 
 def _messages(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -21,7 +21,7 @@ def stream_error(error: Exception) -> Json:
 
 @dataclass(slots=True)
 class _Block:
-    """The text block that is being read, with its citations that have no text yet."""
+    """The text block that is being read. `waiting`: its citations before the first text."""
 
     index: int
     start: Mapping[str, Any]
@@ -39,7 +39,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self.buffer = HoldBuffer(self._sending.append)
         self._started = False
         self._stopped = False
-        # The next index and the open text; and what they were when the answer was held.
+        # The next index and the index of the open text; and their values when the answer was held.
         self._next = 0
         self._open: int | None = None
         self._mark: tuple[int, int | None] = (0, None)
@@ -82,7 +82,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self._stopped = True
         return [*self._sending]
 
-    # The provider's events. Each returns what goes on instead of the event, if anything.
+    # The provider's events. Each method returns what is sent instead of the event, if anything.
 
     def _start(self, event: Json) -> Json | None:
         self._usage = {}
@@ -115,7 +115,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return self._moved(event)
         text = delta.get("text")
         if delta.get("type") != "text_delta" or not isinstance(text, str):
-            # A citation, or what is not known: it belongs to a text.
+            # A citation, or an unknown delta: it belongs to a text.
             if self._open is None:
                 block.waiting.append(delta)
                 return None
@@ -127,7 +127,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         return None
 
     def _block_stop(self, event: Json) -> Json | None:
-        # A text's end goes out once it is finished: see above.
+        # The end of a text is sent when it is finished: see `_finish`.
         if self._block is not None and event.get("index") == self._block.index:
             return None
         return self._moved(event)
@@ -154,7 +154,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         changed = stop.rewritten(delta, self._state)
         return {**event, "delta": {**delta, **changed}} if changed else event
 
-    # What they become.
+    # What is sent.
 
     def _finish(self, *, truncated: bool | None) -> None:
         if self._block is not None:
@@ -225,7 +225,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
     def _at(event: Json, index: int) -> Json:
         return event if event.get("index") == index else {**event, "index": index}
 
-    # Usage counts up within an answer, and adds up over several.
+    # Usage grows within an answer, and is added up over several.
 
     def _note(self, usage: object) -> None:
         if isinstance(usage, Mapping):

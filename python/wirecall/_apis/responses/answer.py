@@ -9,7 +9,7 @@ from wirecall._rewriting.response import ResponseState
 
 
 def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
-    # The stream of the earlier attempts, which goes on.
+    # The stream of the earlier attempts is continued.
     stream = state.kept[-1] if state.kept else None
     if not isinstance(stream, ResponsesStream):
         stream = ResponsesStream(state, fragments=False)

@@ -18,7 +18,7 @@ from wirecall._apis.conversation import (
 )
 from wirecall._apis.values import Json, dict_of
 
-# Calls that the application answers: the answer's type, its key with the call's id, and the call's own key.
+# Calls that the application answers: the type of the result, its key for the call's id, and the call's key.
 _PAIRS = {
     "function_call": ("function_call_output", "call_id", "call_id"),
     "custom_tool_call": ("custom_tool_call_output", "call_id", "call_id"),
@@ -29,15 +29,15 @@ _PAIRS = {
     "mcp_approval_request": ("mcp_approval_response", "approval_request_id", "id"),
 }
 _OUTPUTS = {output: key for output, key, _ in _PAIRS.values()}
-# What has an output of text, so that one can be made up.
+# Calls whose result may be a text, so that a placeholder can replace it.
 _TEXTUAL = ("function_call", "custom_tool_call")
-# Other items of the model: reasoning, and calls that the server has answered.
+# Other items of the model: calls that the server has answered, and reasoning.
 _SERVER = Seen("assistant", joins=True, binds=True)
 _REASONING = Seen("assistant", binds=True)
 
 
 class ResponsesFormat(MessageFormat):
-    """Items: calls, results and reasoning are items of their own."""
+    """Items. Calls, results and reasoning are separate items."""
 
     name = "responses"
     merges = True
@@ -72,7 +72,7 @@ class ResponsesFormat(MessageFormat):
             return Seen("assistant", (call,), joins=True)
         if kind in _OUTPUTS:
             return Seen("result", results=(Result(_id(message), None, message.get("output")),))
-        if kind == "compaction":  # nobody else can read it, so it cannot be summarised
+        if kind == "compaction":  # Only the server can read it, so it cannot be summarised.
             return SYSTEM
         return _REASONING if kind == "reasoning" else _SERVER
 
@@ -114,7 +114,7 @@ class ResponsesFormat(MessageFormat):
         given = dict_of(message)
         if given.get("id") is None:
             return message
-        # By its id, the API knows which reasoning it wants; what the server answered cannot be without one.
+        # The id tells the API which reasoning it requires. A call that the server answered must have one.
         if given.get("type", "message") not in ("message", *_TEXTUAL):
             return None
         return {key: value for key, value in given.items() if key != "id"}

@@ -1,7 +1,7 @@
-"""What an answer of the Responses API becomes: its output items and the events that tell of them.
+"""The output of an answer of the Responses API: its items, and the events about them.
 
-An `Output` is written to by the reader of an answer (`stream`), item by item. It numbers items and
-events, opens a message when its first text comes, and closes it in front of whatever comes next.
+The reader of an answer (`stream`) writes to an `Output`, item by item. It numbers items and events, opens a
+message when its first text comes, and closes it before anything else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ class Source:
     """A message of the model, which may become several messages and calls.
 
     Attributes:
-        item: As it was announced; `final` as it was closed.
-        texts: Its text parts that were read, by their index.
+        item, final: The message as it was announced, and as it was closed.
+        texts: Its text parts, by their index.
         others: Where its other parts are: see `_Message.place`.
-        shown, messages: How many items it has become, and how many of these are messages.
+        shown, messages: How many items it became, and how many of these are messages.
     """
 
     item: Mapping[str, Any]
@@ -34,12 +34,13 @@ class Source:
 
 @dataclass(eq=False)
 class Text:
-    """A text part of a message: `part` as it was announced, `final` as it was closed.
+    """A text part of a message.
 
     Attributes:
-        annotations, logprobs: Of all of it, as they came.
-        unsent: The logprobs that no delta has carried yet.
-        shown: Into how many parts it went.
+        part, final: The part as it was announced, and as it was closed.
+        annotations, logprobs: All of them, as they came.
+        unsent: The logprobs that were in no delta yet.
+        shown: How many parts it became.
     """
 
     reader: TextReader
@@ -54,7 +55,7 @@ class Text:
 
 @dataclass(eq=False)
 class _Part:
-    """The text part that is open. `leads`: it begins where `of` does, so that positions in it fit."""
+    """The open text part. `leads`: it begins where `of` does, so positions in it are valid."""
 
     of: Text
     leads: bool
@@ -64,7 +65,7 @@ class _Part:
 
 @dataclass(eq=False)
 class _Message:
-    """The message that is open. `source` is None when the next answer's text may join it."""
+    """The open message. `source` is None if the next answer's text may be appended to it."""
 
     source: Source | None
     template: Mapping[str, Any]
@@ -75,7 +76,7 @@ class _Message:
 
     @property
     def place(self) -> Json:
-        """Where its last part is, in an event."""
+        """The position of its last part, as events have it."""
         return {"item_id": self.id, "output_index": self.index, "content_index": len(self.content)}
 
 
@@ -83,9 +84,9 @@ class Output:
     """The items of one answer, over all its attempts.
 
     Attributes:
-        items: As they stand in `output`.
-        events: What is to be sent.
-        sequence: The next event's number.
+        items: The items of `output`.
+        events: The events to send.
+        sequence: The number of the next event.
     """
 
     def __init__(self) -> None:
@@ -101,7 +102,7 @@ class Output:
     # Events
 
     def send(self, event: Json) -> None:
-        """Sends an event: the very object, if its number fits."""
+        """Sends an event; the same object if its number is right."""
         if self._shut:
             return
         if event.get("sequence_number") != self.sequence:
@@ -110,20 +111,20 @@ class Output:
         self.events.append(event)
 
     def shut(self) -> None:
-        """Nothing more is to be sent."""
+        """Drops all further events."""
         self._shut = True
 
     def _send(self, kind: str, **fields: Any) -> None:
         self.send({"type": kind, "sequence_number": self.sequence, **fields})
 
     def forward(self, event: Json, index: int) -> None:
-        """Sends an event of the provider about the item that now has this index."""
+        """Sends an event of the provider about an item that now has this index."""
         self.send(event if event.get("output_index") == index else {**event, "output_index": index})
 
-    # Items that are not ours to change
+    # Items that pass unchanged
 
     def begin(self, item: object, event: Json | None) -> int:
-        """An item begins; it has the index that is returned."""
+        """Begins an item, and returns its index."""
         self.close_message("completed")
         self.items.append(item)
         index = len(self.items) - 1
@@ -138,7 +139,7 @@ class Output:
     # Text
 
     def say(self, source: Source, text: Text, said: str, base: Json | None, logprobs: list[Any]) -> None:
-        """Text to be shown. `base` is the event that it came with, if that was one."""
+        """Sends text. `base` is the event that it came with, if there is one."""
         message = self._open_part(source, text)
         assert message.part is not None
         message.part.texts.append(said)
@@ -150,7 +151,7 @@ class Output:
             self.send({**base, **changed} if changed else base)
 
     def other_part(self, source: Source, index: int, part: object, event: Json | None) -> None:
-        """A part that is no text, such as a refusal."""
+        """Sends a part that is not text, such as a refusal."""
         message = self._open(source)
         self._close_part(message)
         source.others[index] = message.place
@@ -176,9 +177,9 @@ class Output:
             self.forward({**event, "item_id": message.id} if "item_id" in event else event, message.index)
 
     def end(self, source: Source, status: str) -> None:
-        """The model has ended a message."""
+        """Ends a message of the model."""
         if source.shown == 0:
-            # Nothing came out of it: it is shown as empty as it is.
+            # Nothing of it is shown, so it is sent empty.
             self._open(source)
             for text in source.texts.values():
                 self._open_part(source, text)
@@ -186,7 +187,7 @@ class Output:
             self.close_message(status)
 
     def leave_open(self) -> None:
-        """The model is asked again: its next text may join the message that is open."""
+        """For a retry: its first text may be appended to the open message."""
         if self._message is not None:
             self._message.source = None
 
@@ -219,7 +220,7 @@ class Output:
         self.items[index] = {**self._call, "arguments": arguments, "status": "completed"}
         self._send("response.output_item.done", output_index=index, item=self.items[index])
 
-    # The message that is open
+    # The open message
 
     def _open(self, source: Source) -> _Message:
         message = self._message
@@ -241,7 +242,7 @@ class Output:
         return self._message
 
     def _new_id(self, source: Source) -> str:
-        """The model's own for the first message that comes of its own, then with a number behind it."""
+        """The model's own id for the first message that its message becomes, then with a number added."""
         own = source.item.get("id")
         own = own if isinstance(own, str) and own else "msg_0"
         number = source.messages
@@ -286,7 +287,7 @@ class Output:
         message.part = None
 
     def close_message(self, status: str) -> None:
-        """Closes the message that is open, if one is."""
+        """Closes the open message, if there is one."""
         message = self._message
         if message is None:
             return
@@ -298,19 +299,19 @@ class Output:
         item = {**basis, "id": message.id, "content": message.content}
         if "status" in item:
             item["status"] = status
-        # What is as it was stays the very object.
+        # An unchanged message remains the same object.
         self.items[message.index] = final if item == final else item
         self._send("response.output_item.done", output_index=message.index, item=self.items[message.index])
 
 
-# What belongs to a text --------------------------------------------------------------------------
+# Annotations and logprobs of a text -------------------------------------------------------------
 
 
 def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
-    """A text part as it is closed, and its annotations.
+    """A text part in its final form, and its annotations.
 
-    Positions count from the beginning of the model's own text. They fit in front of its first call, and
-    nowhere behind it: there, annotations and logprobs are left out.
+    Positions count from the beginning of the model's own text. They are valid only before its first call;
+    after it, annotations and logprobs are left out.
     """
     said = "".join(part.texts)
     text = part.of
@@ -333,10 +334,10 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
 
 
 def _fits(annotation: object, same: int) -> bool:
-    """Whether what an annotation is about was said, where it says so. What has no place fits anywhere.
+    """Whether the text that an annotation is about is shown. Without a position, it is valid anywhere.
 
     Args:
-        same: How many characters were said as the model wrote them.
+        same: How many characters are shown as the model wrote them.
     """
     about = mapping(annotation)
     place = about.get("end_index")
@@ -346,7 +347,7 @@ def _fits(annotation: object, same: int) -> bool:
 
 
 def _fitting(logprobs: list[Any], said: str) -> list[Any]:
-    """The logprobs of the tokens that were said, up to the first that was not."""
+    """The logprobs of the tokens that are shown, up to the first that is not."""
     position = 0
     for count, one in enumerate(logprobs):
         token = mapping(one).get("token")

@@ -14,7 +14,7 @@ from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
 
-# What the server keeps cannot be rewritten: the model would see native calls beside our text.
+# What the server keeps cannot be rewritten: the model would see native calls besides our text.
 _HELD_BY_SERVER = {
     "previous_response_id": (
         "with `previous_response_id` the server holds the history, so calls in it cannot be rewritten: "
@@ -33,12 +33,12 @@ _REFERENCE = (
     "an item of `input` is a reference to an item that the server holds, which cannot be rewritten: "
     "pass the item itself (with `store=False`, SDKs send whole items)"
 )
-# Parts of a result that a user message can carry, too.
+# Parts of a result that a user message may contain, too.
 _BESIDE = {"input_image": "", "input_file": ""}
 _TEXTS = ("input_text", "output_text", "text")
 
 
-# What a request asks for -------------------------------------------------------------------------
+# Reading requests --------------------------------------------------------------------------------
 
 
 def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
@@ -98,13 +98,13 @@ def _choice(request: Mapping[str, Any]) -> Choice:
         if given.get("type") == "allowed_tools":
             tools = _dicts(given.get("tools"))
             names = tuple(str(tool.get("name")) for tool in tools if tool.get("type") == "function")
-            if not names:  # None of ours may be called.
+            if not names:  # No tool of ours may be called.
                 return Choice("none", (), parallel)
             return Choice("required" if given.get("mode") == "required" else "auto", names, parallel)
     return Choice("auto", (), parallel)
 
 
-# The request -------------------------------------------------------------------------------------
+# Rewriting requests ------------------------------------------------------------------------------
 
 
 def rewrite_request(given: Rewrite) -> Json:
@@ -133,13 +133,13 @@ def adapt_request(request: Json, options: Options) -> Json:
 
 
 def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
-    # An answer without words (only reasoning) leaves nothing to be repeated.
+    # An answer without words (only reasoning) is not repeated.
     own = [_says("assistant", words)] if words else []
     return {**request, "input": [*_items_or_text(request), *own, _says("user", message)]}
 
 
 def _leave_native(written: Json, parsed: ParsedRequest) -> None:
-    """Takes our tools out, and whatever speaks of them."""
+    """Removes our tools, and every parameter about them."""
     if not parsed.native:
         for key in ("tools", "tool_choice", "parallel_tool_calls", "max_tool_calls"):
             written.pop(key, None)
@@ -149,7 +149,7 @@ def _leave_native(written: Json, parsed: ParsedRequest) -> None:
     written["tools"] = parsed.native
     choice = written.get("tool_choice")
     if choice == "required":
-        # Any tool would do: the provider must not force one of its own.
+        # Any tool is enough, so the provider must not force one of its own.
         written["tool_choice"] = "auto"
     elif kind_of(choice) == "function":
         written["tool_choice"] = "none"
@@ -163,7 +163,7 @@ def _leave_native(written: Json, parsed: ParsedRequest) -> None:
 
 
 def _tell(written: Json, told: Manual, options: Options) -> None:
-    """Puts the manual into the system text: `instructions`, else a first system message, else new ones."""
+    """Puts the manual into the system text: `instructions`, a first system message, or new instructions."""
     instructions = written.get("instructions")
     items = written.get("input")
     if not instructions and isinstance(items, list) and items and _role(items[0]) in ("system", "developer"):
@@ -182,7 +182,7 @@ def _tell(written: Json, told: Manual, options: Options) -> None:
 
 
 def rewrite_items(items: Sequence[Any], history: History) -> list[Any]:
-    """The items, with calls and results as text; what is neither stays, the same object."""
+    """The items, with calls and results as text; other items are the same objects."""
     linked = _native_ids(items)
     written: list[Any] = []
     for who, run in groupby(items, key=lambda item: _author(item, linked)):
@@ -196,7 +196,7 @@ def rewrite_items(items: Sequence[Any], history: History) -> list[Any]:
 
 
 def _author(item: object, linked: set[str]) -> Literal["model", "result", "host"]:
-    """Who wrote an item. A turn is what the model wrote in one go: a run of its items."""
+    """Who wrote an item. Consecutive items of the model are one turn."""
     if _is_result(item, linked):
         return "result"
     if not isinstance(item, Mapping):
@@ -210,7 +210,7 @@ def _author(item: object, linked: set[str]) -> Literal["model", "result", "host"
 
 
 def _role(item: object) -> str | None:
-    """Of a message; None of any other item."""
+    """The role of a message; None for any other item."""
     if not isinstance(item, Mapping) or item.get("type", "message") != "message":
         return None
     role = item.get("role")
@@ -231,12 +231,12 @@ def _call_id(item: Mapping[str, Any]) -> str | None:
 
 
 def _stays_native(call: Mapping[str, Any]) -> bool:
-    """A call of a tool that stays: one of a namespace, or one that a program of the provider made."""
+    """A call of a native tool: one in a namespace, or one made by a program of the provider."""
     return call.get("namespace") is not None or kind_of(call.get("caller")) == "program"
 
 
 def _native_ids(items: Iterable[Any]) -> set[str]:
-    """Of calls that stay native: their results do, too."""
+    """The ids of calls that remain native. Their results do, too."""
     calls = (item for item in items if kind_of(item) == "function_call" and _stays_native(item))
     return {id for id in map(_call_id, calls) if id is not None}
 
@@ -254,7 +254,7 @@ def _turn(run: list[Any], history: History) -> Iterator[Any]:
             continue
         text = "\n".join(next(texts) for _ in members)
         if _role(last) == "assistant" and isinstance(last.get("content"), (str, list)):
-            # The model wrote both in one message: said apart, it would learn to stop between them.
+            # The model wrote both in one message. Separated, they would teach it to stop between them.
             last = _with_text(last, text)
             continue
         if last is not None:
@@ -276,7 +276,7 @@ def _past(item: Mapping[str, Any]) -> PastCall:
 
 
 def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
-    """One user message of all results that stand beside each other."""
+    """One user message with consecutive results."""
     parts: list[Json] = []
     for item in run:
         content, beside = _content(item.get("output", ""), history)
@@ -288,7 +288,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
 
 
 def _content(output: object, history: History) -> tuple[object, list[Json]]:
-    """What of a result is text, and what is placed beside it."""
+    """The text of a result, and the parts that are placed beside it."""
     if not isinstance(output, (list, tuple)):
         return output, []
     if not all(isinstance(kind_of(part), str) for part in output):
@@ -301,8 +301,8 @@ def _part_text(part: Mapping[str, Any]) -> object:
 
 
 def _user(item: Any, history: History) -> Any:
-    """What a user wrote, or a tool that stays native, in which nothing can be taken for a result or a call:
-    mostly the same object."""
+    """A message of a user, or a result of a native tool, in which nothing can be parsed as a result or a
+    call; mostly the same object."""
     if not isinstance(item, Mapping):
         return item
     key = "content" if _role(item) == "user" else "output"

@@ -1,5 +1,6 @@
-"""Streamed answers of the Responses API, with native calls. A whole answer is read as one whose items come
-complete.
+"""Streamed answers of the Responses API, with native calls.
+
+A whole answer is read as a stream whose items arrive complete.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +24,7 @@ _ENDS = {
     "response.incomplete": "incomplete",
     "response.failed": "failed",
 }
-# Calls that the host has to answer; the provider answers the others itself.
+# Calls that the host must answer; the provider answers the others itself.
 _NATIVE_CALLS = (
     "function_call",
     "custom_tool_call",
@@ -46,13 +47,13 @@ def stream_error(error: Exception, sequence_number: int = 0) -> Json:
 
 
 class ResponsesStream(AnswerStream, PartWriter):
-    """A streamed answer. Without `fragments` it reads whole ones."""
+    """A streamed answer, or several that become one. Without `fragments`, it reads whole answers."""
 
     def __init__(self, state: ResponseState, *, fragments: bool = True) -> None:
         super().__init__(state)
         self._fragments = fragments
         self._out = Output()
-        # What is to be written once it is certain that the request is not retried: see `_do`.
+        # What is written unless the request is retried: see `_do`.
         self.buffer = HoldBuffer(lambda act: act())
         self._started = False
         self._response_id: object = None
@@ -62,10 +63,10 @@ class ResponsesStream(AnswerStream, PartWriter):
         self._over = False
         self._refused = False
         self._sources: dict[int, Source] = {}
-        # Messages that may still be written: closed ones wait to know what follows them.
+        # Messages that are not finished; and the one that was closed, and waits for what follows it.
         self._open: list[int] = []
         self._closed: int | None = None
-        # The items that were announced, and where those that are no messages went.
+        # The announced items, and the indexes of those that are not messages.
         self._announced: set[int] = set()
         self._places: dict[int, int] = {}
 
@@ -148,7 +149,7 @@ class ResponsesStream(AnswerStream, PartWriter):
     # Items
 
     def _do(self, act: Callable[..., object], *args: Any) -> None:
-        """Does what writes, or holds it back. Only then is there anything to put together."""
+        """Calls what writes, or holds it back."""
         if self.buffer.holds:
             self.buffer.put(partial(act, *args))
         else:
@@ -190,7 +191,7 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._closed = index
 
     def _settle(self) -> None:
-        """Something follows the message that was closed: so its text was not cut off."""
+        """Finishes the message that was closed: something follows it, so its text was not cut off."""
         index, self._closed = self._closed, None
         if index is None:
             return
@@ -233,7 +234,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         if isinstance(part, Mapping) and part.get("type") == "refusal":
             self._refused = True
         self._finish_texts(source, False)
-        # Its place is known once it is written, which may be later.
+        # Its position is known when it is written, which may be later.
         source.others[index] = {}
         self._do(self._out.other_part, source, index, part, event)
 
@@ -252,7 +253,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         return source.texts[index]
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
-        """Hears what stands in a closed text and came in no delta."""
+        """Reads what a closed text has and no delta had."""
         heard = text.reader.source
         if isinstance(given, str) and len(given) > len(heard) and given.startswith(heard):
             self._hear(source, text, given[len(heard) :], None)
@@ -290,7 +291,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         self._do(self._out.end_call)
 
     def abort(self, error: core.CallError) -> None:
-        # What was sent of a call cannot be taken back.
+        # A call cannot be taken back once a part of it is sent.
         self._out.send(stream_error(ToolCallError(described(error.kind), error), self._out.sequence))
         self._out.shut()
         self._ended = True
@@ -298,7 +299,7 @@ class ResponsesStream(AnswerStream, PartWriter):
     # The end
 
     def _close(self, response: Mapping[str, Any], status: str) -> Mapping[str, Any] | None:
-        """The response as it is now; None if the request is retried."""
+        """Returns the response with native calls; None if the request is retried."""
         if self._attempt == 0 and self._response_id is None:
             self._response_id = response.get("id")
         output = listed(response.get("output"))
@@ -322,7 +323,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         return {**response, **changed} if changed else response
 
     def _finish(self, status: str, truncated: bool | None) -> bool:
-        """The answer is over. True: the request must be retried."""
+        """Ends the answer. True: the request must be retried."""
         self._over = True
         still_open = [self._sources[index] for index in self._open]
         for source in still_open:
@@ -352,6 +353,6 @@ def _item_event(index: int, item: object) -> Json:
 
 
 def _status(source: Source) -> str | None:
-    """A message's own status, once it was closed."""
+    """The status of a message that was closed."""
     status = source.final.get("status") if source.final is not None else None
     return status if isinstance(status, str) else None

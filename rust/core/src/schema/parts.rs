@@ -1,4 +1,4 @@
-//! The schemas directly inside a schema, with the JSON pointers to them.
+//! The schemas directly inside a schema.
 
 use serde_json::{Map, Value};
 
@@ -28,21 +28,61 @@ pub const NAMED: &[&str] =
 /// Every keyword whose value contains schemas.
 pub const EVERY: Keywords = [ONE, LIST, NAMED];
 
-/// The schemas under these keywords, with the JSON pointer to each.
-pub fn parts(schema: &Map<String, Value>, [one, list, named]: Keywords) -> impl Iterator<Item = (String, &Value)> {
-    let one = one.iter().filter_map(|keyword| Some((format!("/{keyword}"), schema.get(*keyword)?)));
+/// A schema directly inside another.
+#[derive(Clone, Copy)]
+pub struct Part<'s> {
+    pub keyword: &'static str,
+    at: At<'s>,
+    pub schema: &'s Value,
+}
+
+/// Which of the schemas of a keyword.
+#[derive(Clone, Copy)]
+enum At<'s> {
+    Only,
+    Item(usize),
+    Name(&'s str),
+}
+
+impl Part<'_> {
+    /// Appends the JSON pointer from the outer schema.
+    pub fn push_pointer(&self, out: &mut String) {
+        out.extend(["/", self.keyword]);
+        match self.at {
+            At::Only => {}
+            At::Item(at) => out.extend(["/", &at.to_string()]),
+            At::Name(name) => out.extend(["/", &pointer_step(name)]),
+        }
+    }
+
+    /// The part at the same place in a copy of the outer schema.
+    pub fn of_copy<'c>(&self, copy: &'c mut Value) -> Option<&'c mut Value> {
+        let value = copy.get_mut(self.keyword)?;
+        match self.at {
+            At::Only => Some(value),
+            At::Item(at) => value.get_mut(at),
+            At::Name(name) => value.get_mut(name),
+        }
+    }
+}
+
+/// The schemas under these keywords.
+pub fn parts(schema: &Map<String, Value>, [one, list, named]: Keywords) -> impl Iterator<Item = Part<'_>> {
+    let one = one.iter().filter_map(|keyword| {
+        let value = schema.get(*keyword).filter(|value| !value.is_array())?;
+        Some(Part { keyword, at: At::Only, schema: value })
+    });
     let list = list.iter().flat_map(|keyword| {
         let items = schema.get(*keyword).and_then(Value::as_array).into_iter().flatten();
-        items.enumerate().map(move |(at, part)| (format!("/{keyword}/{at}"), part))
+        items.enumerate().map(move |(at, schema)| Part { keyword, at: At::Item(at), schema })
     });
     let named = named.iter().flat_map(|keyword| {
-        // Dependencies are schemas or, in older drafts, lists of names.
-        let is_schema = |part: &Value| *keyword != "dependencies" || !part.is_array();
         let members = schema.get(*keyword).and_then(Value::as_object).into_iter().flatten();
-        let schemas = members.filter(move |(_, part)| is_schema(part));
-        schemas.map(move |(name, part)| (format!("/{keyword}/{}", pointer_step(name)), part))
+        // Dependencies are schemas or, in older drafts, lists of names.
+        let schemas = members.filter(|(_, part)| *keyword != "dependencies" || !part.is_array());
+        schemas.map(move |(name, schema)| Part { keyword, at: At::Name(name), schema })
     });
-    one.filter(|(_, part)| !part.is_array()).chain(list).chain(named)
+    one.chain(list).chain(named)
 }
 
 /// A name as a step of a JSON pointer.

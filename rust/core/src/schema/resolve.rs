@@ -38,8 +38,8 @@ impl<'s> SchemaDocument<'s> {
                 self.anchors.entry(name).or_insert(schema);
             }
         }
-        for (_, child) in parts(map, EVERY) {
-            self.collect(child);
+        for part in parts(map, EVERY) {
+            self.collect(part.schema);
         }
     }
 
@@ -109,10 +109,10 @@ impl<'s> SchemaDocument<'s> {
                 Some(_) => return fault(path, keyword, "must be a string"),
             }
         }
-        for (step, child) in parts(map, EVERY) {
+        for part in parts(map, EVERY) {
             let length = path.len();
-            path.push_str(&step);
-            self.check(child, path)?;
+            part.push_pointer(path);
+            self.check(part.schema, path)?;
             path.truncate(length);
         }
         Ok(())

@@ -31,7 +31,7 @@ pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
             askers.entry(address(asked)).or_default().push(address(schema));
             open.push(asked);
         }
-        open.extend(parts(keywords, EVERY).map(|(_, part)| part));
+        open.extend(parts(keywords, EVERY).map(|part| part.schema));
     }
     let mut all: HashSet<usize> = found.iter().copied().collect();
     while let Some(asked) = found.pop() {
@@ -77,8 +77,8 @@ fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) -> bool {
         copy["required"] = Value::Array(kept);
         changed = true;
     }
-    for (pointer, part) in parts(keywords, EVERY).filter(|(pointer, _)| !matches!(&**pointer, "/not" | "/if")) {
-        changed |= copy.pointer_mut(&pointer).is_some_and(|copy| relax(part, copy, defaulted));
+    for part in parts(keywords, EVERY).filter(|part| !matches!(part.keyword, "not" | "if")) {
+        changed |= part.of_copy(copy).is_some_and(|copy| relax(part.schema, copy, defaulted));
     }
     changed
 }
@@ -98,24 +98,22 @@ pub fn modernised(schema: &Value) -> Value {
         Err(_) => Vec::new(),
     };
     for place in places {
-        if let Some(part) = out.pointer_mut(&place) {
-            modernise(part, schema);
+        if let (Some(own), Some(copy)) = (schema.pointer(&place), out.pointer_mut(&place)) {
+            modernise(own, copy, schema);
         }
     }
-    modernise(&mut out, schema);
+    modernise(schema, &mut out, schema);
     out
 }
 
-/// `root`: the whole original schema. It is needed to find the keywords that references go through.
-fn modernise(schema: &mut Value, root: &Value) {
-    let pointers: Vec<String> =
-        schema.as_object().into_iter().flat_map(|map| parts(map, EVERY)).map(|part| part.0).collect();
-    for pointer in pointers {
-        if let Some(part) = schema.pointer_mut(&pointer) {
-            modernise(part, root);
+/// `own`: the same schema before. `root`: the whole original schema, to find the keywords that references go through.
+fn modernise(own: &Value, copy: &mut Value, root: &Value) {
+    for part in own.as_object().into_iter().flat_map(|keywords| parts(keywords, EVERY)) {
+        if let Some(copy) = part.of_copy(copy) {
+            modernise(part.schema, copy, root);
         }
     }
-    let Value::Object(keywords) = schema else { return };
+    let Value::Object(keywords) = copy else { return };
     for keyword in ["$ref", "$dynamicRef"] {
         if let Some(Value::String(reference)) = keywords.get_mut(keyword) {
             *reference = moved(reference, root);

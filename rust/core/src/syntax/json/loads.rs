@@ -5,14 +5,14 @@
 
 use std::borrow::Cow;
 
-use super::lexer::{Expect, JsonLexeme, JsonLexer, TokenSet};
+use super::lexer::{Expect, JsonLexeme, JsonLexer, TokenSet, plain_string};
 use super::number::is_number;
 use super::value::Value;
 use crate::error::SyntaxError;
 use crate::keymap::KeyMap;
 use crate::limits::{RECURSION, WARNINGS};
 use crate::syntax::position::Position;
-use crate::syntax::scan::is_ws;
+use crate::syntax::scan::{is_ws, ws_run};
 
 /// What happens to a key that an object already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,24 +54,28 @@ pub fn loads<'t>(
     options: &LoadOptions,
     warnings: Option<&mut Vec<SyntaxError>>,
 ) -> Result<Value<'t>, SyntaxError> {
-    let mut reader = JsonReader { tolerant: warnings.is_some(), ..JsonReader::new(text, options) };
-    let read = reader.read();
-    if let (Ok(_), Some(warnings)) = (&read, warnings) {
-        warnings.extend(located(text, reader.faults));
+    let reader = JsonReader { tolerant: warnings.is_some(), ..JsonReader::new(text, options, Cow::Borrowed) };
+    let (value, faults) = reader.read()?;
+    if let Some(warnings) = warnings {
+        warnings.extend(faults);
     }
-    read.map_err(|fault| located(text, vec![fault]).remove(0))
+    Ok(value)
 }
 
 /// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     const STRICT: LoadOptions = LoadOptions { relaxed: false, ..LoadOptions::DEFAULT };
-    let depth = depth.min(RECURSION);
-    let mut reader = JsonReader { depth, exact: true, lexer: JsonLexer::new(false), ..JsonReader::new(text, &STRICT) };
-    reader.read().map(Value::into_owned).map_err(|fault| located(text, vec![fault]).remove(0))
+    let owned = |text: &str| Cow::Owned(text.to_owned());
+    let (lexer, depth) = (JsonLexer::new(false), depth.min(RECURSION));
+    let reader = JsonReader { depth, exact: true, lexer, ..JsonReader::new(text, &STRICT, owned) };
+    Ok(reader.read()?.0)
 }
 
 /// A byte offset, and what is wrong there.
 type LocatedFault = (usize, Cow<'static, str>);
+
+/// The last of the reader's faults ends the reading.
+struct Failed;
 
 fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
     // An unterminated string is reported after the faults inside it, but begins before them.
@@ -85,18 +89,23 @@ fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
     faults.into_iter().map(&mut locate).collect()
 }
 
+/// A key, and its position if the object has it already.
+type Key<'v> = (Cow<'v, str>, Option<usize>);
+
 #[derive(Debug)]
-enum OpenValue<'t> {
-    Array(Vec<Value<'t>>),
+enum OpenValue<'v> {
+    Array(Vec<Value<'v>>),
     /// `key`: the key of the next value. A value without a key is dropped.
     Object {
-        members: KeyMap<Value<'t>, Cow<'t, str>>,
-        key: Option<Cow<'t, str>>,
+        members: KeyMap<Value<'v>, Cow<'v, str>>,
+        key: Option<Key<'v>>,
     },
 }
 
-struct JsonReader<'t, 'o> {
+struct JsonReader<'t, 'o, 'v, K> {
     text: &'t str,
+    /// Borrows or copies a part of the text.
+    keep: K,
     at: usize,
     lexer: JsonLexer,
     options: &'o LoadOptions,
@@ -105,17 +114,18 @@ struct JsonReader<'t, 'o> {
     /// Numbers may have any size, and messages name no options.
     exact: bool,
     faults: Vec<LocatedFault>,
-    frames: Vec<OpenValue<'t>>,
+    frames: Vec<OpenValue<'v>>,
     /// How many of the open values are objects.
     objects: usize,
     expect: Expect,
-    found: Option<Value<'t>>,
+    found: Option<Value<'v>>,
 }
 
-impl<'t, 'o> JsonReader<'t, 'o> {
-    fn new(text: &'t str, options: &'o LoadOptions) -> Self {
+impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
+    fn new(text: &'t str, options: &'o LoadOptions, keep: K) -> Self {
         JsonReader {
             text,
+            keep,
             at: 0,
             lexer: JsonLexer::new(options.relaxed).with_comments(),
             options,
@@ -130,17 +140,29 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         }
     }
 
-    fn read(&mut self) -> Result<Value<'t>, LocatedFault> {
-        self.lexemes()?;
-        Ok(self.found.take().unwrap_or(Value::Null))
+    /// The value, and what is wrong with the text.
+    fn read(mut self) -> Result<(Value<'v>, Vec<SyntaxError>), SyntaxError> {
+        let fatal = self.lexemes().is_err().then(|| self.faults.pop()).flatten();
+        match fatal {
+            None => Ok((self.found.unwrap_or(Value::Null), located(self.text, self.faults))),
+            Some(fault) => Err(located(self.text, vec![fault]).remove(0)),
+        }
     }
 
-    fn lexemes(&mut self) -> Result<(), LocatedFault> {
+    fn lexemes(&mut self) -> Result<(), Failed> {
         if self.text.starts_with('\u{FEFF}') {
             self.lax(0, "JSON has no byte order mark")?;
             self.at = '\u{FEFF}'.len_utf8();
         }
         loop {
+            if let Some((start, text)) = self.plain_string() {
+                let text = (self.keep)(text);
+                match self.expect {
+                    Expect::Key { .. } => self.key(start, text)?,
+                    _ => self.value(Value::String(text)),
+                }
+                continue;
+            }
             match self.next(self.expect.tokens())? {
                 JsonLexeme::Need => return self.end(),
                 lexeme if self.expect == Expect::Nothing => {
@@ -152,29 +174,39 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         }
     }
 
-    /// Reports a fault: an error, or a warning of a tolerant reader.
-    fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), LocatedFault> {
-        if !self.tolerant {
-            return Err((at, what.into()));
+    /// Fast path: a complete string without escapes, and where it begins. A tolerant reader may continue it after its end.
+    #[inline]
+    fn plain_string(&mut self) -> Option<(usize, &'t str)> {
+        if self.tolerant || self.expect.tokens() == TokenSet::Punctuation {
+            return None;
         }
+        let start = ws_run(self.text, self.at);
+        let (text, length) = plain_string(&self.text[start..])?;
+        self.at = start + length;
+        Some((start, text))
+    }
+
+    /// Reports a fault: an error, or a warning of a tolerant reader.
+    #[cold]
+    fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), Failed> {
         match self.faults.len() {
             ..WARNINGS => self.faults.push((at, what.into())),
             WARNINGS => self.faults.push((at, "there are more faults, which are not listed".into())),
             _ => {}
         }
-        Ok(())
+        if self.tolerant { Ok(()) } else { Err(Failed) }
     }
 
     /// Reports what only relaxed JSON allows.
-    fn lax(&mut self, at: usize, what: &'static str) -> Result<(), LocatedFault> {
-        match self.options.relaxed {
-            true => Ok(()),
-            false if self.exact => self.fault(at, what),
-            false => self.fault(at, format!("{what} (relaxed JSON accepts it)")),
+    fn lax(&mut self, at: usize, what: &'static str) -> Result<(), Failed> {
+        if self.options.relaxed {
+            return Ok(());
         }
+        self.fault(at, format!("{what}{}", if self.exact { "" } else { " (relaxed JSON accepts it)" }))
     }
 
-    fn next(&mut self, tokens: TokenSet) -> Result<JsonLexeme<'t>, LocatedFault> {
+    #[inline]
+    fn next(&mut self, tokens: TokenSet) -> Result<JsonLexeme<'t>, Failed> {
         // At the end of a text that may be truncated, a word or an escape may be incomplete.
         let last = !self.options.partial;
         match self.lexer.next(self.text, &mut self.at, last, tokens) {
@@ -189,7 +221,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         }
     }
 
-    fn lexeme(&mut self, lexeme: JsonLexeme<'t>) -> Result<(), LocatedFault> {
+    fn lexeme(&mut self, lexeme: JsonLexeme<'t>) -> Result<(), Failed> {
         // Brackets, quotes, commas and colons are one byte. `Bad` consumes nothing.
         let before = self.at.saturating_sub(1);
         match (lexeme, self.expect) {
@@ -205,7 +237,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
             (JsonLexeme::Word(word), Expect::Key { .. }) => {
                 let start = self.at - word.len();
                 self.lax(start, "keys need double quotes")?;
-                self.key(start, Cow::Borrowed(word))
+                self.key(start, (self.keep)(word))
             }
             (JsonLexeme::Word(word), _) => {
                 let value = self.word(word)?;
@@ -252,7 +284,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         }
     }
 
-    fn comma(&mut self, at: usize, expect: Expect) -> Result<(), LocatedFault> {
+    fn comma(&mut self, at: usize, expect: Expect) -> Result<(), Failed> {
         match expect {
             Expect::Comma => {
                 self.expect = self.after_comma();
@@ -271,10 +303,11 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         Expect::after_comma(matches!(self.frames.last(), Some(OpenValue::Object { .. })))
     }
 
-    fn open(&mut self, at: usize, bracket: u8) -> Result<(), LocatedFault> {
+    fn open(&mut self, at: usize, bracket: u8) -> Result<(), Failed> {
         if self.frames.len() >= self.depth {
             // This limit is an error in a tolerant reading, too.
-            return Err((at, format!("the value is nested more than {} levels deep", self.depth).into()));
+            self.faults.push((at, format!("the value is nested more than {} levels deep", self.depth).into()));
+            return Err(Failed);
         }
         self.expect = Expect::opened(bracket);
         if bracket == b'[' {
@@ -286,7 +319,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         Ok(())
     }
 
-    fn close(&mut self, at: usize, bracket: u8, expect: Expect) -> Result<(), LocatedFault> {
+    fn close(&mut self, at: usize, bracket: u8, expect: Expect) -> Result<(), Failed> {
         let is_own = |frame: &OpenValue<'_>| matches!(frame, OpenValue::Object { .. }) == (bracket == b'}');
         let open = if bracket == b'}' { self.objects } else { self.frames.len() - self.objects };
         if open == 0 {
@@ -313,7 +346,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         Ok(())
     }
 
-    fn closed(&mut self, frame: OpenValue<'t>) {
+    fn closed(&mut self, frame: OpenValue<'v>) {
         let value = match frame {
             OpenValue::Array(items) => Value::Array(items),
             OpenValue::Object { members, .. } => {
@@ -325,7 +358,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
     }
 
     /// Puts a complete value into the innermost open one.
-    fn value(&mut self, value: Value<'t>) {
+    fn value(&mut self, value: Value<'v>) {
         self.expect = Expect::Comma;
         match self.frames.last_mut() {
             None => {
@@ -333,29 +366,25 @@ impl<'t, 'o> JsonReader<'t, 'o> {
                 self.expect = Expect::Nothing;
             }
             Some(OpenValue::Array(items)) => items.push(value),
-            Some(OpenValue::Object { members, key }) => {
-                let Some(key) = key.take() else { return };
-                match members.position(&key) {
-                    None => members.push(key, value),
-                    Some(_) if self.options.duplicates == Duplicates::First => {}
-                    Some(place) => *members.value_mut(place) = value,
-                }
-            }
+            Some(OpenValue::Object { members, key }) => match key.take() {
+                None => {}
+                Some((key, None)) => members.push(key, value),
+                Some(_) if self.options.duplicates == Duplicates::First => {}
+                Some((_, Some(position))) => *members.value_mut(position) = value,
+            },
         }
     }
 
-    fn key(&mut self, at: usize, text: Cow<'t, str>) -> Result<(), LocatedFault> {
+    fn key(&mut self, at: usize, text: Cow<'v, str>) -> Result<(), Failed> {
         self.expect = Expect::Colon;
         let Some(OpenValue::Object { members, key }) = self.frames.last_mut() else { return Ok(()) };
-        let again = self.options.duplicates == Duplicates::Error && members.position(&text).is_some();
-        *key = Some(text);
-        match again {
-            false => Ok(()),
-            true if self.exact => self.fault(at, "the key occurs twice in one object"),
-            true => {
-                self.fault(at, "the key occurs twice in one object; remove one, or set duplicates to first or last")
-            }
+        let position = members.position(&text);
+        *key = Some((text, position));
+        if position.is_none() || self.options.duplicates != Duplicates::Error {
+            return Ok(());
         }
+        let hint = if self.exact { "" } else { "; remove one, or set duplicates to first or last" };
+        self.fault(at, format!("the key occurs twice in one object{hint}"))
     }
 
     fn drop_key(&mut self) {
@@ -364,7 +393,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         }
     }
 
-    fn word(&mut self, word: &'t str) -> Result<Value<'t>, LocatedFault> {
+    fn word(&mut self, word: &'t str) -> Result<Value<'v>, Failed> {
         let start = self.at - word.len();
         let value = match word {
             "null" => return Ok(Value::Null),
@@ -374,35 +403,40 @@ impl<'t, 'o> JsonReader<'t, 'o> {
             "None" => Value::Null,
             "True" => Value::Bool(true),
             "False" => Value::Bool(false),
-            _ => Value::String(Cow::Borrowed(word)),
+            _ => Value::String((self.keep)(word)),
         };
         self.lax(start, "this is not a number, true, false or null, and strings need double quotes")?;
         Ok(value)
     }
 
-    fn number(&mut self, word: &'t str) -> Result<Value<'t>, LocatedFault> {
+    fn number(&mut self, word: &'t str) -> Result<Value<'v>, Failed> {
+        if self.exact {
+            return Ok(Value::Number((self.keep)(word)));
+        }
         let digits = word.len() - usize::from(word.starts_with('-'));
-        let is_float = word.contains(['.', 'e', 'E']);
-        let fault = if is_float && !self.exact && word.parse().is_ok_and(f64::is_infinite) {
-            "the number is beyond the range of a float; write it as a string".to_owned()
-        } else if !is_float && digits > self.options.digits {
-            format!("the integer has {digits} digits, and {} are allowed; write it as a string", self.options.digits)
-        } else {
-            return Ok(Value::Number(Cow::Borrowed(word)));
+        let fault = match word.contains(['.', 'e', 'E']) {
+            true if word.parse().is_ok_and(f64::is_infinite) => {
+                "the number is beyond the range of a float; write it as a string".to_owned()
+            }
+            false if digits > self.options.digits => {
+                let most = self.options.digits;
+                format!("the integer has {digits} digits, and {most} are allowed; write it as a string")
+            }
+            _ => return Ok(Value::Number((self.keep)(word))),
         };
         self.fault(self.at - word.len(), fault)?;
         // The digits are kept as a string.
-        Ok(Value::String(Cow::Borrowed(word)))
+        Ok(Value::String((self.keep)(word)))
     }
 
     /// The content of the string that starts at a byte, and whether it ends. `guess`: a quote without a backslash may
     /// be content.
-    fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'t, str>, bool), LocatedFault> {
+    fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'v, str>, bool), Failed> {
         let quote = self.text.as_bytes()[start];
         let mut content = Cow::Borrowed("");
         loop {
             match self.next(TokenSet::Value)? {
-                JsonLexeme::Plain(part) if content.is_empty() => content = Cow::Borrowed(part),
+                JsonLexeme::Plain(part) if content.is_empty() => content = (self.keep)(part),
                 JsonLexeme::Plain(part) => content.to_mut().push_str(part),
                 JsonLexeme::Char(c) => content.to_mut().push(c),
                 JsonLexeme::StringEnd if guess && self.goes_on(quote) => {
@@ -442,7 +476,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
     }
 
     /// At the end of the text.
-    fn end(&mut self) -> Result<(), LocatedFault> {
+    fn end(&mut self) -> Result<(), Failed> {
         let at = self.text.len();
         if !self.options.partial {
             if self.lexer.in_block_comment() {

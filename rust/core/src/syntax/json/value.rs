@@ -20,21 +20,6 @@ pub enum Value<'a> {
 pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
 impl Value<'_> {
-    /// Copies all borrowed text. Callers must limit the depth.
-    pub fn into_owned(self) -> Value<'static> {
-        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        match self {
-            Value::Null => Value::Null,
-            Value::Bool(value) => Value::Bool(value),
-            Value::Number(text) => Value::Number(own(text)),
-            Value::String(text) => Value::String(own(text)),
-            Value::Array(items) => Value::Array(items.into_iter().map(Value::into_owned).collect()),
-            Value::Object(members) => {
-                Value::Object(members.into_iter().map(|(key, value)| (own(key), value.into_owned())).collect())
-            }
-        }
-    }
-
     /// Compares numbers by value, and members in any order. Callers must limit the depth.
     pub fn equals(&self, other: &Value<'_>) -> bool {
         match (self, other) {
