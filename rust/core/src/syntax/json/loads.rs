@@ -81,16 +81,16 @@ fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
     // An unterminated string is reported after the faults inside it, but begins before them.
     faults.sort_by_key(|(at, _)| *at);
     let (mut position, mut from) = (Position::START, 0);
-    let mut locate = |(at, message): LocatedFault| {
+    let locate = |(at, message): LocatedFault| {
         position = position.after(&text[from..at]);
         from = at;
         position.error(message)
     };
-    faults.into_iter().map(&mut locate).collect()
+    faults.into_iter().map(locate).collect()
 }
 
 /// A key, and its position if the object has it already.
-type Key<'v> = (Cow<'v, str>, Option<usize>);
+type PendingKey<'v> = (Cow<'v, str>, Option<usize>);
 
 #[derive(Debug)]
 enum OpenValue<'v> {
@@ -98,7 +98,7 @@ enum OpenValue<'v> {
     /// `key`: the key of the next value. A value without a key is dropped.
     Object {
         members: KeyMap<Value<'v>, Cow<'v, str>>,
-        key: Option<Key<'v>>,
+        key: Option<PendingKey<'v>>,
     },
 }
 
@@ -142,8 +142,7 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
 
     /// The value, and what is wrong with the text.
     fn read(mut self) -> Result<(Value<'v>, Vec<SyntaxError>), SyntaxError> {
-        let fatal = self.lexemes().is_err().then(|| self.faults.pop()).flatten();
-        match fatal {
+        match self.lexemes().err().and_then(|Failed| self.faults.pop()) {
             None => Ok((self.found.unwrap_or(Value::Null), located(self.text, self.faults))),
             Some(fault) => Err(located(self.text, vec![fault]).remove(0)),
         }
