@@ -1,4 +1,4 @@
-//! A body that the host reads: it is shown what stands in front of each CLOSE, never where chunks ended.
+//! A body that the host reads. The host sees the text before each CLOSE, never where chunks ended.
 
 use std::sync::Arc;
 
