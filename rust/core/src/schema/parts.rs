@@ -30,28 +30,28 @@ pub const EVERY: Keywords = [ONE, LIST, NAMED];
 
 /// A schema directly inside another.
 #[derive(Clone, Copy)]
-pub struct Part<'s> {
+pub struct Subschema<'s> {
     pub keyword: &'static str,
-    at: At<'s>,
+    at: Which<'s>,
     pub schema: &'s Value,
 }
 
 /// Which of the schemas of a keyword.
 #[derive(Clone, Copy)]
-enum At<'s> {
+enum Which<'s> {
     Only,
     Item(usize),
     Name(&'s str),
 }
 
-impl Part<'_> {
+impl Subschema<'_> {
     /// Appends the JSON pointer from the outer schema.
     pub fn push_pointer(&self, out: &mut String) {
         out.extend(["/", self.keyword]);
         match self.at {
-            At::Only => {}
-            At::Item(at) => out.extend(["/", &at.to_string()]),
-            At::Name(name) => out.extend(["/", &pointer_step(name)]),
+            Which::Only => {}
+            Which::Item(at) => out.extend(["/", &at.to_string()]),
+            Which::Name(name) => out.extend(["/", &pointer_step(name)]),
         }
     }
 
@@ -59,28 +59,28 @@ impl Part<'_> {
     pub fn of_copy<'c>(&self, copy: &'c mut Value) -> Option<&'c mut Value> {
         let value = copy.get_mut(self.keyword)?;
         match self.at {
-            At::Only => Some(value),
-            At::Item(at) => value.get_mut(at),
-            At::Name(name) => value.get_mut(name),
+            Which::Only => Some(value),
+            Which::Item(at) => value.get_mut(at),
+            Which::Name(name) => value.get_mut(name),
         }
     }
 }
 
 /// The schemas under these keywords.
-pub fn parts(schema: &Map<String, Value>, [one, list, named]: Keywords) -> impl Iterator<Item = Part<'_>> {
+pub fn parts(schema: &Map<String, Value>, [one, list, named]: Keywords) -> impl Iterator<Item = Subschema<'_>> {
     let one = one.iter().filter_map(|keyword| {
         let value = schema.get(*keyword).filter(|value| !value.is_array())?;
-        Some(Part { keyword, at: At::Only, schema: value })
+        Some(Subschema { keyword, at: Which::Only, schema: value })
     });
     let list = list.iter().flat_map(|keyword| {
         let items = schema.get(*keyword).and_then(Value::as_array).into_iter().flatten();
-        items.enumerate().map(move |(at, schema)| Part { keyword, at: At::Item(at), schema })
+        items.enumerate().map(move |(at, schema)| Subschema { keyword, at: Which::Item(at), schema })
     });
     let named = named.iter().flat_map(|keyword| {
         let members = schema.get(*keyword).and_then(Value::as_object).into_iter().flatten();
         // Dependencies are schemas or, in older drafts, lists of names.
         let schemas = members.filter(|(_, part)| *keyword != "dependencies" || !part.is_array());
-        schemas.map(move |(name, schema)| Part { keyword, at: At::Name(name), schema })
+        schemas.map(move |(name, schema)| Subschema { keyword, at: Which::Name(name), schema })
     });
     one.chain(list).chain(named)
 }

@@ -81,16 +81,16 @@ fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
     // An unterminated string is reported after the faults inside it, but begins before them.
     faults.sort_by_key(|(at, _)| *at);
     let (mut position, mut from) = (Position::START, 0);
-    let mut locate = |(at, message): LocatedFault| {
+    let locate = |(at, message): LocatedFault| {
         position = position.after(&text[from..at]);
         from = at;
         position.error(message)
     };
-    faults.into_iter().map(&mut locate).collect()
+    faults.into_iter().map(locate).collect()
 }
 
 /// A key, and its position if the object has it already.
-type Key<'v> = (Cow<'v, str>, Option<usize>);
+type PendingKey<'v> = (Cow<'v, str>, Option<usize>);
 
 #[derive(Debug)]
 enum OpenValue<'v> {
@@ -98,7 +98,7 @@ enum OpenValue<'v> {
     /// `key`: the key of the next value. A value without a key is dropped.
     Object {
         members: KeyMap<Value<'v>, Cow<'v, str>>,
-        key: Option<Key<'v>>,
+        key: Option<PendingKey<'v>>,
     },
 }
 
@@ -142,8 +142,7 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
 
     /// The value, and what is wrong with the text.
     fn read(mut self) -> Result<(Value<'v>, Vec<SyntaxError>), SyntaxError> {
-        let fatal = self.lexemes().is_err().then(|| self.faults.pop()).flatten();
-        match fatal {
+        match self.lexemes().err().and_then(|Failed| self.faults.pop()) {
             None => Ok((self.found.unwrap_or(Value::Null), located(self.text, self.faults))),
             Some(fault) => Err(located(self.text, vec![fault]).remove(0)),
         }
@@ -225,35 +224,33 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
         // Brackets, quotes, commas and colons are one byte. `Bad` consumes nothing.
         let before = self.at.saturating_sub(1);
         match (lexeme, self.expect) {
-            (JsonLexeme::StringStart, Expect::Key { .. }) => match self.string(before, false)? {
-                (key, true) => self.key(before, key),
-                (_, false) => Ok(()),
-            },
+            (JsonLexeme::StringStart, Expect::Key { .. }) => {
+                if let (key, true) = self.string(before, false)? {
+                    self.key(before, key)?;
+                }
+            }
             (JsonLexeme::StringStart, _) => {
                 let (text, _) = self.string(before, self.tolerant)?;
                 self.value(Value::String(text));
-                Ok(())
             }
             (JsonLexeme::Word(word), Expect::Key { .. }) => {
                 let start = self.at - word.len();
                 self.lax(start, "keys need double quotes")?;
-                self.key(start, (self.keep)(word))
+                self.key(start, (self.keep)(word))?;
             }
             (JsonLexeme::Word(word), _) => {
                 let value = self.word(word)?;
                 self.value(value);
-                Ok(())
             }
-            (JsonLexeme::Punct(b','), expect) => self.comma(before, expect),
-            (JsonLexeme::Punct(b':'), Expect::Colon) => {
-                self.expect = Expect::Value;
-                Ok(())
-            }
+            (JsonLexeme::Punct(b','), expect) => self.comma(before, expect)?,
+            (JsonLexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
             (JsonLexeme::Punct(b':'), Expect::Key { .. }) => {
                 self.expect = Expect::Value;
-                self.fault(before, "a key is missing before the colon")
+                self.fault(before, "a key is missing before the colon")?;
             }
-            (JsonLexeme::Punct(b':'), _) => self.fault(before, "a comma or a closing bracket is expected, not a colon"),
+            (JsonLexeme::Punct(b':'), _) => {
+                self.fault(before, "a comma or a closing bracket is expected, not a colon")?
+            }
             (JsonLexeme::Punct(bracket @ (b'{' | b'[')), expect) => {
                 match expect {
                     Expect::Key { .. } => self.fault(before, "a key is expected")?,
@@ -261,16 +258,16 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
                     Expect::Comma => self.fault(before, NO_COMMA)?,
                     Expect::Value | Expect::Item { .. } | Expect::Nothing => {}
                 }
-                self.open(before, bracket)
+                self.open(before, bracket)?;
             }
-            (JsonLexeme::Punct(bracket), expect) => self.close(before, bracket, expect),
+            (JsonLexeme::Punct(bracket), expect) => self.close(before, bracket, expect)?,
             (JsonLexeme::Bad(_), Expect::Colon) => {
                 self.expect = Expect::Value;
-                self.fault(self.at, NO_COLON)
+                self.fault(self.at, NO_COLON)?;
             }
             (JsonLexeme::Bad(_), _) => {
                 self.expect = self.after_comma();
-                self.fault(self.at, NO_COMMA)
+                self.fault(self.at, NO_COMMA)?;
             }
             // `string` reads the parts of strings; `next` and `lexemes` handle the others.
             (
@@ -280,23 +277,19 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
                 | JsonLexeme::Lax(_)
                 | JsonLexeme::Need,
                 _,
-            ) => Ok(()),
+            ) => {}
         }
+        Ok(())
     }
 
     fn comma(&mut self, at: usize, expect: Expect) -> Result<(), Failed> {
-        match expect {
-            Expect::Comma => {
-                self.expect = self.after_comma();
-                Ok(())
-            }
-            Expect::Colon | Expect::Value if !self.frames.is_empty() => {
-                self.drop_key();
-                self.expect = self.after_comma();
-                self.fault(at, NO_VALUE)
-            }
-            _ => self.fault(at, "an extra comma"),
+        let missing = matches!(expect, Expect::Colon | Expect::Value) && !self.frames.is_empty();
+        if !missing && expect != Expect::Comma {
+            return self.fault(at, "an extra comma");
         }
+        self.drop_key();
+        self.expect = self.after_comma();
+        if missing { self.fault(at, NO_VALUE) } else { Ok(()) }
     }
 
     fn after_comma(&self) -> Expect {

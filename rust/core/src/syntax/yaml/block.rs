@@ -75,7 +75,7 @@ impl BlockScalar {
         self.state == BlockState::Text && text.bytes().all(crate::syntax::json::is_plain)
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, inner: usize) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         loop {
             match self.state {
@@ -87,7 +87,7 @@ impl BlockScalar {
                     if !w.line_break()? {
                         return Break(self.at_end(w));
                     }
-                    self.indent = self.said.map(|said| parent.max(0) as usize + said);
+                    self.indent = self.said.map(|said| inner.saturating_sub(1) + said);
                     self.state = BlockState::Indentation;
                 }
                 BlockState::Indentation => {
@@ -102,7 +102,7 @@ impl BlockScalar {
                         self.spaces = 0;
                         continue;
                     }
-                    let inside = self.spaces as isize > parent;
+                    let inside = self.spaces >= inner;
                     if !inside && byte != b'\t' {
                         return Break(self.over());
                     }

@@ -52,11 +52,11 @@ pub(super) enum Mode {
     },
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct YamlLexer {
     pub(super) mode: Mode,
-    /// The column of the last key or dash. What belongs to it is indented more.
-    pub(super) parent: isize,
+    /// The least indentation of what belongs to the last key or dash.
+    pub(super) inner: usize,
     /// The number of open brackets.
     pub(super) flow: usize,
     /// The next value is a text, whatever it looks like.
@@ -82,8 +82,9 @@ pub struct YamlLexer {
 }
 
 /// A scalar that ends by its own rules, whatever quotes are in it. It began where no quote was open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum OpaqueScalar {
+    #[default]
     No,
     /// In quotes. `empty`: it is empty so far.
     Quoted {
@@ -92,25 +93,9 @@ enum OpaqueScalar {
     Block,
 }
 
-impl Default for YamlLexer {
+impl Default for Mode {
     fn default() -> Self {
-        YamlLexer {
-            mode: Mode::Line { indent: 0, tab: false },
-            parent: -1,
-            flow: 0,
-            text: false,
-            gap: String::new(),
-            seen: 0,
-            begun: false,
-            line: 0,
-            column: 0,
-            place: (0, 0),
-            base: 0,
-            quotes: Alternation::START,
-            clear: 0,
-            opaque: OpaqueScalar::No,
-            lost: false,
-        }
+        Mode::Line { indent: 0, tab: false }
     }
 }
 
@@ -231,7 +216,7 @@ impl YamlLexer {
         *at += length;
         // A line break is next, so its column does not matter.
         self.line += 1;
-        (self.begun, self.parent, self.mode) = (true, 0, Mode::After { blank: false });
+        (self.begun, self.inner, self.mode) = (true, 1, Mode::After { blank: false });
         Some(pair)
     }
 
@@ -297,10 +282,10 @@ impl YamlLexer {
             Mode::After { .. } => return self.after(w),
             Mode::Comment => return self.comment(w),
             Mode::Flow { .. } => return self.in_flow(w),
-            Mode::Plain(ref mut plain) => plain.next(w, self.parent, self.flow > 0),
+            Mode::Plain(ref mut plain) => plain.next(w, self.inner, self.flow > 0),
             Mode::Quoted(ref mut quoted) => quoted.next(w),
-            Mode::Block(ref mut block) => block.next(w, self.parent),
-            Mode::Text(ref mut text) => text.next(w, self.parent),
+            Mode::Block(ref mut block) => block.next(w, self.inner),
+            Mode::Text(ref mut text) => text.next(w, self.inner),
         };
         if let Break(YamlLexeme::Stop) = step {
             self.mode = self.after_scalar();

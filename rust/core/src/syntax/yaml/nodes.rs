@@ -130,7 +130,7 @@ impl YamlLexer {
                 b'-' => {
                     w.at += 1;
                     self.begun = true;
-                    self.parent = self.column as isize;
+                    self.inner = self.column + 1;
                     return Break(YamlLexeme::Dash);
                 }
                 b'?' => Some(NO_COMPLEX_KEY),
@@ -157,7 +157,7 @@ impl YamlLexer {
 
     fn key<'w>(&mut self, text: String, quoted: bool) -> YamlStep<'w> {
         self.begun = true;
-        self.parent = self.column as isize;
+        self.inner = self.column + 1;
         self.text = false;
         self.gap.clear();
         self.out(YamlLexeme::Key { text, quoted }, Mode::Node { inline: true })

@@ -10,7 +10,7 @@ use crate::syntax::scan::{Scan, starts};
 const KEY_BLANKS: usize = 64;
 
 /// The length of a key, and where its colon ends.
-pub type Key = (usize, usize);
+pub type KeyBounds = (usize, usize);
 
 /// Whether `rest`, at the start of a line, begins with `---` or `...`.
 pub fn document_mark(rest: &str, last: bool) -> Scan {
@@ -19,7 +19,7 @@ pub fn document_mark(rest: &str, last: bool) -> Scan {
 }
 
 /// A plain key at the start of `rest`.
-pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usize) -> Scan<Key> {
+pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usize) -> Scan<KeyBounds> {
     let bytes = rest.as_bytes();
     let mut at = std::mem::take(seen);
     while let Some(&byte) = bytes.get(at) {
@@ -48,7 +48,7 @@ pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usi
 }
 
 /// A quoted key at the start of `rest`.
-pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Scan<Key> {
+pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Scan<KeyBounds> {
     let bytes = rest.as_bytes();
     let quote = bytes[0];
     let mut at = std::mem::take(seen).max(1);

@@ -33,10 +33,10 @@ pub enum Stopped {
 const NESTED_KEY: &str = "plain text contains a colon and a space: put it into double quotes";
 
 impl PlainScalar {
-    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, flow: bool) -> YamlStep<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, inner: usize, flow: bool) -> YamlStep<'w> {
         loop {
             if self.line.is_some() {
-                self.indentation(w, parent, flow)?;
+                self.indentation(w, inner, flow)?;
             }
             self.content(w, flow)?;
         }
@@ -47,7 +47,7 @@ impl PlainScalar {
         Break(YamlLexeme::Stop)
     }
 
-    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, flow: bool) -> YamlStep<'w> {
+    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, inner: usize, flow: bool) -> YamlStep<'w> {
         let Some((indent, tab)) = &mut self.line else { return Continue(()) };
         let byte = loop {
             match w.text.as_bytes().get(w.at) {
@@ -75,7 +75,7 @@ impl PlainScalar {
         if byte == b'#' {
             return self.stop(Stopped::Comment);
         }
-        if !flow && indent as isize <= parent {
+        if !flow && indent < inner {
             return self.stop(line);
         }
         self.line = None;

@@ -76,7 +76,7 @@ impl TextScalar {
         if let TextState::Over(line) = self.state { line } else { None }
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, inner: usize) -> YamlStep<'w> {
         loop {
             if self.verbatim && !self.reported {
                 self.reported = true;
@@ -86,7 +86,7 @@ impl TextScalar {
                 TextState::Start => self.start(w)?,
                 TextState::Brackets { .. } => self.brackets(w)?,
                 TextState::First | TextState::Line => self.line(w)?,
-                TextState::Indentation(indent) => self.indentation(w, parent, indent)?,
+                TextState::Indentation(indent) => self.indentation(w, inner, indent)?,
                 TextState::Comment => self.comment(w)?,
                 TextState::Over(_) => return Break(YamlLexeme::Stop),
             }
@@ -240,7 +240,7 @@ impl TextScalar {
     }
 
     /// At the start of a line: does it belong to the text?
-    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, indent: usize) -> YamlStep<'w> {
+    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, inner: usize, indent: usize) -> YamlStep<'w> {
         let blanks = w.blanks();
         let indent = indent + memchr::memchr_iter(b' ', blanks.as_bytes()).count();
         self.raw.push_str(blanks);
@@ -252,7 +252,7 @@ impl TextScalar {
         if self.line_break(w)? {
             return Continue(());
         }
-        let deeper = indent as isize > parent;
+        let deeper = indent >= inner;
         let ends = w.ends.close(rest, true, w.last);
         let ends = ends.or(|| if deeper { Scan::NoMatch } else { w.ends.open(rest, w.last) });
         let ends = ends.or(|| if indent == 0 { peek::document_mark(rest, w.last) } else { Scan::NoMatch });
