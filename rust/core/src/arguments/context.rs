@@ -80,7 +80,7 @@ impl<'a> Input<'a> {
     }
 
     /// [`Context::repair`] with the sentence that says what strict mode does not accept.
-    pub fn repair(&mut self, repair: Repair, message: impl Into<String>) -> Result<(), Bad> {
+    pub fn repair(&mut self, repair: Repair, message: impl Into<String>) -> Result<(), ReadError> {
         self.cx.repair_or(self.report, repair, || message.into())
     }
 }
@@ -102,7 +102,7 @@ pub struct Failure {
 }
 
 /// Why a part of a call cannot be read, and a sentence for the model.
-pub type Bad = (ErrorKind, String);
+pub type ReadError = (ErrorKind, String);
 
 /// What came of a window; `Input::at` says how much was consumed.
 #[derive(Debug)]
@@ -131,8 +131,8 @@ pub fn steps(mut step: impl FnMut() -> Flow) -> Progress {
     }
 }
 
-impl From<Bad> for Progress {
-    fn from((kind, message): Bad) -> Self {
+impl From<ReadError> for Progress {
+    fn from((kind, message): ReadError) -> Self {
         Progress::Failed(Failure { kind, message, recovery: Recovery::Body })
     }
 }
@@ -251,7 +251,12 @@ impl<'a> Context<'a> {
     }
 
     /// The same with the sentence that says what strict mode does not accept.
-    pub fn repair_or(&self, report: &mut Report, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
+    pub fn repair_or(
+        &self,
+        report: &mut Report,
+        repair: Repair,
+        message: impl FnOnce() -> String,
+    ) -> Result<(), ReadError> {
         self.repair(report, repair).map_err(|kind| (kind, message()))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::builder::{PathSegment, Target, To, push_comma};
 use super::tree::{Lists, TreeWriter, ValuePath, is_whole_list, repeats};
-use super::{ArgumentsBuilder, Bad, Context, Report, keys, messages};
+use super::{ArgumentsBuilder, Context, ReadError, Report, keys, messages};
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
 use crate::syntax::json::push_str;
@@ -51,7 +51,7 @@ impl Fields {
     }
 
     /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
-    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, key: &str, exact: bool) -> Result<Slot, Bad> {
+    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, key: &str, exact: bool) -> Result<Slot, ReadError> {
         let (key, node) = match self.waiting.entry(key) {
             Some((key, waiting)) => (key.clone(), waiting.node),
             None => {
@@ -69,7 +69,7 @@ impl Fields {
         report: &mut Report,
         mut slot: Slot,
         tree: UntypedValue,
-    ) -> Result<(), Bad> {
+    ) -> Result<(), ReadError> {
         let node = slot.node;
         let Some(position) = self.waiting.position(&slot.key) else {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
@@ -94,7 +94,7 @@ impl Fields {
     }
 
     /// The call ends: puts what has waited into its place, and reports what is missing. The last bracket is left to write.
-    pub fn finish(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+    pub fn finish(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         for position in 0..self.waiting.len() {
             let (key, waiting) = self.waiting.at(position);
             let start = report.args.begin(waiting.target, key);
@@ -126,7 +126,7 @@ impl Waiting {
         at: &ValuePath<'_>,
         tree: &UntypedValue,
         lists: Lists,
-    ) -> Result<(), Bad> {
+    ) -> Result<(), ReadError> {
         let start = report.args.json.len();
         let node = cx.schema.item(self.node, self.count);
         TreeWriter { cx, report, lists }.value(node, &at.item(self.count), 2, tree)?;
@@ -158,8 +158,8 @@ impl Slot {
         mut self,
         cx: &Context<'_>,
         report: &mut Report,
-        write: impl FnOnce(&mut Report, NodeId, &ValuePath<'_>) -> Result<(), Bad>,
-    ) -> Result<(), Bad> {
+        write: impl FnOnce(&mut Report, NodeId, &ValuePath<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         self.begin(cx, report)?;
         let key = self.key.clone();
         write(report, self.node, &ValuePath::field(&key))?;
@@ -167,7 +167,7 @@ impl Slot {
     }
 
     /// Begins a string that is pushed as it comes.
-    pub fn start(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+    pub fn start(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         self.begin(cx, report)?;
         report.args.json.push('"');
         Ok(())
@@ -184,17 +184,17 @@ impl Slot {
     }
 
     /// The string that was started is complete.
-    pub fn end(self, report: &mut Report) -> Result<(), Bad> {
+    pub fn end(self, report: &mut Report) -> Result<(), ReadError> {
         report.args.json.push('"');
         self.done(report)
     }
 
-    fn place(&self, cx: &Context<'_>, report: &mut Report, piece: bool) -> Result<Target, Bad> {
+    fn place(&self, cx: &Context<'_>, report: &mut Report, piece: bool) -> Result<Target, ReadError> {
         let steps = [PathSegment { from: cx.schema.root, to: To::Key(self.key.clone()) }];
         report.args.place(&steps, piece).map_err(|_| self.twice())
     }
 
-    fn begin(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+    fn begin(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         self.begun = Some(if report.args.takes_live(&self.key) {
             (report.args.begin_member(&self.key), None)
         } else {
@@ -204,7 +204,7 @@ impl Slot {
         Ok(())
     }
 
-    fn done(self, report: &mut Report) -> Result<(), Bad> {
+    fn done(self, report: &mut Report) -> Result<(), ReadError> {
         match self.begun {
             Some((start, None)) => report.args.end_member(self.key, start),
             Some((start, Some(target))) if report.args.end(target, start) => {}
@@ -213,7 +213,7 @@ impl Slot {
         Ok(())
     }
 
-    fn twice(&self) -> Bad {
+    fn twice(&self) -> ReadError {
         messages::twice(&self.path())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::builder::{ArgumentsBuilder, Collision, PathSegment, Target, To};
-use super::{Bad, Context, Report, messages};
+use super::{Context, ReadError, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
 use crate::schema::{Additional, Choice, Node, NodeId, ObjectType, Schema, UNKNOWN};
@@ -100,7 +100,7 @@ pub fn are_of_list<'k>(mut keys: impl Iterator<Item = &'k str> + Clone) -> bool 
 }
 
 /// Resolves a key against the tool's schema. The error is the kind, and a sentence.
-pub fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<ResolvedKey, Bad> {
+pub fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<ResolvedKey, ReadError> {
     let segments = segments(key);
     if segments.len() > cx.limits.key_segments {
         let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
@@ -185,7 +185,7 @@ pub fn named(
     exact: bool,
     path: &dyn Fn() -> String,
     has: Has<'_>,
-) -> Result<(Arc<str>, NodeId), Bad> {
+) -> Result<(Arc<str>, NodeId), ReadError> {
     if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
         if let Some((name, node)) = object.properties.entry(key) {
             return Ok((name.clone(), *node));
@@ -206,7 +206,7 @@ pub fn meant(
     key: &str,
     folds: bool,
     has: Option<Has<'_>>,
-) -> Result<Option<(Arc<str>, NodeId)>, Bad> {
+) -> Result<Option<(Arc<str>, NodeId)>, ReadError> {
     let numbered = || has.and_then(|has| numbered(object, key, &|name| has(&report.args, name)));
     let (repair, (name, node)) = match object.folded(key).filter(|_| folds) {
         Some(alike) => (Repair::KeyStyle, alike),

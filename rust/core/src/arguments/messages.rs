@@ -1,6 +1,6 @@
 //! Sentences for the model that say what is wrong. The parser adds the example of a call.
 
-use super::{Bad, Context, MAX_PROBLEM_BYTES, example};
+use super::{Context, MAX_PROBLEM_BYTES, ReadError, example};
 use crate::error::{ErrorKind, ProblemKind};
 use crate::limits::Limits;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
@@ -120,7 +120,7 @@ pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
 }
 
 /// A value that was given before, and not the same.
-pub fn twice(path: &str) -> Bad {
+pub fn twice(path: &str) -> ReadError {
     (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once."))
 }
 

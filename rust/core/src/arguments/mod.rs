@@ -15,7 +15,8 @@ pub mod tree;
 pub use beyond_float::{beyond_float, may_be_beyond_float};
 pub use builder::ArgumentsBuilder;
 pub use context::{
-    Bad, CallWriter, Context, Failure, Flow, Input, MAX_PROBLEM_BYTES, MAX_PROBLEMS, Progress, Report, missing, steps,
+    CallWriter, Context, Failure, Flow, Input, MAX_PROBLEM_BYTES, MAX_PROBLEMS, Progress, ReadError, Report, missing,
+    steps,
 };
 pub use example::{Given, example, example_members};
 pub use fields::{Fields, Slot};

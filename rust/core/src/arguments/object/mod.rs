@@ -5,7 +5,7 @@ mod values;
 
 use std::mem::take;
 
-use super::{Bad, Context, Failure, Flow, Input, Progress, Report, messages};
+use super::{Context, Failure, Flow, Input, Progress, ReadError, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_number, is_plain, plain_string, push_char};
@@ -135,7 +135,22 @@ impl Object {
         Err(Progress::Failed(Failure { kind, message, recovery }))
     }
 
-    fn read(&mut self, input: &mut Input<'_>) -> Result<(), Bad> {
+    /// Reads a whole text. Returns what follows the value, `None` if it is not complete.
+    pub fn read_all<'t>(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        text: &'t str,
+    ) -> Result<Option<&'t str>, ReadError> {
+        let mut input = Input { cx: *cx, report, window: text, at: 0, last: true };
+        match self.feed(&mut input) {
+            Ok(()) => Ok(Some(&text[input.at..])),
+            Err(Progress::Failed(failure)) => Err((failure.kind, failure.message)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn read(&mut self, input: &mut Input<'_>) -> Result<(), ReadError> {
         let Input { cx, window, .. } = *input;
         while self.expect != Expect::Nothing {
             let place = self.expect.tokens();
@@ -211,7 +226,7 @@ impl Object {
     }
 
     /// Takes a string in one step if it is complete and plain. False: it is not.
-    fn plain(&mut self, input: &mut Input<'_>) -> Result<bool, Bad> {
+    fn plain(&mut self, input: &mut Input<'_>) -> Result<bool, ReadError> {
         let Some((text, length)) = plain_string(input.rest()) else { return Ok(false) };
         let is_key = matches!(self.expect, Expect::Key { .. });
         if !is_key && self.ends(&input.cx, &input.rest()[length..], input.last) != Some(true) {
@@ -238,7 +253,7 @@ impl Object {
         quotes.ends(cx, rest, last, self.brackets(), |at| self.values.bracket(at))
     }
 
-    fn lexeme(&mut self, cx: &Context<'_>, report: &mut Report, lexeme: JsonLexeme<'_>) -> Result<(), Bad> {
+    fn lexeme(&mut self, cx: &Context<'_>, report: &mut Report, lexeme: JsonLexeme<'_>) -> Result<(), ReadError> {
         match (lexeme, self.expect) {
             (JsonLexeme::Bad(_), Expect::Colon) if self.values.last_key().is_some_and(|key| key.ends_with('=')) => {
                 return Err(self.invalid(ErrorKind::InvalidJson, "a key must be followed by a colon, not by ="));
@@ -294,21 +309,21 @@ impl Object {
         Ok(())
     }
 
-    fn lax(&mut self, cx: &Context<'_>, report: &mut Report, what: &str) -> Result<(), Bad> {
+    fn lax(&mut self, cx: &Context<'_>, report: &mut Report, what: &str) -> Result<(), ReadError> {
         if self.notation == Notation::Keywords {
             return Ok(());
         }
         cx.repair(report, Repair::RelaxedJson).map_err(|kind| self.invalid(kind, what))
     }
 
-    fn invalid(&self, kind: ErrorKind, what: &str) -> Bad {
+    fn invalid(&self, kind: ErrorKind, what: &str) -> ReadError {
         if self.notation == Notation::Keywords && kind == ErrorKind::InvalidJson {
             return (ErrorKind::MalformedCall, messages::NO_KEYWORDS.to_owned());
         }
         (kind, messages::invalid_json(&self.values.path(), what))
     }
 
-    fn key(&mut self, cx: &Context<'_>, report: &mut Report, key: &str) -> Result<(), Bad> {
+    fn key(&mut self, cx: &Context<'_>, report: &mut Report, key: &str) -> Result<(), ReadError> {
         self.values.key(cx, report, key)?;
         self.expect = Expect::Colon;
         Ok(())
@@ -319,13 +334,13 @@ impl Object {
         self.expect = if all { Expect::Nothing } else { Expect::Comma };
     }
 
-    fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+    fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         let all = self.values.close(cx, report)?;
         self.behind(all);
         Ok(())
     }
 
-    fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str) -> Result<(), Bad> {
+    fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str) -> Result<(), ReadError> {
         let literal = match word {
             "True" => "true",
             "False" => "false",
@@ -365,7 +380,7 @@ impl Object {
     }
 
     /// The quote ends the string. An error if it opens another one in the second reading.
-    fn agrees(&mut self) -> Result<(), Bad> {
+    fn agrees(&mut self) -> Result<(), ReadError> {
         let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.opened());
         let Some(open) = open else { return Ok(()) };
         self.lexer.reopen(open);
@@ -373,7 +388,7 @@ impl Object {
     }
 
     /// The quote that ended the string is content of it.
-    fn keep(&mut self, cx: &Context<'_>, report: &mut Report, quote: u8, rest: &str) -> Result<(), Bad> {
+    fn keep(&mut self, cx: &Context<'_>, report: &mut Report, quote: u8, rest: &str) -> Result<(), ReadError> {
         cx.repair(report, Repair::InnerQuotes).map_err(|kind| self.invalid(kind, INNER_QUOTE))?;
         if self.is_ambiguous(cx, report, quote, rest) {
             return Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE));
@@ -407,7 +422,7 @@ impl Object {
         known && rest[ws_run(rest, 0)..].starts_with(':')
     }
 
-    fn string_end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+    fn string_end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         if let Some(quotes) = &mut self.quotes
             && take(&mut quotes.kept).is_some()
         {

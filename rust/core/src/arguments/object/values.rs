@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Object;
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
-use crate::arguments::{ArgumentsBuilder, Bad, Context, Input, MAX_PROBLEM_BYTES, Progress, Report, keys, messages};
+use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
@@ -143,7 +143,7 @@ impl Values {
     }
 
     /// The key of the value that comes next.
-    pub fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), Bad> {
+    pub fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, Some(written))?;
         }
@@ -197,7 +197,7 @@ impl Values {
     }
 
     /// A word. `quoted`: it is not JSON, and is taken for a string.
-    pub fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str, quoted: bool) -> Result<bool, Bad> {
+    pub fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str, quoted: bool) -> Result<bool, ReadError> {
         self.begin(cx, report);
         if word != "null" {
             return self.scalar(cx, report, word, quoted);
@@ -216,7 +216,13 @@ impl Values {
     }
 
     /// The whole text of a scalar. True: that is all.
-    pub fn scalar(&mut self, cx: &Context<'_>, report: &mut Report, text: &str, quoted: bool) -> Result<bool, Bad> {
+    pub fn scalar(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        text: &str,
+        quoted: bool,
+    ) -> Result<bool, ReadError> {
         let start = report.args.json.len();
         let Outcome { converted, problem } =
             coercion::scalar(cx.schema, self.node, text, quoted, &mut report.args.json);
@@ -231,7 +237,7 @@ impl Values {
 
     /// No choice takes the text, which is written from `start` on.
     #[cold]
-    fn mismatch(&self, cx: &Context<'_>, report: &mut Report, text: &str, start: usize) -> Result<(), Bad> {
+    fn mismatch(&self, cx: &Context<'_>, report: &mut Report, text: &str, start: usize) -> Result<(), ReadError> {
         let mends = cx.near_misses;
         let Some(literal) = mends.then(|| coercion::unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
             self.violation(cx, report, text);
@@ -243,7 +249,7 @@ impl Values {
     }
 
     #[cold]
-    fn repair(&self, cx: &Context<'_>, report: &mut Report, repair: Repair, value: &str) -> Result<(), Bad> {
+    fn repair(&self, cx: &Context<'_>, report: &mut Report, repair: Repair, value: &str) -> Result<(), ReadError> {
         cx.repair_or(report, repair, || {
             let expected = messages::expected(cx.schema, self.node);
             format!("{}: {} must be {expected}.", self.path(), messages::shorten(value))
@@ -255,7 +261,7 @@ impl Values {
         report.violation(cx, self.node, kind, || self.path(), value);
     }
 
-    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), Bad> {
+    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), ReadError> {
         if self.brackets + self.above >= cx.limits.depth {
             return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
@@ -302,14 +308,14 @@ impl Values {
 
     /// The object after this many frames becomes the only item of a list.
     #[cold]
-    fn lone(&self, cx: &Context<'_>, report: &mut Report, frames: usize) -> Result<(), Bad> {
+    fn lone(&self, cx: &Context<'_>, report: &mut Report, frames: usize) -> Result<(), ReadError> {
         let path = || self.path_of(&self.frames[..frames]);
         cx.repair_or(report, Repair::Coerced, || format!("{}: a list is expected: [{{…}}].", path()))
     }
 
     /// What may be a lone item has this for its first key, or none.
     #[cold]
-    fn first_key(&mut self, cx: &Context<'_>, report: &mut Report, key: Option<&str>) -> Result<(), Bad> {
+    fn first_key(&mut self, cx: &Context<'_>, report: &mut Report, key: Option<&str>) -> Result<(), ReadError> {
         let Some(PossibleWrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
         if !*lone {
             return Ok(());
@@ -331,7 +337,7 @@ impl Values {
 
     /// A possible wrapper is complete: reads its content, or else the object itself, as the expected type.
     #[cold]
-    fn unwrap(&mut self, cx: &Context<'_>, report: &mut Report, wrapper: PossibleWrapper) -> Result<bool, Bad> {
+    fn unwrap(&mut self, cx: &Context<'_>, report: &mut Report, wrapper: PossibleWrapper) -> Result<bool, ReadError> {
         let PossibleWrapper { node, start, holds, .. } = wrapper;
         self.node = node;
         let mut text = report.args.json.split_off(start);
@@ -343,16 +349,13 @@ impl Values {
         text.push(' ');
         let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
         object.values.unwrapped = true;
-        let mut input = Input { cx: *cx, report, window: &text, at: 0, last: true };
-        if let Err(Progress::Failed(failure)) = object.feed(&mut input) {
-            return Err((failure.kind, failure.message));
-        }
+        object.read_all(cx, report, &text)?;
         report.args.release_if(holds);
         self.end(report)
     }
 
     /// The innermost bracket closes. True: and with it all.
-    pub fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, Bad> {
+    pub fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, None)?;
         }
@@ -390,7 +393,7 @@ impl Values {
     }
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
-    pub fn end(&mut self, report: &mut Report) -> Result<bool, Bad> {
+    pub fn end(&mut self, report: &mut Report) -> Result<bool, ReadError> {
         while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             report.args.json.push(']');
             self.frames.pop();

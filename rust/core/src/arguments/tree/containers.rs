@@ -6,7 +6,7 @@ use super::{Lists, TreeWriter, ValuePath, repeats};
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion;
 use crate::arguments::object::equal_literal;
-use crate::arguments::{ArgumentsBuilder, Bad, keys, messages};
+use crate::arguments::{ArgumentsBuilder, ReadError, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
@@ -14,7 +14,7 @@ use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::tree::UntypedValue;
 
 impl TreeWriter<'_, '_> {
-    fn deeper(&self, above: usize) -> Result<(), Bad> {
+    fn deeper(&self, above: usize) -> Result<(), ReadError> {
         if above < self.cx.limits.depth.min(RECURSION) {
             return Ok(());
         }
@@ -48,7 +48,7 @@ impl TreeWriter<'_, '_> {
         at: &ValuePath<'_>,
         above: usize,
         items: &mut dyn Iterator<Item = &UntypedValue>,
-    ) -> Result<(), Bad> {
+    ) -> Result<(), ReadError> {
         self.deeper(above)?;
         let id = self.container(id, at, b'[');
         let start = self.report.args.json.len();
@@ -67,8 +67,8 @@ impl TreeWriter<'_, '_> {
         &mut self,
         id: NodeId,
         above: usize,
-        write: impl FnOnce(&mut Self, NodeId) -> Result<(), Bad>,
-    ) -> Result<(), Bad> {
+        write: impl FnOnce(&mut Self, NodeId) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         self.deeper(above)?;
         self.report.args.json.push('[');
         write(self, self.cx.schema.item(id, 0))?;
@@ -82,7 +82,7 @@ impl TreeWriter<'_, '_> {
         at: &ValuePath<'_>,
         above: usize,
         members: &[(String, UntypedValue)],
-    ) -> Result<(), Bad> {
+    ) -> Result<(), ReadError> {
         let node = self.node(id);
         if let Some(items) = self.wrapped(id, members) {
             if self.lists == Lists::Own {
@@ -136,7 +136,7 @@ impl TreeWriter<'_, '_> {
         at: &ValuePath<'_>,
         above: usize,
         members: &[(String, UntypedValue)],
-    ) -> Result<(), Bad> {
+    ) -> Result<(), ReadError> {
         let mut keys: KeyMap<usize> = KeyMap::default();
         let mut groups: Vec<(NodeId, SmallVec<[&UntypedValue; 1]>)> = Vec::new();
         for (written, tree) in members {
@@ -173,7 +173,13 @@ impl TreeWriter<'_, '_> {
     }
 
     /// All values of one key.
-    fn member(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, trees: &[&UntypedValue]) -> Result<(), Bad> {
+    fn member(
+        &mut self,
+        id: NodeId,
+        at: &ValuePath<'_>,
+        above: usize,
+        trees: &[&UntypedValue],
+    ) -> Result<(), ReadError> {
         if let [tree] = trees {
             return self.value(id, at, above, tree);
         }

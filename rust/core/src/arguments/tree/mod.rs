@@ -6,7 +6,7 @@
 mod containers;
 mod path;
 
-use super::{Bad, Context, Input, Object, Progress, Report, messages};
+use super::{Context, Object, ReadError, Report, messages};
 use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
@@ -69,7 +69,13 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 
     /// A value of type `id`, `above` levels deep in the arguments. Recursion is as deep as the limits allow.
-    pub fn value(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, tree: &UntypedValue) -> Result<(), Bad> {
+    pub fn value(
+        &mut self,
+        id: NodeId,
+        at: &ValuePath<'_>,
+        above: usize,
+        tree: &UntypedValue,
+    ) -> Result<(), ReadError> {
         match tree {
             UntypedValue::Scalar { text, quoted: false } => self.bare(id, at, above, text),
             UntypedValue::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
@@ -78,7 +84,7 @@ impl<'c> TreeWriter<'_, 'c> {
         }
     }
 
-    fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
+    fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), ReadError> {
         self.cx.repair_or(self.report, repair, message)
     }
 
@@ -86,7 +92,7 @@ impl<'c> TreeWriter<'_, 'c> {
         self.report.violation(self.cx, id, kind, || at.path(), value);
     }
 
-    fn bare(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), Bad> {
+    fn bare(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), ReadError> {
         let node = self.node(id);
         if node.is_string() {
             push_string(&mut self.report.args.json, text);
@@ -124,7 +130,7 @@ impl<'c> TreeWriter<'_, 'c> {
         self.scalar(id, at, text, false)
     }
 
-    fn quoted(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), Bad> {
+    fn quoted(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), ReadError> {
         let node = self.node(id);
         let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'{' | b'['));
         if bracket.is_some_and(|bracket| node.takes(bracket))
@@ -136,7 +142,7 @@ impl<'c> TreeWriter<'_, 'c> {
         self.scalar(id, at, text, true)
     }
 
-    fn scalar(&mut self, id: NodeId, at: &ValuePath<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
+    fn scalar(&mut self, id: NodeId, at: &ValuePath<'_>, text: &str, quoted: bool) -> Result<(), ReadError> {
         let schema = self.cx.schema;
         let json = &mut self.report.args.json;
         let start = json.len();
@@ -157,7 +163,7 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 
     /// Writes what is JSON. False: it is none, and nothing was written.
-    fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, Bad> {
+    fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, ReadError> {
         let (length, problems, repairs) =
             (self.report.args.json.len(), self.report.problems.len(), self.report.repairs.len());
         // What may be undone must not be sent.
@@ -192,11 +198,9 @@ fn read_json(
     path: String,
     above: usize,
     text: &str,
-) -> Result<(), Bad> {
-    let mut input = Input { cx: *cx, report, window: text, at: 0, last: true };
-    match Object::new(cx, id, path, above).feed(&mut input) {
-        Ok(()) if trim(input.rest()).is_empty() => Ok(()),
-        Err(Progress::Failed(failure)) => Err((failure.kind, failure.message)),
+) -> Result<(), ReadError> {
+    match Object::new(cx, id, path, above).read_all(cx, report, text)? {
+        Some(rest) if trim(rest).is_empty() => Ok(()),
         _ => Err((ErrorKind::InvalidJson, String::new())),
     }
 }

@@ -107,14 +107,9 @@ impl CustomBody {
 
 /// The arguments, as the schema has them.
 fn typed(cx: Context<'_>, report: &mut Report, arguments: &str) -> Progress {
-    let mut object = Object::new(&cx, cx.schema.root, String::new(), 0);
-    let mut input = Input { cx, report, window: arguments, at: 0, last: true };
-    match object.feed(&mut input) {
-        Ok(()) => Progress::CallEnd,
-        Err(Progress::Failed(failure)) => Progress::Failed(Failure { recovery: Recovery::Body, ..failure }),
-        Err(_) => {
-            let (kind, message) = (ErrorKind::MalformedCall, messages::UNCLOSED.to_owned());
-            Progress::Failed(Failure { kind, message, recovery: Recovery::Body })
-        }
+    let read = Object::arguments(&cx).read_all(&cx, report, arguments);
+    match read.and_then(|rest| rest.ok_or_else(|| (ErrorKind::MalformedCall, messages::UNCLOSED.to_owned()))) {
+        Ok(_) => Progress::CallEnd,
+        Err(bad) => bad.into(),
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::envelope::format;
-use crate::protocols::bodies::envelope::unmarked::{Unmarked as Report, look};
+use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
 use crate::protocols::prompt::{Examples, Prompt};
@@ -73,15 +73,15 @@ impl Protocol for UnmarkedCalls {
             _ => return step,
         }
         match look(tools, &text[body..], last) {
-            Report::Call { body: inner, wrapped } => {
+            UnmarkedObject::Call { body: inner, wrapped } => {
                 let fenced = fence == Scan::Match(());
                 let markers = if fenced { Markers::Fence { wrapped } } else { Markers::Bracket { wrapped } };
                 let opening = Opening::Envelope(None, markers);
                 let (open, body) = (open.max(body + 1), body + inner);
                 Attempt::Call { lead, open, name: None, body, opening, style: None }
             }
-            Report::Need => Attempt::Incomplete,
-            Report::Text | Report::Unknown | Report::Broken => step,
+            UnmarkedObject::Need => Attempt::Incomplete,
+            UnmarkedObject::Text | UnmarkedObject::Unknown | UnmarkedObject::Broken => step,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::{Envelope, EnvelopeState, fail};
-use crate::arguments::{Bad, Flow, Input, Progress};
+use crate::arguments::{Flow, Input, Progress, ReadError};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{JsonLexeme, TokenSet};
 use crate::syntax::scan::{Scan, first_chars, starts};
@@ -37,7 +37,7 @@ impl Envelope {
         }
     }
 
-    fn missing_bracket(&self, input: &mut Input<'_>) -> Result<(), Bad> {
+    fn missing_bracket(&self, input: &mut Input<'_>) -> Result<(), ReadError> {
         self.repair(input, Repair::UnbalancedBrackets, "a bracket is missing at its end")
     }
 

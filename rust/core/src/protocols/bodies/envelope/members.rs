@@ -109,14 +109,11 @@ impl Envelope {
         }
         let quotes = encoded.then(|| Quotes::new(0, &[]));
         self.object.renew(self.lexer.fresh(), input.cx.schema.root, quotes);
-        let mut inner = Input { cx: input.cx, report: &mut *input.report, window: source, at: 0, last: true };
-        match self.object.feed(&mut inner) {
-            Err(Progress::Failed(failure)) => Err(Progress::Failed(failure)),
-            read if encoded && (read.is_err() || !inner.rest().trim().is_empty()) => {
-                fail(ErrorKind::InvalidJson, "the arguments must be one object")
-            }
-            _ => Ok(()),
+        let rest = self.object.read_all(&input.cx, input.report, source)?;
+        if encoded && rest.is_none_or(|rest| !rest.trim().is_empty()) {
+            return fail(ErrorKind::InvalidJson, "the arguments must be one object");
         }
+        Ok(())
     }
 
     /// The arguments are given again: they must be the same.

@@ -13,14 +13,14 @@ use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use crate::arguments::object::Quotes;
-use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Input, Object, Progress, Report};
+use crate::arguments::{ArgumentsBuilder, Context, Failure, Flow, Input, Object, Progress, ReadError, Report, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
-use unmarked::{Unmarked, look};
+use unmarked::{UnmarkedObject, look};
 
 use members::{KEYS, Role};
 use recovery::EnvelopeRecovery;
@@ -82,22 +82,16 @@ pub struct Envelope {
 
 impl Body for Envelope {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress {
-        loop {
-            match self.step(input) {
-                Ok(()) => {}
-                Err(Progress::Failed(failure)) => {
-                    let sound = !matches!(
-                        failure.kind,
-                        ErrorKind::InvalidJson
-                            | ErrorKind::UnterminatedValue
-                            | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
-                    );
-                    self.lose(sound, (input.window, input.at));
-                    return Progress::Failed(Failure { recovery: Recovery::Body, ..failure });
-                }
-                Err(step) => return step,
-            }
-        }
+        let step = steps(|| self.step(input));
+        let Progress::Failed(failure) = step else { return step };
+        let sound = !matches!(
+            failure.kind,
+            ErrorKind::InvalidJson
+                | ErrorKind::UnterminatedValue
+                | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
+        );
+        self.lose(sound, (input.window, input.at));
+        Progress::Failed(Failure { recovery: Recovery::Body, ..failure })
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
@@ -106,7 +100,7 @@ impl Body for Envelope {
         }
         let list = if self.list { self.around() } else { 0 };
         match &mut self.state {
-            EnvelopeState::Recovering(recovery) => recovery.read(input, self.bare, list),
+            EnvelopeState::Recovering(lost) => lost.read(input, self.bare, list),
             _ => Progress::Incomplete,
         }
     }
@@ -219,8 +213,8 @@ impl Envelope {
         match input.next_byte()? {
             b'[' if !self.list => self.list = true,
             _ if self.guarded => match input.cx.tools.map(|tools| look(tools, input.rest(), input.last)) {
-                Some(Unmarked::Need) => return Err(Progress::Incomplete),
-                Some(Unmarked::Text) => {
+                Some(UnmarkedObject::Need) => return Err(Progress::Incomplete),
+                Some(UnmarkedObject::Text) => {
                     return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
                 }
                 _ => self.state = EnvelopeState::Key { first: true },
@@ -231,7 +225,7 @@ impl Envelope {
         Ok(())
     }
 
-    fn repair(&self, input: &mut Input<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
+    fn repair(&self, input: &mut Input<'_>, repair: Repair, what: &str) -> Result<(), ReadError> {
         input.cx.repair_or(input.report, repair, || said(what))
     }
 

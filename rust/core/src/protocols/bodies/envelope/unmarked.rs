@@ -31,7 +31,7 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "ob
 
 /// What the JSON object that begins here is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unmarked {
+pub enum UnmarkedObject {
     Need,
     Text,
     /// It names something that is not a tool.
@@ -55,13 +55,13 @@ struct Peek<'t> {
     last: bool,
 }
 
-type Peeked<T> = Result<T, Unmarked>;
+type Peeked<T> = Result<T, UnmarkedObject>;
 
 impl<'t> Peek<'t> {
     fn next(&mut self, place: TokenSet) -> Peeked<JsonLexeme<'t>> {
         match self.lexer.next(self.text, &mut self.at, self.last, place) {
-            JsonLexeme::Need if !self.last => Err(Unmarked::Need),
-            JsonLexeme::Need => Err(Unmarked::Text),
+            JsonLexeme::Need if !self.last => Err(UnmarkedObject::Need),
+            JsonLexeme::Need => Err(UnmarkedObject::Text),
             JsonLexeme::Bad(_) | JsonLexeme::Lax(_) => Err(self.wrong()),
             lexeme => Ok(lexeme),
         }
@@ -72,8 +72,8 @@ impl<'t> Peek<'t> {
     }
 
     /// The text here is not valid JSON.
-    fn wrong(&self) -> Unmarked {
-        if self.named { Unmarked::Broken } else { Unmarked::Text }
+    fn wrong(&self) -> UnmarkedObject {
+        if self.named { UnmarkedObject::Broken } else { UnmarkedObject::Text }
     }
 
     /// The rest of the open string, as far as `more` wants it: it is told what was read. `None`: it wanted no more.
@@ -122,14 +122,14 @@ impl<'t> Peek<'t> {
     }
 
     /// At the first bracket.
-    fn look(&mut self, tools: &Tools) -> Peeked<Unmarked> {
+    fn look(&mut self, tools: &Tools) -> Peeked<UnmarkedObject> {
         let mut body = self.at;
         let first = self.next(TokenSet::Value)?;
         if first == JsonLexeme::Punct(b'[') {
             self.expect(TokenSet::Value, b'{')?;
         }
         if !self.is_first_key() {
-            return Err(Unmarked::Text);
+            return Err(UnmarkedObject::Text);
         }
         let before = self.at;
         let wrapped = first != JsonLexeme::Punct(b'[') && self.key()?.as_deref() == Some("tool_calls");
@@ -141,8 +141,8 @@ impl<'t> Peek<'t> {
             self.at = before;
         }
         match self.is_call(tools) {
-            Ok(true) | Err(Unmarked::Broken) => Ok(Unmarked::Call { body, wrapped }),
-            Ok(false) => Err(Unmarked::Text),
+            Ok(true) | Err(UnmarkedObject::Broken) => Ok(UnmarkedObject::Call { body, wrapped }),
+            Ok(false) => Err(UnmarkedObject::Text),
             Err(look) => Err(look),
         }
     }
@@ -157,11 +157,11 @@ impl<'t> Peek<'t> {
             match (&*key, self.next(TokenSet::Value)?, tool) {
                 ("name" | "tool" | "function", JsonLexeme::StringStart, None) => {
                     let name = self.string()?;
-                    tool = Some(tools.find(&name).map(|at| tools.at(at)).ok_or(Unmarked::Unknown)?);
+                    tool = Some(tools.find(&name).map(|at| tools.at(at)).ok_or(UnmarkedObject::Unknown)?);
                     self.named = true;
                 }
                 ("name" | "tool" | "function", JsonLexeme::Word(name), None) if tools.find(name).is_some() => {
-                    return Err(Unmarked::Broken);
+                    return Err(UnmarkedObject::Broken);
                 }
                 ("function", JsonLexeme::Punct(b'{'), None) => {
                     formal = true;
@@ -234,7 +234,7 @@ impl<'t> Peek<'t> {
 }
 
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
-pub fn look(tools: &Tools, text: &str, last: bool) -> Unmarked {
+pub fn look(tools: &Tools, text: &str, last: bool) -> UnmarkedObject {
     let end = first_chars(text, ATTEMPT_CHARS);
     let lexer = JsonLexer::new(true).in_calls().with_comments();
     let mut peek = Peek { lexer, named: false, text: &text[..end], at: 0, last: last || end < text.len() };

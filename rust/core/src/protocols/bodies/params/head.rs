@@ -10,7 +10,7 @@ use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closers, ws_run};
 use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
-use crate::syntax::xml::decode_part;
+use crate::syntax::xml::decode;
 
 #[derive(Debug, Default)]
 pub struct TagAttributes {
@@ -33,12 +33,6 @@ impl TagAttributes {
     pub fn of_parameter() -> Self {
         TagAttributes { parameter: true, ..TagAttributes::default() }
     }
-}
-
-fn decoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    decode_part(text, true, &mut |part| out.push_str(part));
-    out
 }
 
 fn malformed(what: &str) -> Flow {
@@ -64,7 +58,7 @@ impl Params {
             }
             Attribute::Pair { key, value, end } => {
                 let quoted = value.end < end;
-                self.add(&rest[key], decoded(&rest[value]));
+                self.add(&rest[key], decode(&rest[value]).into_owned());
                 input.at += end;
                 self.head.quotes = if quoted { Alternation::CLOSED } else { Alternation::START };
                 self.head.looked = 0;

@@ -5,7 +5,7 @@ mod head;
 mod typing;
 mod value;
 
-use crate::arguments::{Bad, Context, Fields, Flow, Input, Lists, Progress, Report, steps};
+use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, ReadError, Report, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
@@ -166,7 +166,7 @@ impl Params {
         Ok(())
     }
 
-    fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Result<(), Bad> {
+    fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Result<(), ReadError> {
         if self.failed { Ok(()) } else { input.repair(repair, "Write the call in the usual form.") }
     }
 
@@ -178,7 +178,7 @@ impl Params {
     }
 
     /// The call is complete: what has waited is written.
-    fn complete(&mut self, input: &mut Input<'_>) -> Result<(), Bad> {
+    fn complete(&mut self, input: &mut Input<'_>) -> Result<(), ReadError> {
         if self.failed || self.whole {
             return Ok(());
         }
@@ -186,7 +186,7 @@ impl Params {
     }
 
     /// It is complete, and what should close it is not there.
-    fn complete_unclosed(&mut self, input: &mut Input<'_>) -> Result<(), Bad> {
+    fn complete_unclosed(&mut self, input: &mut Input<'_>) -> Result<(), ReadError> {
         self.repair(input, Repair::MissingClose)?;
         self.complete(input)
     }

@@ -2,7 +2,7 @@
 
 use crate::arguments::coercion;
 use crate::arguments::tree::{Lists, TreeWriter, ValuePath, is_json, is_literal};
-use crate::arguments::{Bad, Context, Report};
+use crate::arguments::{Context, ReadError, Report};
 use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
 use crate::syntax::json::{Value, is_number, parse, push_string};
@@ -38,7 +38,7 @@ pub fn write_text(
     id: NodeId,
     at: &ValuePath<'_>,
     text: &str,
-) -> Result<(), Bad> {
+) -> Result<(), ReadError> {
     let node = cx.schema.node(id);
     let json = &mut report.args.json;
     if node.is_string() {

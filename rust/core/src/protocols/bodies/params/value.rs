@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::mem::take;
 
 use super::typing::write_text;
-use crate::arguments::{Bad, Context, Flow, Input, Progress, Report, Slot};
+use crate::arguments::{Context, Flow, Input, Progress, ReadError, Report, Slot};
 use crate::error::ErrorKind;
 use crate::limits::NAME_CHARS;
 use crate::schema::Choice;
@@ -27,7 +27,7 @@ enum TagInValue {
 }
 
 /// What is around a value, which decides what ends it.
-struct Around<'a> {
+struct AroundValue<'a> {
     /// The tag of the function, and the tool's name.
     function: (CallTag, &'a str),
     declared: &'a dyn Fn(&str) -> bool,
@@ -100,7 +100,7 @@ impl ParameterValue {
     }
 
     /// It is written into that slot.
-    pub fn begin(&mut self, cx: &Context<'_>, report: &mut Report, mut slot: Slot) -> Result<(), Bad> {
+    pub fn begin(&mut self, cx: &Context<'_>, report: &mut Report, mut slot: Slot) -> Result<(), ReadError> {
         let choices = &cx.schema.node(slot.node()).choices;
         self.live = slot.is_string(cx);
         self.perhaps_null = choices.len() == 2 && choices.contains(&Choice::String) && choices.contains(&Choice::Null);
@@ -161,7 +161,7 @@ impl ParameterValue {
     }
 
     /// Streams text that could have been null, once it cannot be null.
-    fn go_live(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+    fn go_live(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         let text = self.text.as_str();
         if !self.perhaps_null || "null".starts_with(text) || "None".starts_with(text) {
             return Ok(());
@@ -188,7 +188,7 @@ impl ParameterValue {
     fn read_to_end(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<bool> {
         let cx = input.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
-        let around = Around { function: (function, cx.tool), declared: &declared, last: input.last };
+        let around = AroundValue { function: (function, cx.tool), declared: &declared, last: input.last };
         loop {
             let rest = input.rest();
             let end = memchr::memchr(b'<', rest.as_bytes());
@@ -234,7 +234,7 @@ impl ParameterValue {
     }
 
     /// The value is complete.
-    pub fn end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), Bad> {
+    pub fn end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         let Some(slot) = self.slot.take() else { return Ok(()) };
         if self.live {
             return slot.end(report);
@@ -246,8 +246,8 @@ impl ParameterValue {
 
 impl ValueTag {
     /// What this `<` begins. `line`: it is at the start of a line.
-    fn end(&self, rest: &str, around: &Around<'_>, line: bool, looked: &mut usize) -> Scan<TagInValue> {
-        let (row, &Around { function: (tag, name), declared, last }) = (self.row, around);
+    fn end(&self, rest: &str, around: &AroundValue<'_>, line: bool, looked: &mut usize) -> Scan<TagInValue> {
+        let (row, &AroundValue { function: (tag, name), declared, last }) = (self.row, around);
         match closes(rest, &self.tag, last) {
             Scan::Match(length) => {
                 return match self.closed(rest, length, around, looked) {
@@ -284,7 +284,7 @@ impl ValueTag {
     }
 
     /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
-    fn nearly_closes(&self, rest: &str, around: &Around<'_>) -> Scan {
+    fn nearly_closes(&self, rest: &str, around: &AroundValue<'_>) -> Scan {
         let end = first_chars(rest, NAME_CHARS);
         let (text, last) = (&rest[..end], around.last || end < rest.len());
         let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
@@ -304,8 +304,8 @@ impl ValueTag {
     }
 
     /// A closing tag of the value, of this many bytes: it counts only if what may follow a parameter follows.
-    fn closed(&self, rest: &str, length: usize, around: &Around<'_>, looked: &mut usize) -> Scan {
-        let &Around { function: (tag, name), declared, last } = around;
+    fn closed(&self, rest: &str, length: usize, around: &AroundValue<'_>, looked: &mut usize) -> Scan {
+        let &AroundValue { function: (tag, name), declared, last } = around;
         let end = ws_run(rest, length.max(*looked));
         *looked = end;
         let after = &rest[end..];
@@ -335,7 +335,7 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
         return true;
     }
     let opened = ParameterValue::new(row).opened;
-    let around = Around { function: (CallTag::Word(row.call.words[0]), ""), declared: &|_| false, last: false };
+    let around = AroundValue { function: (CallTag::Word(row.call.words[0]), ""), declared: &|_| false, last: false };
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
     let (mut from, mut since) = (0, None::<Alternation>);

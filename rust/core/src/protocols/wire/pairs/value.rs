@@ -4,7 +4,7 @@ use super::{NextState, PairsState, fail, gap, repair};
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::coercion;
 use crate::arguments::keys::ResolvedKey;
-use crate::arguments::{Bad, Context, Flow, Input, Report, messages};
+use crate::arguments::{Context, Flow, Input, ReadError, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::{Choice, NodeId};
 use crate::syntax::json::{push_char, push_str};
@@ -109,7 +109,7 @@ pub(super) fn empty(input: &mut Input<'_>, field: &ResolvedKey) -> NextState {
 }
 
 /// Types a complete text and puts it into its place.
-pub(super) fn typed(input: &mut Input<'_>, field: &ResolvedKey, text: &str, quoted: bool) -> Result<(), Bad> {
+pub(super) fn typed(input: &mut Input<'_>, field: &ResolvedKey, text: &str, quoted: bool) -> Result<(), ReadError> {
     let (cx, id) = (input.cx, field.node);
     let repeated = |_| messages::twice(&field.path());
     let probe = input.report.args.probe(&field.steps);

@@ -8,7 +8,7 @@ mod fast_path;
 mod recovery;
 
 use crate::arguments::elements::{ElementReader, Fault, Halt, Rules, content};
-use crate::arguments::{Bad, Context, Fields, Flow, Input, Lists, Progress, Report, Slot, messages, steps};
+use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, ReadError, Report, Slot, messages, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
@@ -256,7 +256,7 @@ impl Elements {
         name: &str,
         attributes: &str,
         closed: bool,
-    ) -> Result<ElementsState, Bad> {
+    ) -> Result<ElementsState, ReadError> {
         let cx = input.cx;
         let mut slot = self.fields.open(&cx, input.report, name, false)?;
         let node = cx.schema.node(slot.node());
@@ -363,7 +363,7 @@ fn malformed(message: &str) -> Flow {
 }
 
 /// Whether a fault is repairable in the current mode.
-fn allows(input: &mut Input<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
+fn allows(input: &mut Input<'_>, fault: Fault, refused: &mut Option<ReadError>) -> bool {
     if let Fault::Markup(what) = fault {
         *refused = input.repair(Repair::Markup, what).err();
     }

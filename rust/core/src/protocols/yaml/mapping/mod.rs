@@ -7,7 +7,7 @@ mod tag;
 mod typed;
 mod values;
 
-use crate::arguments::{Bad, Context, Fields, Flow, Input, Lists, Progress, Report, Slot, messages};
+use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, ReadError, Report, Slot, messages, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
@@ -69,23 +69,19 @@ const NO_MAPPING: &str = "the body of a call must consist of `key: value` lines"
 
 impl Body for Mapping {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress {
-        loop {
-            let flow = match &mut self.state {
-                MappingState::Start => self.start(input),
-                MappingState::Json(ObjectInTag::Complete) => self.behind(input),
-                MappingState::Json(object) => object.feed(input),
-                MappingState::On | MappingState::Closed => Err(Progress::CallEnd),
-                MappingState::Between if matches!(self.column, None | Some(0)) => self.lines(input),
-                _ => self.lexeme(input),
-            };
-            let Err(step) = flow else { continue };
-            if matches!(step, Progress::Failed(_))
-                && !matches!(self.state, MappingState::Json(ObjectInTag::Failed(_)) | MappingState::Closed)
-            {
-                self.state = MappingState::On;
-            }
-            return step;
+        let step = steps(|| match &mut self.state {
+            MappingState::Start => self.start(input),
+            MappingState::Json(ObjectInTag::Complete) => self.behind(input),
+            MappingState::Json(object) => object.feed(input),
+            MappingState::On | MappingState::Closed => Err(Progress::CallEnd),
+            MappingState::Between if matches!(self.column, None | Some(0)) => self.lines(input),
+            _ => self.lexeme(input),
+        });
+        let has_end = matches!(self.state, MappingState::Json(ObjectInTag::Failed(_)) | MappingState::Closed);
+        if matches!(step, Progress::Failed(_)) && !has_end {
+            self.state = MappingState::On;
         }
+        step
     }
 
     /// Recovers from an error: reads up to the closing tag, outside of text that may contain one.
@@ -280,7 +276,7 @@ impl Mapping {
         self.close(input)
     }
 
-    fn fault(&self, cx: &Context<'_>, fault: &YamlFault) -> Bad {
+    fn fault(&self, cx: &Context<'_>, fault: &YamlFault) -> ReadError {
         match fault {
             YamlFault::Malformed(what) => self.malformed(cx, what),
             YamlFault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value, {fault}. Give it once.")),
@@ -288,7 +284,7 @@ impl Mapping {
         }
     }
 
-    fn malformed(&self, cx: &Context<'_>, what: &str) -> Bad {
+    fn malformed(&self, cx: &Context<'_>, what: &str) -> ReadError {
         let (line, column) = self.lexer.place();
         let message = format!("{}, line {}, column {}: {what}.", cx.tool, line + 1, column + 1);
         (ErrorKind::MalformedCall, message)

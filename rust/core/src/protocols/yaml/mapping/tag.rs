@@ -15,7 +15,7 @@ pub(super) struct OpeningTag {
 }
 
 /// What ends the mapping.
-pub(super) struct Around<'a> {
+pub(super) struct MappingEnd<'a> {
     name: &'a str,
     declared: &'a str,
     form: Form,
@@ -25,12 +25,12 @@ pub(super) struct Around<'a> {
 }
 
 impl OpeningTag {
-    pub fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
-        Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
+    pub fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> MappingEnd<'a> {
+        MappingEnd { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
     }
 }
 
-impl Around<'_> {
+impl MappingEnd<'_> {
     /// The length of the closing tag at the beginning of `rest`.
     pub fn closer(&self, rest: &str, line: bool, last: bool) -> Scan<usize> {
         if !rest.starts_with('<') {
@@ -58,7 +58,7 @@ impl Around<'_> {
     }
 }
 
-impl Surroundings for Around<'_> {
+impl Surroundings for MappingEnd<'_> {
     fn close(&self, rest: &str, line: bool, last: bool) -> Scan {
         self.closer(rest, line, last).void()
     }

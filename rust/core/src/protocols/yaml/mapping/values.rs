@@ -2,7 +2,7 @@
 
 use super::typed::resolve;
 use super::{Mapping, MappingState, NO_MAPPING};
-use crate::arguments::{Bad, Flow, Input, Slot};
+use crate::arguments::{Flow, Input, ReadError, Slot};
 use crate::error::Repair;
 use crate::syntax::tree::UntypedValue;
 use crate::syntax::yaml::{Pair, TreeBuilder, YamlLexeme, json_of};
@@ -40,7 +40,7 @@ impl Mapping {
         quoted: bool,
         line: usize,
         column: usize,
-    ) -> Result<(), Bad> {
+    ) -> Result<(), ReadError> {
         match self.column {
             Some(own) if own == column => {}
             None => {
@@ -65,7 +65,12 @@ impl Mapping {
     }
 
     /// A part of a value.
-    pub(super) fn part(&mut self, input: &mut Input<'_>, lexeme: YamlLexeme<'_>, column: usize) -> Result<(), Bad> {
+    pub(super) fn part(
+        &mut self,
+        input: &mut Input<'_>,
+        lexeme: YamlLexeme<'_>,
+        column: usize,
+    ) -> Result<(), ReadError> {
         if let YamlLexeme::Start { quoted } = lexeme {
             self.watched = !quoted || self.lexer.in_block();
         }
@@ -94,7 +99,7 @@ impl Mapping {
     }
 
     /// The value that is open is complete.
-    pub(super) fn end_value(&mut self, input: &mut Input<'_>) -> Result<(), Bad> {
+    pub(super) fn end_value(&mut self, input: &mut Input<'_>) -> Result<(), ReadError> {
         match std::mem::replace(&mut self.state, MappingState::Between) {
             MappingState::Value(mut slot) if slot.is_string(&input.cx) => {
                 let key = slot.path();
@@ -130,7 +135,7 @@ impl Mapping {
         }
     }
 
-    fn put(&mut self, input: &mut Input<'_>, slot: Slot, mut tree: UntypedValue) -> Result<(), Bad> {
+    fn put(&mut self, input: &mut Input<'_>, slot: Slot, mut tree: UntypedValue) -> Result<(), ReadError> {
         resolve(input.cx.schema, slot.node(), &mut tree);
         self.fields.close(&input.cx, input.report, slot, tree)
     }
