@@ -1,13 +1,8 @@
-"""Requests kept within a context window, one by one; what an application stores stays unchanged.
-
-    context = compact_context(context_window=128_000, compress=summarize, count=tokenizer())
-    client = wrap(OpenAI(), middleware=[context])
-
-Without a client, `compact_tools(middleware=[context])` gives the hooks.
-"""
+"""Keeps each request within a context window; what an application stores stays unchanged."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from wirecall._apis.names import ApiName
@@ -31,6 +26,7 @@ Request = Mapping[str, Any]
 _MAX_FED = 10**12
 
 
+@dataclass(eq=False, repr=False)
 class CompactContext:
     """A middleware for `wrap` and `compact_tools`; made by `compact_context`. One serves any number of
     requests at once, in threads and in tasks.
@@ -42,13 +38,10 @@ class CompactContext:
     session.
     """
 
-    def __init__(
-        self, trim: Trim, compressor: Compressor | None, clear: Clear | None, max_sessions: int
-    ) -> None:
-        self._trim = trim
-        self._compressor = compressor
-        self._clear = clear
-        self._sessions = Sessions(max_sessions)
+    _trim: Trim
+    _compressor: Compressor | None
+    _clear: Clear | None
+    _sessions: Sessions
 
     def on_request(self, request: Request, *, api: ApiName, session: str | None = None) -> Request:
         """The request to send; the very request if nothing has to change.
@@ -175,7 +168,7 @@ def compact_context(
         if not isinstance(rule, Prune):
             raise TypeError(f"prune must be a Prune, not {type(rule).__name__}")
     at_least("max_sessions", max_sessions, 1)
-    return CompactContext(Trim(truncate, rules), compressor, clear, max_sessions)
+    return CompactContext(Trim(truncate, rules), compressor, clear, Sessions(max_sessions))
 
 
 def _is_async(given: Callable[..., object]) -> bool:

@@ -27,13 +27,8 @@ class Remembered(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A summary that is being made.
-
-    Attributes:
-        fed: `Session.fed` before the check.
-        messages: The messages of the request.
-        done: Has a result once the job has ended, with or without a summary.
-    """
+    """A summary that is being made for the messages of a request; `fed` is `Session.fed` before the check.
+    `done` has a result once the job has ended, with or without a summary."""
 
     fed: int | None
     messages: tuple[Message, ...]
@@ -79,7 +74,7 @@ class Session:
         return job
 
     def undo(self, job: Job) -> None:
-        """The job was cancelled: undoes its check."""
+        """Undoes the check of a cancelled job."""
         if self.fed is None:
             self.fed = job.fed
 

@@ -37,7 +37,7 @@ class Turn:
     Attributes:
         said: The user's message, or the model's messages with the results between them.
         at: The index of the first of them in the list.
-        results: Messages with results of its calls, after everything that was said.
+        results: Messages with results of its calls, after all messages in `said`.
         open: Calls without a result so far, with the index of their message, by their ids.
         repaired: Results were added or removed.
     """
@@ -71,14 +71,8 @@ class Turn:
 
 
 class Conversation(NamedTuple):
-    """A list of messages, cut into turns.
-
-    Attributes:
-        system: System and developer messages.
-        summary: The summary of an earlier compaction; [] if there is none.
-        turns: All other messages.
-        repairs: Results that were repaired.
-    """
+    """A list of messages, cut into turns. `system` also has developer messages; `summary` is that of an
+    earlier compaction, or []."""
 
     format: MessageFormat
     system: list[Message]
@@ -112,7 +106,7 @@ def summary_in(message: Message, mapping: Mapping[str, Any]) -> tuple[Message, M
 
 
 def placeholder(call: Call) -> str:
-    """Replaces a result that never came."""
+    """Replaces a missing result."""
     return f"[No result of {call.name} is available]"
 
 
