@@ -19,22 +19,11 @@ _DEEPEST = 64
 
 
 class PastCall(NamedTuple):
-    """A call in a history.
-
-    Attributes:
-        id: None if it has no id.
-        name: The tool's name.
-        arguments: A mapping or JSON text; any other value is written, too.
-    """
+    """A call in a history. `arguments` is a mapping or JSON text; any other value is written, too."""
 
     id: str | None
     name: str
     arguments: object
-
-
-class _Known(NamedTuple):
-    name: str
-    number: int | None
 
 
 class History:
@@ -50,7 +39,8 @@ class History:
         self._toolset = toolset
         self._stops = stops
         self._shows = shows
-        self._calls: dict[str, _Known] = {}
+        # For each id the tool's name, and which call of that tool in its turn it is, if there are several.
+        self._calls: dict[str | None, tuple[str, int | None]] = {}
 
     def calls(self, calls: Sequence[PastCall]) -> list[str]:
         """The canonical text of each call of one turn.
@@ -63,8 +53,8 @@ class History:
         for call in calls:
             seen[call.name] += 1
             if call.id is not None:
-                self._calls[call.id] = _Known(call.name, seen[call.name] if totals[call.name] > 1 else None)
-        return [self._call(call) for call in calls]
+                self._calls[call.id] = call.name, seen[call.name] if totals[call.name] > 1 else None
+        return list(map(self._call, calls))
 
     def result(self, id: str | None, content: object, *, name: str | None = None, error: bool = False) -> str:
         """The text of a result.
@@ -75,14 +65,12 @@ class History:
             name: The tool's name for an unknown id; "unknown" by default.
             error: Whether the content is an error message.
         """
-        known = self._calls.get(id) if id is not None else None
-        if known is None:
-            known = _Known(name or "unknown", None)
+        tool, number = self._calls.get(id, (name or "unknown", None))
         try:
-            return self._toolset.encode_result(known.name, content, error=error, number=known.number)
+            return self._toolset.encode_result(tool, content, error=error, number=number)
         except (ValueError, TypeError):
             # Not valid JSON (NaN, too deep, a host's own object).
-            return self._toolset.encode_result(known.name, repr(content), error=error, number=known.number)
+            return self._toolset.encode_result(tool, repr(content), error=error, number=number)
 
     @property
     def stop(self) -> str | None:
@@ -98,11 +86,8 @@ class History:
         return self._toolset.neutralise(text)
 
     def foreign(self, value: Any, *, depth: int = 0) -> Any:
-        """A user's content, or a part of it, with all its texts as `user` writes them. Encoded bytes contain
-        no tags, so they do not change.
-
-        Returns:
-            The very object if nothing has to change, which is nearly always.
+        """A user's content, or a part of it, with all its texts as `user` writes them; the very object if
+        nothing has to change, which is nearly always. Encoded bytes contain no tags, so they do not change.
         """
         if isinstance(value, str):
             return self.user(value)
@@ -124,8 +109,7 @@ class History:
         if len(spoken) < 2:
             return parts
         joined = "".join(parts[at]["text"] for at in spoken)
-        safe = self.user(joined)
-        if safe == joined:
+        if (safe := self.user(joined)) == joined:
             return parts
         # Backslashes were inserted, each after the first character of a tag, and nothing else has changed.
         put: list[int] = []
@@ -147,8 +131,7 @@ class History:
             return self._toolset.encode(call.name, _object(call.arguments))
         except (ValueError, TypeError):
             # A name that no call can have, or values that are not valid JSON.
-            said = f"[called {call.name!r} with {call.arguments!r}]"
-            return self._toolset.neutralise(said)
+            return self._toolset.neutralise(f"[called {call.name!r} with {call.arguments!r}]")
 
 
 def _has_text(part: object) -> bool:

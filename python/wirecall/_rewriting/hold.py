@@ -7,17 +7,7 @@ T = TypeVar("T")
 
 
 class HoldBuffer(Generic[T]):
-    """Sends items at once, or holds them until they are released or dropped.
-
-        buffer = HoldBuffer(sent.append)
-        buffer.put(1)       # sent
-        buffer.hold()
-        buffer.put(2)       # held
-        buffer.release()    # 2 is sent, and what follows is sent at once again
-
-    Args:
-        send: Gets each item, in order.
-    """
+    """Sends items at once, or holds them until they are released or dropped."""
 
     __slots__ = ("_held", "_send")
 
@@ -27,7 +17,6 @@ class HoldBuffer(Generic[T]):
 
     @property
     def holds(self) -> bool:
-        """Whether items are held now."""
         return self._held is not None
 
     def put(self, item: T) -> None:

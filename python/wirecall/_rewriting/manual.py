@@ -30,16 +30,9 @@ class Manual(NamedTuple):
 def write(
     toolset: Toolset, tools: Iterable[Mapping[str, Any]], choice: Choice, options: Options
 ) -> Manual | None:
-    """Writes the manual of a request.
+    """Writes the manual of a request, whose toolset was compiled from `tools`.
 
-    Args:
-        tools: The definitions that the toolset was compiled from.
-
-    Returns:
-        None if there is nothing to tell the model: no tools, `tool_choice` none, an empty template.
-
-    Raises:
-        TypeError: The host's template did not return a str.
+    None if there is nothing to tell the model: no tools, `tool_choice` none, an empty template.
     """
     if choice.mode == "none" or not toolset.names:
         return None
@@ -85,9 +78,7 @@ def place(
 ) -> list[T]:
     """Puts the manual into the parts of a system text, and its rules at their end.
 
-    Args:
-        make: Makes a part.
-        cached: Makes the part of the manual, if it differs from the others.
+    `make` makes a part; `cached` makes the part of the manual, if it differs from the others.
     """
     text = [(cached or make)(manual.text)] if manual.text else []
     rules = [make(manual.rules)] if manual.rules else []

@@ -148,12 +148,7 @@ class Options:
         return self.merge_user_turns or self.system_role == "user"
 
     def with_overrides(self, given: Mapping[str, Any]) -> "Options":
-        """A copy with some options changed for one request.
-
-        Raises:
-            TypeError: There is no such option, or its value has another type.
-            ValueError: The value is not one of the option's choices.
-        """
+        """A copy with some options changed for one request; raises as `check` does."""
         # `replace` would raise for unknown names before types are checked.
         check(given, _declared())
         return replace(self, **given)
@@ -162,11 +157,7 @@ class Options:
         return {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
 
     def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
-        """The tools, compiled; the same object if they were compiled with these options before.
-
-        Raises:
-            ToolError: As in `Toolset`.
-        """
+        """The tools, compiled; the same object if they were compiled with these options before."""
         chosen = self._of_toolset()
         protocol = chosen.pop("protocol")
         listed = list(tools)

@@ -23,13 +23,12 @@ from wirecall._rewriting.response import ResponseState
 _Event = core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 
 
-def _excuse(kind: str) -> str:
-    """The sentence shown to the end user in place of a call that cannot be handed over."""
-    if kind == "forged_result":
-        return "The assistant wrote a tool result itself. It is not real."
-    if kind == "not_allowed":
-        return "The assistant tried to call a tool that may not be called now."
-    return "The assistant tried to call a tool, but the call could not be read."
+# What the end user reads in place of a call that cannot be handed over.
+_EXCUSES = {
+    "forged_result": "The assistant wrote a tool result itself. It is not real.",
+    "not_allowed": "The assistant tried to call a tool that may not be called now.",
+}
+_EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 
 
 class TextReader:
@@ -64,7 +63,7 @@ class TextReader:
         # The rest of the text follows a forged result, and is not shown.
         self._forged = False
         # A call is being written, and nothing of it was sent; why it may not be handed over.
-        self._in_call = False
+        self.holds = False
         self._refused: str | None = None
         # With stream_arguments: the call without a fragment yet, whether one is open, and how many characters
         # of its arguments were sent.
@@ -79,11 +78,6 @@ class TextReader:
     def source(self) -> str:
         """All text that was fed."""
         return "".join(self._pieces)
-
-    @property
-    def holds(self) -> bool:
-        """A call is being written, and nothing of it was sent."""
-        return self._in_call
 
     def feed(self, text: str) -> list[Part]:
         """Returns the parts that are certain now."""
@@ -121,7 +115,7 @@ class TextReader:
             elif isinstance(event, core.CallStart):
                 self._start(event)
             else:
-                self._in_call = False
+                self.holds = False
                 if isinstance(event, core.CallEnd):
                     self._end(event, parts)
                 else:
@@ -166,7 +160,7 @@ class TextReader:
     # Calls.
 
     def _start(self, event: core.CallStart) -> None:
-        self._in_call = True
+        self.holds = True
         if self._recorder is not None:
             self._recorder.add_event("call_start", event.name, text=self._number)
         self._refused = self._response.refusal(event.name)
@@ -176,7 +170,7 @@ class TextReader:
     def _fragment(self, delta: str, parts: list[Part]) -> None:
         if self._opening is not None:
             self._hand_over(parts)
-            self._in_call = False
+            self.holds = False
             parts.append(self._opening)
             self._opening, self._open, self._sent = None, True, 0
         if self._open:
@@ -246,13 +240,12 @@ class TextReader:
         elif error.kind != "incomplete_call" and not response.excused:
             # One sentence is enough, however many calls could not be read.
             response.excused = True
-            self._show(_excuse("not_allowed" if self._refused is not None else error.kind), parts, apart=True)
+            kind = error.kind if self._refused is None else "not_allowed"
+            self._show(_EXCUSES.get(kind, _EXCUSE), parts, apart=True)
 
     def _hand_over(self, parts: list[Part], *, late: bool = False) -> None:
-        if late:
-            self._response.late += 1
-        else:
-            self._response.called += 1
+        self._response.late += late
+        self._response.called += not late
         if errors := "".join(text for text, is_error in self._preamble if is_error):
             parts.append(self._response.text(errors))
         self._preamble = []

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -278,24 +279,18 @@ class Recorder:
         self._start = time.perf_counter()
 
     def set_tools(self, tools: Iterable[str], protocol: str) -> None:
-        """Sets the tools of the request, and the protocol of their calls."""
         self._fixed.update(tools=tuple(tools), protocol=protocol)
 
     def begin_attempt(
-        self,
-        request: Mapping[str, Any],
-        said: Iterable[tuple[object, object]],
-        reason: AttemptReason,
+        self, request: Mapping[str, Any], said: Iterable[tuple[object, object]], reason: AttemptReason
     ) -> None:
         """Begins the next attempt: a request is ready to be sent.
 
         Args:
             said: The role and the content of everything that the model is told.
         """
-        numbers = {
-            key: value
-            for key, value in request.items()
-            if value is None or isinstance(value, (bool, int, float))
+        parameters = {
+            key: one for key, one in request.items() if isinstance(one, (bool, int, float, NoneType))
         }
         written = _dump(request)
         self._texts = 0
@@ -303,7 +298,7 @@ class Recorder:
             "reason": reason,
             "sent": self._now(),
             "messages": tuple(self._outline(role, content) for role, content in said),
-            "parameters": numbers,
+            "parameters": parameters,
             "request_length": len(written),
             "request_sha256": self._sha256(written).hexdigest()[:_DIGITS],
             "request": self._text([written]),
@@ -311,7 +306,6 @@ class Recorder:
         self._attempts.append(_Open(fixed, self._sha256()))
 
     def set_status(self, status: int) -> None:
-        """Sets the status of the response."""
         self._attempts[-1].status = status
 
     def add_received(self, given: object) -> None:
@@ -327,12 +321,10 @@ class Recorder:
             attempt.answer.append(raw)
 
     def add_usage(self, usage: Mapping[str, Any]) -> None:
-        """Adds the usage in a response, or in an event of a stream."""
         # Counts grow within one response.
         self._attempts[-1].usage.update((key, one) for key, one in usage.items() if one is not None)
 
     def add_output(self, out: object) -> None:
-        """Adds what the application gets."""
         if self._content and out:
             self._output.append(out if isinstance(out, bytes) else _dump(out))
 
@@ -342,7 +334,6 @@ class Recorder:
         return self._texts - 1
 
     def add_text(self, number: int, start: int, said: str) -> None:
-        """Adds text that was read."""
         events = self._attempts[-1].events
         last = events[-1] if events else None
         if not isinstance(last, _OpenText) or (last.number, last.end) != (number, start):
@@ -353,7 +344,6 @@ class Recorder:
             last.pieces.append(said)
 
     def add_event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
-        """Adds anything else that was read."""
         tool = tool if tool in self._fixed["tools"] else None
         kept = content if self._content else None
         self._attempts[-1].events.append(
@@ -370,7 +360,6 @@ class Recorder:
 
     @property
     def usages(self) -> list[Mapping[str, Any]]:
-        """The usage of each attempt."""
         return [attempt.usage for attempt in self._attempts]
 
     def finish(self, outcome: Outcome, error: str | None, usage: Mapping[str, Any]) -> None:
@@ -432,18 +421,17 @@ class Recorder:
 
     def _outline(self, role: object, content: object) -> MessageOutline:
         parts = content if isinstance(content, (list, tuple)) else [content]
-        kinds = dict.fromkeys(
-            _kind(part.get("type")) if isinstance(part, Mapping) else "text" for part in parts
-        )
+        kinds = [_kind(part.get("type")) if isinstance(part, Mapping) else "text" for part in parts]
         written = content if isinstance(content, str) else _dump(content).decode()
         digest = self._sha256(written.encode(errors="replace")).hexdigest()[:_DIGITS]
-        return MessageOutline(role=_kind(role), kinds=tuple(kinds), length=len(written), sha256=digest)
+        return MessageOutline(
+            role=_kind(role), kinds=tuple(dict.fromkeys(kinds)), length=len(written), sha256=digest
+        )
 
 
 def _kind(given: object) -> str:
     """A role or a type, if it is a short name: anything else may be content."""
-    fits = isinstance(given, str) and given.isidentifier() and len(given) <= 32
-    return str(given) if fits else "unknown"
+    return given if isinstance(given, str) and given.isidentifier() and len(given) <= 32 else "unknown"
 
 
 def _dump(value: object) -> bytes:

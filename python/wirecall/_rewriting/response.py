@@ -46,13 +46,9 @@ class ResponseState:
     """One request's response. Each of its texts (a choice, a content block) is read by a `TextReader`.
 
     Attributes:
-        toolset: The request's tools, compiled.
-        options: The host's options.
-        choice: Which calls the request allows.
         alone: One answer was requested; if there are several, none is retried.
         legacy: The host reads the API's older form of a call (chat's `function_call`).
         stops: The stop sequences of the host's own request.
-        recorder: Records what is read, if a record is wanted.
         called: The number of calls handed over. Native calls are included: the API's own code counts them.
         late: The number of calls that violate the schema and are handed over unless the request is retried.
         excused: The end user has read that a call could not be read.
@@ -107,7 +103,6 @@ class ResponseState:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome, for the record."""
         states = (self, *self._siblings)
         if not any(state._over for state in states):
             return "closed"

@@ -129,8 +129,7 @@ def _read(tool: object, where: str) -> Definition:
         return _definition(where, *tool)
     if isinstance(tool, tuple) and len(tool) == 2:
         return _definition(where, tool[0], None, tool[1])
-    schema = _mcp_schema(tool)
-    if schema is not _NONE:
+    if (schema := _mcp_schema(tool)) is not _NONE:
         return _definition(where, getattr(tool, "name", None), getattr(tool, "description", None), schema)
     if isinstance(tool, (staticmethod, classmethod)):
         tool = tool.__func__
@@ -216,7 +215,7 @@ def _definition(where: str, name: Any, description: Any, parameters: Any, strict
 
 
 def _is_keyword(key: object) -> bool:
-    # What is not a string is refused with its place when the schema is written as JSON.
+    # Other keys than strings are refused, with a pointer, when the schema is written as JSON.
     return not isinstance(key, str) or key in _KEYWORDS or key.startswith(("$", "x-"))
 
 
@@ -256,17 +255,11 @@ def _offence(schema: object) -> tuple[str | None, str]:
         else:
             continue
         deeper = (*ancestors, id(value))
-        todo += [(f"{pointer}/{_escape(key)}", member, deeper) for key, member in members]
+        for key, member in members:
+            escaped = str(key).replace("~", "~0").replace("/", "~1")
+            todo.append((f"{pointer}/{escaped}", member, deeper))
     return None, "the schema is nested too deeply"
 
 
-def _escape(key: object) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")
-
-
 def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return not any("\ud800" <= character <= "\udfff" for character in text)

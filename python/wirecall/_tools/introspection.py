@@ -149,9 +149,10 @@ def _object_schema(tool: str, parameters: list[inspect.Parameter], texts: dict[s
                 tool=tool,
             )
         adapters[name] = _adapter(tool, parameter)
+        default = parameter.default
         if kind is parameter.VAR_KEYWORD:
             rest = name
-        elif _is_required(parameter):
+        elif default.is_required() if isinstance(default, FieldInfo) else default is parameter.empty:
             required.append(name)
 
     # One run for all parameters, so that the types they share are defined once.
@@ -191,12 +192,6 @@ def _adapter(tool: str, parameter: inspect.Parameter) -> TypeAdapter[Any]:
             pointer="/additionalProperties" if is_rest else f"/properties/{parameter.name}",
         ) from error
     return adapter
-
-
-def _is_required(parameter: inspect.Parameter) -> bool:
-    if isinstance(parameter.default, FieldInfo):
-        return parameter.default.is_required()
-    return parameter.default is parameter.empty
 
 
 def _annotated_text(annotation: Any) -> str | None:

@@ -15,11 +15,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Decorates a function whose keyword-only parameters are options: errors for a wrong name or value say
     what was expected."""
     parameters = inspect.signature(function).parameters
-    declared = {
-        name: parameter.annotation
-        for name, parameter in parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    }
+    declared = {name: one.annotation for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
     others = parameters.keys() - declared.keys()
 
     @functools.wraps(function)
@@ -33,10 +29,6 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
     """Raises for the first option that does not exist, or whose value does not fit its annotation.
 
-    Args:
-        given: The options, by name.
-        declared: The annotations of all options, by name.
-
     Raises:
         TypeError: There is no such option, or its value has another type.
         ValueError: The value is not one of the option's choices.
@@ -44,7 +36,8 @@ def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name not in declared:
             raise TypeError(unknown(name, declared))
-        kinds = _alternatives(declared[name])
+        kind = declared[name]
+        kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
         if any(_fits(value, kind) for kind in kinds):
             continue
         choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
@@ -65,10 +58,6 @@ def unknown(name: str, known: Iterable[str], what: str = "option") -> str:
     near = get_close_matches(name, names, n=1)
     advice = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(names)}"
     return f"there is no {what} {name!r}; {advice}"
-
-
-def _alternatives(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
 
 
 def _fits(value: object, kind: Any) -> bool:

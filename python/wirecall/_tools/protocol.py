@@ -59,13 +59,9 @@ class Protocol:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(f"result must be a pair of str, not {pair!r}")
         begin, end = pair
-        texts: dict[str, object] = {
-            "open": open,
-            "close": close,
-            "result[0]": begin,
-            "result[1]": end,
-            "header": "" if header is None else header,
-        }
+        texts: dict[str, object] = {"open": open, "close": close, "result[0]": begin, "result[1]": end}
+        if header is not None:
+            texts["header"] = header
         for part, text in texts.items():
             if not isinstance(text, str):
                 raise TypeError(f"{part} must be a str, not {type(text).__name__}")

@@ -17,8 +17,7 @@ class Compress:
     """How older turns are summarised.
 
     Attributes:
-        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, followed by an
-            instruction, and returns the summary; may be async. An empty summary is a failure.
+        summarize: As for `compact_messages`; may be async. An empty summary is a failure.
         keep_share: The share of the window that the recent turns may take, if there is a `count`.
         keep_turns: How many turns at the end are always kept; without a `count`, exactly these are kept.
         instructions: Added to the instruction for `summarize`.

@@ -107,8 +107,7 @@ class Compressor:
         while True:
             with session.lock:
                 version, known, jobs = session.version, session.remembered, [*session.jobs]
-            other = making(jobs, given) if may_wait else None
-            if other is not None:
+            if may_wait and (other := making(jobs, given)) is not None:
                 may_wait = await host.wait(other.done)
                 continue
             remembered = recalled(known, given)
@@ -170,13 +169,9 @@ class Compressor:
         failure: Exception | None = None
         busy = _busy.set((*_busy.get(), self))
         try:
-            asked = question(
-                [*conversation.summary, *joined(of, old, ended=True)],
-                instructions=options.instructions,
-                tool_result_stub_threshold=options.tool_result_stub_threshold,
-                max_summary_tokens=allowed,
-                format=of.name,
-            )
+            given = [*conversation.summary, *joined(of, old, ended=True)]
+            threshold = options.tool_result_stub_threshold
+            asked = question(given, threshold, options.instructions, allowed, of.name)
             if not asked:
                 return None
             length = trimmed.origins[recent[0].at]

@@ -1,19 +1,13 @@
-"""Requests kept within a context window, one by one; what an application stores stays unchanged.
-
-    context = compact_context(context_window=128_000, compress=summarize, count=tokenizer())
-    client = wrap(OpenAI(), middleware=[context])
-
-Without a client, `compact_tools(middleware=[context])` gives the hooks.
-"""
+"""Keeps each request within a context window; what an application stores stays unchanged."""
 
 import inspect
-import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
-from wirecall._apis.values import dict_of
+from wirecall._apis.values import are_same, dict_of
 from wirecall._sync import run
 from wirecall._tools.option_types import checked
 from wirecall.compaction._checks import at_least
@@ -32,6 +26,7 @@ Request = Mapping[str, Any]
 _MAX_FED = 10**12
 
 
+@dataclass(eq=False, repr=False)
 class CompactContext:
     """A middleware for `wrap` and `compact_tools`; made by `compact_context`. One serves any number of
     requests at once, in threads and in tasks.
@@ -43,13 +38,10 @@ class CompactContext:
     session.
     """
 
-    def __init__(
-        self, trim: Trim, compressor: Compressor | None, clear: Clear | None, max_sessions: int
-    ) -> None:
-        self._trim = trim
-        self._compressor = compressor
-        self._clear = clear
-        self._sessions = Sessions(max_sessions)
+    _trim: Trim
+    _compressor: Compressor | None
+    _clear: Clear | None
+    _sessions: Sessions
 
     def on_request(self, request: Request, *, api: ApiName, session: str | None = None) -> Request:
         """The request to send; the very request if nothing has to change.
@@ -92,10 +84,7 @@ class CompactContext:
         api = api_named(format)
         given = request.get(api.messages_key)
         compressor = self._compressor
-        if not isinstance(given, (list, tuple)) or not given:
-            return request
-        # The summarizer may send its requests through this very context.
-        if compressor is not None and compressor.is_busy:
+        if not isinstance(given, (list, tuple)) or not given or (compressor and compressor.is_busy):
             return request
         of = api.message_format
         if api.is_held_by_server(request):
@@ -110,8 +99,7 @@ class CompactContext:
         if self._clear is None:
             return api.with_messages(request, messages)
         clear = cleared(of, messages, self._clear.kept)
-        changed = any(map(operator.is_not, clear, messages))
-        return api.with_messages(request, clear, EXPLANATION if changed else None)
+        return api.with_messages(request, clear, None if are_same(clear, messages) else EXPLANATION)
 
 
 @checked
@@ -168,19 +156,19 @@ def compact_context(
         compress = Compress(compress)
     if context_window is not None:
         at_least("context_window", context_window, 1)
+    compressor = None
+    if compress is not None and context_window is not None:
+        compressor = Compressor(compress, context_window, count, usage, on_compress, on_event)
     elif compress is not None:
         raise TypeError("compress needs context_window, the most tokens of a request, such as 128_000")
-    if compress is None and context_window is not None:
+    elif context_window is not None:
         raise TypeError("context_window needs compress, which summarises requests with more tokens")
     rules: list[Any] = [] if prune is None else [*prune] if isinstance(prune, (list, tuple)) else [prune]
     for rule in rules:
         if not isinstance(rule, Prune):
             raise TypeError(f"prune must be a Prune, not {type(rule).__name__}")
     at_least("max_sessions", max_sessions, 1)
-    compressor = None
-    if compress is not None and context_window is not None:
-        compressor = Compressor(compress, context_window, count, usage, on_compress, on_event)
-    return CompactContext(Trim(truncate, rules), compressor, clear, max_sessions)
+    return CompactContext(Trim(truncate, rules), compressor, clear, Sessions(max_sessions))
 
 
 def _is_async(given: Callable[..., object]) -> bool:

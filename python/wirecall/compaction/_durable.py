@@ -148,13 +148,7 @@ async def _summary(
     format: ApiName | None,
 ) -> str:
     check_summarize(summarize)
-    asked = question(
-        messages,
-        tool_result_stub_threshold=stub,
-        instructions=instructions,
-        max_summary_tokens=max_tokens,
-        format=format,
-    )
+    asked = question(messages, stub, instructions, max_tokens, format)
     return cleaned(await host.call(summarize, asked)) if asked else ""
 
 

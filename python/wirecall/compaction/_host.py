@@ -3,8 +3,8 @@
 import inspect
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +22,7 @@ class AsyncFunctionError(TypeError):
 
 @dataclass(frozen=True)
 class Host:
-    """Who runs a coroutine of this package.
-
-    Attributes:
-        is_async: Whether it may wait for async functions.
-    """
+    """Who runs a coroutine of this package, and whether it may wait for async functions."""
 
     is_async: bool
 
@@ -51,22 +47,14 @@ class Host:
 
             finished, _ = await asyncio.wait([asyncio.wrap_future(done)], timeout=_PATIENCE)
             return bool(finished)
-        try:
-            done.result(_PATIENCE)
-        except FutureTimeoutError:
-            return False
-        return True
+        return bool(wait([done], _PATIENCE).done)
 
 
 SYNC, ASYNC = Host(is_async=False), Host(is_async=True)
 
 
 def _loop_runs() -> bool:
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None:
-        return False
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+    with suppress(KeyError, RuntimeError):
+        sys.modules["asyncio"].get_running_loop()
+        return True
+    return False

@@ -99,11 +99,10 @@ def affordable(
         count = tokenizer()
     elif not callable(count):
         raise TypeError(f"count must be callable, not {type(count).__name__}")
-    last = of.turns[-1]
+    last, system = of.turns[-1], tokens(of.system, count)
     sizes: Iterable[int] = (
         tokens(turn.messages(of.format, ended=turn is not last), count) for turn in reversed(of.turns)
     )
-    system = tokens(of.system, count)
     if usage is not None:
         sizes = list(sizes)
         scale = usage / (system + tokens(of.summary, count) + sum(sizes))

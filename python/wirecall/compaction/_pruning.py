@@ -1,7 +1,7 @@
 """Removes from old messages: reasoning, calls with their results, and the contents of results."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -18,7 +18,6 @@ EXPLANATION = (
 )
 
 Which = Literal["all", "old"] | None
-_WHICH = ("all", "old", None)
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ class Prune:
 
     def __post_init__(self) -> None:
         for name in ("reasoning", "calls"):
-            given = getattr(self, name)
-            if given not in _WHICH:
+            if (given := getattr(self, name)) not in ("all", "old", None):
                 raise ValueError(f"{name} is {given!r}; it must be one of 'all', 'old', None")
         at_least("keep_messages", self.keep_messages, 1)
         if isinstance(self.tools, str) or not all(isinstance(name, str) for name in self.tools):
@@ -101,13 +99,10 @@ def _calls(format: MessageFormat, left: list[Message | None], limit: int, tools:
     for index, message in enumerate(left[:limit]):
         seen = format.see(dict_of(message))
         for result in seen.results:
-            asked = waiting.get(result.id)
-            if not asked:
-                continue
-            at, goes = asked.pop(0)
-            if goes:
-                gone.setdefault(at, set()).add(result.id)
-                gone.setdefault(index, set()).add(result.id)
+            if asked := waiting.get(result.id):
+                at, goes = asked.pop(0)
+                for one in (at, index) if goes else ():
+                    gone.setdefault(one, set()).add(result.id)
         for call in seen.calls:
             goes = call.textual and (not tools or any(fnmatchcase(call.name, name) for name in tools))
             waiting.setdefault(call.id, []).append((index, goes))
@@ -119,36 +114,30 @@ def _calls(format: MessageFormat, left: list[Message | None], limit: int, tools:
 
 def _drop_dangling(format: MessageFormat, left: list[Message | None], limit: int) -> None:
     """Drops reasoning whose call was dropped."""
-    following: Message | None = None
+    following: str | None = None
     for index in range(len(left) - 1, -1, -1):
         message = left[index]
         if message is None:
             continue
         seen = format.see(dict_of(message))
         is_reasoning = seen.binds and format.without_reasoning(message) is None
-        if is_reasoning and index < limit and (following is None or _role(format, following) != "assistant"):
+        if is_reasoning and index < limit and following != "assistant":
             left[index] = None
         else:
-            following = message
+            following = seen.role
 
 
 def _reasoning(format: MessageFormat, left: list[Message | None], limit: int) -> None:
-    asked = max((at for at, one in _there(left) if _role(format, one) == "user"), default=0)
-    limit = min(limit, asked)
+    roles = [None if message is None else format.see(dict_of(message)).role for message in left]
+    limit = min(limit, max((at for at, role in enumerate(roles) if role == "user"), default=0))
     index = 0
     while index < limit:
-        end = _end_of_answer(format, left, index)
+        # An answer is the messages that the model wrote at once.
+        end = index + 1
+        while roles[index] == "assistant" and end < len(left) and roles[end] in ("assistant", None):
+            end += 1
         _without_reasoning(format, left, range(index, end), limit)
         index = end
-
-
-def _end_of_answer(format: MessageFormat, left: list[Message | None], index: int) -> int:
-    """The index after the messages that the model said at once; at least `index + 1`."""
-    end = index + 1
-    if left[index] is not None and _role(format, left[index]) == "assistant":
-        while end < len(left) and (left[end] is None or _role(format, left[end]) == "assistant"):
-            end += 1
-    return end
 
 
 def _without_reasoning(format: MessageFormat, left: list[Message | None], answer: range, limit: int) -> None:
@@ -169,11 +158,3 @@ def _without_reasoning(format: MessageFormat, left: list[Message | None], answer
             made[index] = less
     for index, less in made.items():
         left[index] = less
-
-
-def _there(messages: Sequence[Message | None]) -> Iterable[tuple[int, Message]]:
-    return ((index, message) for index, message in enumerate(messages) if message is not None)
-
-
-def _role(format: MessageFormat, message: Message) -> str:
-    return format.see(dict_of(message)).role

@@ -19,13 +19,7 @@ _REMEMBERED = 8
 
 
 class Remembered(NamedTuple):
-    """A summary, and the messages that it replaces.
-
-    Attributes:
-        length: How many of the first messages it replaces.
-        digest: Their digest.
-        text: The summary.
-    """
+    """A summary, and how many of the first messages it replaces, with their digest."""
 
     length: int
     digest: bytes
@@ -33,13 +27,8 @@ class Remembered(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A summary that is being made.
-
-    Attributes:
-        fed: `Session.fed` before the check.
-        messages: The messages of the request.
-        done: Has a result once the job has ended, with or without a summary.
-    """
+    """A summary that is being made for the messages of a request; `fed` is `Session.fed` before the check.
+    `done` has a result once the job has ended, with or without a summary."""
 
     fed: int | None
     messages: tuple[Message, ...]
@@ -85,7 +74,7 @@ class Session:
         return job
 
     def undo(self, job: Job) -> None:
-        """The job was cancelled: undoes its check."""
+        """Undoes the check of a cancelled job."""
         if self.fed is None:
             self.fed = job.fed
 
@@ -119,13 +108,10 @@ class Sessions:
         """The session with this id, a non-blank str. All other ids share the default session."""
         key = self._key(id)
         with self._lock:
-            session = self._all.get(key)
-            if session is None:
-                session = self._all[key] = Session(key)
-                if len(self._all) > self._most:
-                    self._all.popitem(last=False)
-            else:
-                self._all.move_to_end(key)
+            session = self._all.setdefault(key, Session(key))
+            self._all.move_to_end(key)
+            if len(self._all) > self._most:
+                self._all.popitem(last=False)
             return session
 
     def forget(self, id: object) -> None:
@@ -157,13 +143,13 @@ def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> R
 
 def making(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
     """A job whose messages these begin with."""
-    return next((job for job in jobs if _begins_with(messages, job.messages)), None)
-
-
-def _begins_with(messages: Sequence[Message], others: Sequence[Message]) -> bool:
-    return len(messages) >= len(others) and all(
-        one is other or _bytes(one) == _bytes(other) for one, other in zip(messages, others, strict=False)
-    )
+    for job in jobs:
+        pairs = zip(messages, job.messages, strict=False)
+        if len(messages) >= len(job.messages) and all(
+            one is other or _bytes(one) == _bytes(other) for one, other in pairs
+        ):
+            return job
+    return None
 
 
 def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[bytes]:
@@ -172,12 +158,9 @@ def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[byte
     from hashlib import sha256
 
     hashed = sha256()
-    at = 0
-    for count in counts:
-        for message in messages[at:count]:
-            hashed.update(_bytes(message))
-            hashed.update(b"\n")
-        at = count
+    for start, end in zip([0, *counts], counts, strict=False):
+        for message in messages[start:end]:
+            hashed.update(_bytes(message) + b"\n")
         yield hashed.digest()
 
 

@@ -1,5 +1,6 @@
 """What a summarising model is given, how its answer is read, and how a summary is written into a list."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,48 +50,33 @@ FILLERS = frozenset((
 
 
 def wrapped(summary: str) -> str:
-    """A summary as it is written into the conversation."""
+    """A summary as a message of the conversation."""
     return INTRODUCTION + summary
-
-
-def instruction(added: str | None = None, max_summary_tokens: int = MAX_SUMMARY_TOKENS) -> str:
-    """What the summarising model is told after the conversation."""
-    if added is not None and not isinstance(added, str):
-        raise TypeError(f"instructions must be a str, not {type(added).__name__}")
-    text = _INSTRUCTION.format(tokens=max_summary_tokens)
-    return f"{text}\n\n{added}" if added else text
 
 
 def question(
     messages: Sequence[Message],
-    *,
-    tool_result_stub_threshold: float | None = None,
-    instructions: str | None = None,
-    max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: ApiName | None = None,
-) -> list[dict[str, str]]:
-    """What a summarising model is given; [] if there is nothing to summarise."""
-    flat = flatten(messages, tool_result_stub_threshold=tool_result_stub_threshold, format=format)
+    tool_result_stub_threshold: float | None,
+    instructions: str | None,
+    max_summary_tokens: int,
+    format: ApiName | None,
+) -> Flat:
+    """What a summarising model is given; [] if there is nothing to summarise.
+
+    System messages and reasoning are left out. The arguments are those of `compact_messages`.
+    """
+    flat = _flattened(messages, tool_result_stub_threshold, format)
     if not flat:
         return []
-    return [*flat, {"role": "user", "content": instruction(instructions, max_summary_tokens)}]
+    if instructions is not None and not isinstance(instructions, str):
+        raise TypeError(f"instructions must be a str, not {type(instructions).__name__}")
+    asked = _INSTRUCTION.format(tokens=max_summary_tokens)
+    return [*flat, {"role": "user", "content": f"{asked}\n\n{instructions}" if instructions else asked}]
 
 
-def flatten(
-    messages: Sequence[Message],
-    *,
-    tool_result_stub_threshold: float | None = None,
-    format: ApiName | None = None,
-) -> list[dict[str, str]]:
-    """Messages as texts of users and assistants. System messages and reasoning are left out.
-
-    Args:
-        messages: In any format.
-        tool_result_stub_threshold: Of results with more characters than this, only the length is given.
-        format: "chat", "responses" or "messages"; by default it is detected.
-    """
+def _flattened(messages: Sequence[Message], threshold: float | None, format: ApiName | None) -> Flat:
     of, mappings = read_conversation(messages, format)
-    limit: Any = float("inf") if tool_result_stub_threshold is None else tool_result_stub_threshold
+    limit: Any = math.inf if threshold is None else threshold
     if not isinstance(limit, (int, float)) or not limit >= 0:
         raise ValueError(f"tool_result_stub_threshold is {limit!r}; it must be a number of characters")
     names: dict[str, str] = {}
@@ -111,8 +97,7 @@ def flatten(
             names[call.id] = call.name
             arguments = "{}" if call.arguments is None else written(call.arguments)
             lines.append(f"[Called tool: {call.name}({arguments})]")
-        content = "\n".join(line for line in lines if line.strip())
-        if content:
+        if content := "\n".join(line for line in lines if line.strip()):
             role = "assistant" if seen.role == "assistant" else "user"
             flat.append({"role": role, "content": content.replace(INTRODUCTION, f"{OPENING}\n", 1)})
     return flat
@@ -167,11 +152,6 @@ def _without_analysis(text: str) -> str:
 def _is_blank(text: str) -> bool:
     if not any(map(str.isalnum, text)):
         return True
-    if len(text) > 100:
-        return False
     words = " ".join(text.casefold().split())
-    while words and not words[0].isalnum():
-        words = words[1:]
-    while words and not words[-1].isalnum():
-        words = words[:-1]
-    return words in FILLERS
+    named = [at for at, character in enumerate(words) if character.isalnum()]
+    return len(text) <= 100 and words[named[0] : named[-1] + 1] in FILLERS

@@ -1,14 +1,13 @@
 """Shortens large tool results: their beginning, their end, and a note of what was left out."""
 
 import logging
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from wirecall._apis.conversation import Message, MessageFormat
-from wirecall._apis.values import dict_of
+from wirecall._apis.values import are_same, dict_of
 from wirecall.compaction._checks import at_least
 
 log = logging.getLogger("wirecall")
@@ -50,9 +49,8 @@ class Truncate:
             if not isinstance(pattern, str) or not (rule is None or isinstance(rule, Truncate)):
                 raise TypeError(f"overrides[{pattern!r}] must map a str to a Truncate or None")
             if rule is not None and rule.overrides:
-                raise ValueError(
-                    f"overrides[{pattern!r}] has overrides of its own: put all patterns into one mapping"
-                )
+                reason = "has overrides of its own: put all patterns into one mapping"
+                raise ValueError(f"overrides[{pattern!r}] {reason}")
 
     def rule(self, tool: str) -> "Truncate | None":
         """The rule for a tool; None: its results stay whole."""
@@ -73,11 +71,10 @@ def truncated(format: MessageFormat, messages: Sequence[Message], rule: Truncate
         contents: dict[str, object] = {}
         for result in seen.results:
             chosen = rule.rule(result.name or names.get(result.id, ""))
-            if chosen is None:
-                continue
-            short = _content(result.content, chosen, chosen.store or rule.store)
-            if short is not result.content:
-                contents[result.id] = short
+            if chosen is not None:
+                short = _content(result.content, chosen, chosen.store or rule.store)
+                if short is not result.content:
+                    contents[result.id] = short
         made.append(format.with_results(message, contents) if contents else message)
     return made
 
@@ -89,11 +86,10 @@ def _content(content: object, rule: Truncate, store: Callable[[str], str] | None
         return content
     made: list[Any] = []
     for part in content:
-        held = dict_of(part)
-        text = held.get("text")
+        text = dict_of(part).get("text")
         short = _text(text, rule, store) if isinstance(text, str) else text
-        made.append(part if short is text else {**held, "text": short})
-    return content if all(map(operator.is_, made, content)) else made
+        made.append(part if short is text else {**dict_of(part), "text": short})
+    return content if are_same(made, content) else made
 
 
 def _text(text: str, rule: Truncate, store: Callable[[str], str] | None) -> str:
@@ -102,15 +98,12 @@ def _text(text: str, rule: Truncate, store: Callable[[str], str] | None) -> str:
         return text
     lines = len(text.splitlines())
     counted = f"{lines} line{'s' * (lines != 1)}, {length} chars in all"
-    reference = _stored(text, store)
+    reference = None if store is None else _stored(text, store)
     marker = f"--- truncated ({counted}{'' if reference is None else f'; the whole: {reference}'}) ---"
-    parts = (text[: rule.head], marker, text[length - rule.tail :])
-    return "\n".join(part for part in parts if part)
+    return "\n".join(filter(None, (text[: rule.head], marker, text[length - rule.tail :])))
 
 
-def _stored(text: str, store: Callable[[str], str] | None) -> str | None:
-    if store is None:
-        return None
+def _stored(text: str, store: Callable[[str], str]) -> str | None:
     try:
         reference: object = store(text)
         if isinstance(reference, str):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from wirecall._apis.conversation import Call, Message, MessageFormat, Result, Seen
+from wirecall._apis.conversation import Call, Message, MessageFormat, Seen
 from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._summary import OPENING
 
@@ -37,7 +37,7 @@ class Turn:
     Attributes:
         said: The user's message, or the model's messages with the results between them.
         at: The index of the first of them in the list.
-        results: Messages with results of its calls, after everything that was said.
+        results: Messages with results of its calls, after all messages in `said`.
         open: Calls without a result so far, with the index of their message, by their ids.
         repaired: Results were added or removed.
     """
@@ -47,6 +47,16 @@ class Turn:
     results: list[Message] = field(default_factory=list)
     open: dict[str, list[tuple[Call, int]]] = field(default_factory=dict)
     repaired: bool = False
+
+    def close(self, id: str) -> bool:
+        """Closes the first call with this id; False if none is open."""
+        waiting = self.open.get(id)
+        if not waiting:
+            return False
+        waiting.pop(0)
+        if not waiting:
+            del self.open[id]
+        return True
 
     def missing(self) -> Iterator[tuple[Call, int]]:
         """Calls without a result that a placeholder can replace."""
@@ -61,14 +71,8 @@ class Turn:
 
 
 class Conversation(NamedTuple):
-    """A list of messages, cut into turns.
-
-    Attributes:
-        system: System and developer messages.
-        summary: The summary of an earlier compaction; [] if there is none.
-        turns: All other messages.
-        repairs: Results that were repaired.
-    """
+    """A list of messages, cut into turns. `system` also has developer messages; `summary` is that of an
+    earlier compaction, or []."""
 
     format: MessageFormat
     system: list[Message]
@@ -85,28 +89,24 @@ def joined(format: MessageFormat, turns: Sequence[Turn], *, ended: bool) -> list
 def turns_of(
     format: MessageFormat, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]] | None = None
 ) -> Conversation:
-    """Cuts messages of a known format into turns; nothing is refused.
-
-    Args:
-        mappings: The messages as mappings, if they are known.
-    """
+    """Cuts messages, which may be known as `mappings`, into turns; nothing is refused."""
     return _TurnCutter(format).cut(messages, mappings or list(map(dict_of, messages)))
 
 
-def summary_in(message: Mapping[str, Any]) -> tuple[Message, Message | None] | None:
+def summary_in(message: Message, mapping: Mapping[str, Any]) -> tuple[Message, Message | None] | None:
     """The summary at the beginning of a user's message, and the rest of it, if any; else None."""
-    content = message.get("content")
+    content = mapping.get("content")
     parts = listed(content)
     text = dict_of(parts[0]).get("text") if parts else content
     if not isinstance(text, str) or not text.startswith(OPENING):
         return None
     if len(parts) < 2:
         return message, None
-    return {**message, "content": [parts[0]]}, {**message, "content": [*parts[1:]]}
+    return {**mapping, "content": [parts[0]]}, {**mapping, "content": [*parts[1:]]}
 
 
 def placeholder(call: Call) -> str:
-    """Replaces a result that never came."""
+    """Replaces a missing result."""
     return f"[No result of {call.name} is available]"
 
 
@@ -131,15 +131,12 @@ class _TurnCutter:
                 self._results(index, message, seen)
             elif seen.role == "assistant":
                 self._said(index, message, seen)
-            elif self.turns or summary or (found := summary_in(mapping)) is None:
+            elif self.turns or summary or (found := summary_in(message, mapping)) is None:
                 self._user(index, message)
             else:
-                merged, rest = found
-                if rest is None:
-                    summary = [message]
-                else:
-                    summary = [merged]
-                    self._user(index, rest)
+                summary = [found[0]]
+                if found[1] is not None:
+                    self._user(index, found[1])
         self.repairs += (
             ResultRepair("missing_result", index, call.id, call.name)
             for turn in self.turns[:-1]
@@ -184,40 +181,30 @@ class _TurnCutter:
         return not turn.results and (seen.joins or self.last.binds)
 
     def _results(self, index: int, message: Message, seen: Seen) -> None:
-        late: dict[int, Turn] = {}
-        orphans: set[int] = set()
+        # The turns that results belong to, by their positions; None for results without a call.
+        moved: dict[int, Turn | None] = {}
         for place, result in enumerate(seen.results):
-            if self.turns and self._close(self.turns[-1], result):
+            if self.turns and self.turns[-1].close(result.id):
                 continue
             turn = self.waiting.get(result.id)
-            if turn is not None and self._close(turn, result):
-                late[place] = turn
-                self.repairs.append(ResultRepair("late_result", index, result.id, result.name))
-            else:
-                orphans.add(place)
-                self.repairs.append(ResultRepair("orphan_result", index, result.id, result.name))
-        if not late and not orphans:
+            if turn is not None and not turn.close(result.id):
+                turn = None
+            moved[place] = turn
+            repair = ResultRepair("late_result" if turn else "orphan_result", index, result.id, result.name)
+            self.repairs.append(repair)
+        if not moved:
             self.turns[-1].results.append(message)
             return
-        groups = {**dict.fromkeys(orphans), **{place: id(turn) for place, turn in late.items()}}
+        late = {id(turn): turn for turn in moved.values() if turn is not None}
+        groups = {place: None if turn is None else id(turn) for place, turn in moved.items()}
         parts, rest = self.format.split(message, groups)
-        for turn in {id(turn): turn for turn in late.values()}.values():
+        for turn in late.values():
             turn.results.append(parts[id(turn)])
             turn.repaired = True
         if rest is None:
             return
-        if len(late) + len(orphans) < len(seen.results):
+        if len(moved) < len(seen.results):
             self.turns[-1].results.append(rest)
             self.turns[-1].repaired = True
         else:
             self._user(index, rest)
-
-    @staticmethod
-    def _close(turn: Turn, result: Result) -> bool:
-        waiting = turn.open.get(result.id)
-        if not waiting:
-            return False
-        waiting.pop(0)
-        if not waiting:
-            del turn.open[result.id]
-        return True
