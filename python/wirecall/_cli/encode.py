@@ -9,7 +9,6 @@ import click
 from wirecall import ToolError, Toolset
 from wirecall._cli.inputs import blame, invalid_json, read_calls, read_text, reject_shared_stdin, title_of
 from wirecall._cli.options import load_tools, protocol_option, tools_option
-from wirecall._cli.outputs import print_line
 
 
 @click.command(
@@ -23,8 +22,8 @@ Examples:
 @tools_option(without="Without it, calls of any name are written, with untyped values.")
 @protocol_option
 @click.argument("name", required=False)
-@click.argument("arguments", required=False, metavar="[ARGUMENTS|-]")
-def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str | None) -> None:
+@click.argument("arguments", default="{}", metavar="[ARGUMENTS|-]")
+def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str) -> None:
     """Write calls as text, in the wire format or another one.
 
     With NAME, write one call. ARGUMENTS is a JSON object ({} by default), or - for standard input. Without
@@ -32,17 +31,15 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
 
     With --tools, unknown names are an error, and arguments that do not match the schema cause a warning.
     """
-    if name is None:
-        reject_shared_stdin(tools_path, "-")
-        toolset, schemas = _with_schemas(tools_path, protocol)
-        for place, called, given in read_calls("-"):
-            print_line(_encode(toolset, called, given, name_at=place, arguments_at=place))
-            _warn(schemas, called, given, place)
-        return
-    if arguments == "-":
+    if name is None or arguments == "-":
         reject_shared_stdin(tools_path, "-")
     toolset, schemas = _with_schemas(tools_path, protocol)
-    place, text = "ARGUMENTS", "{}" if arguments is None else arguments
+    if name is None:
+        for place, called, given in read_calls("-"):
+            print(_encode(toolset, called, given, name_at=place, arguments_at=place), flush=True)
+            _warn(schemas, called, given, place)
+        return
+    place, text = "ARGUMENTS", arguments
     if arguments == "-":
         place, text = title_of("-"), read_text("-", "the arguments, a JSON object,")
     try:
@@ -51,7 +48,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
         raise invalid_json(error, place, "a JSON object") from error
     except (ValueError, RecursionError):  # a limit of `json`; the encoder has its own
         pass
-    print_line(_encode(toolset, name, text, name_at="NAME", arguments_at=place))
+    print(_encode(toolset, name, text, name_at="NAME", arguments_at=place), flush=True)
     _warn(schemas, name, text, place)
 
 

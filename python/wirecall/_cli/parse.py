@@ -10,7 +10,7 @@ import click
 from wirecall import CallEnd, CallError, Event, Parser, Problem, Text, ToolError, Toolset, detect
 from wirecall._cli.inputs import read_pieces, reject_shared_stdin
 from wirecall._cli.options import load_toolset, protocol_option, tools_option
-from wirecall._cli.outputs import print_line, to_json
+from wirecall._cli.outputs import to_json
 
 # How much text without calls is searched for calls of another protocol, in characters.
 _SEARCHED = 1 << 20
@@ -128,11 +128,11 @@ def _members(value: Event | Problem) -> dict[str, Any]:
 
 
 def _show_whole(items: Sequence[Event]) -> None:
-    print_line(to_json({"items": [_as_dict(item) for item in items]}))
+    print(to_json({"items": [_as_dict(item) for item in items]}))
 
 
 def _show_events(events: Sequence[Event]) -> None:
-    sys.stdout.writelines(to_json(_as_dict(event)) + "\n" for event in events)
+    sys.stdout.writelines(f"{to_json(_as_dict(event))}\n" for event in events)
 
 
 def _show_text(events: Sequence[Event]) -> None:
