@@ -14,7 +14,6 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.conversation import MixedFormatsError
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import apis
 from wirecall._cli.inputs import Failure, blame, load_json, read_text, title_of
@@ -103,8 +102,6 @@ def compact(
     max_tokens: int | None,
     max_summary_tokens: int,
     estimated: bool,
-    tool_result_stub_threshold: int | None,
-    instructions: str | None,
     merge_summary: bool,
     format: ApiName | None,
     only_plan: bool,
@@ -115,6 +112,7 @@ def compact(
     key_variable: str | None,
     output: str | None,
     file: str,
+    **summary_options: Any,
 ) -> None:
     """Replace older turns of a conversation with a summary.
 
@@ -129,7 +127,7 @@ def compact(
     title = title_of(file)
     given = _Conversation(read_text(file, "a conversation"), title)
     count = _counter(estimated, needed=max_tokens is not None)
-    try:
+    with blame(title):
         plan = plan_compaction(
             given.messages,
             keep_recent_turns=keep_recent_turns,
@@ -138,11 +136,8 @@ def compact(
             max_summary_tokens=max_summary_tokens,
             format=format,
         )
-    except (MixedFormatsError, TypeError) as error:
-        raise Failure(f"{title}: {error}") from error
     if only_plan:
-        unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
-        _show(plan, count, unit, as_json)
+        _show(plan, count, as_json)
         if max_tokens is not None and plan.to_summarize and not as_json:
             click.echo(f"{'a summary':<10}{max_summary_tokens:>9,}  at most (--max-summary-tokens)")
         return
@@ -153,10 +148,9 @@ def compact(
             summary = summarize_messages(
                 plan.to_summarize,
                 summarize,
-                tool_result_stub_threshold=tool_result_stub_threshold,
-                instructions=instructions,
                 max_summary_tokens=max_summary_tokens,
                 format=plan.format,
+                **summary_options,
             )
         except (SummaryError, errors) as error:
             reason = textwrap.shorten(printable(with_cause(error)), 500, placeholder=" …")
@@ -315,7 +309,8 @@ def _summarizer(
     return summarizer(client, model=model, max_tokens=max_tokens), getattr(sdk, f"{_CLIENTS[api]}Error")
 
 
-def _show(plan: CompactionPlan, count: Count, unit: str, as_json: bool) -> None:
+def _show(plan: CompactionPlan, count: Count, as_json: bool) -> None:
+    unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
     parts = {
         "system": (plan.system, 0),
         "to_summarize": (plan.to_summarize, plan.turns - plan.kept_turns),

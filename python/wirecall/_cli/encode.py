@@ -36,8 +36,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
     toolset, schemas = _with_schemas(tools_path, protocol)
     if name is None:
         for place, called, given in read_calls("-"):
-            print(_encode(toolset, called, given, name_at=place, arguments_at=place), flush=True)
-            _warn(schemas, called, given, place)
+            _write(toolset, schemas, called, given, place, place)
         return
     place, text = "ARGUMENTS", arguments
     if arguments == "-":
@@ -48,8 +47,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
         raise invalid_json(error, place, "a JSON object") from error
     except (ValueError, RecursionError):  # a limit of `json`; the encoder has its own
         pass
-    print(_encode(toolset, name, text, name_at="NAME", arguments_at=place), flush=True)
-    _warn(schemas, name, text, place)
+    _write(toolset, schemas, name, text, "NAME", place)
 
 
 def _with_schemas(path: str | None, protocol: str) -> tuple[Toolset, Toolset | None]:
@@ -65,23 +63,19 @@ def _with_schemas(path: str | None, protocol: str) -> tuple[Toolset, Toolset | N
         return toolset, None
 
 
-def _encode(toolset: Toolset, name: str, arguments: Any, *, name_at: str, arguments_at: str) -> str:
-    """A call as text; errors name the place of the name or of the arguments."""
+def _write(
+    toolset: Toolset, schemas: Toolset | None, name: str, arguments: Any, name_at: str, place: str
+) -> None:
+    """Prints a call, then warnings about arguments that do not match the schema; `place` is theirs."""
     with blame(name_at):
         if toolset.names and name not in toolset.names:
             near = get_close_matches(name, toolset.names, n=1)
             hint = f"did you mean {near[0]!r}? Available" if near else "available"
             raise ValueError(f"there is no tool {name!r}; {hint}: {', '.join(toolset.names)}")
         toolset.encode(name, {})
-    with blame(arguments_at):
-        return toolset.encode(name, arguments)
-
-
-def _warn(schemas: Toolset | None, name: str, arguments: Any, place: str) -> None:
-    """Warns on standard error about arguments that do not match the tool's schema."""
-    if schemas is None:
-        return
-    for call in schemas.parse(schemas.encode(name, arguments)).calls:
+    with blame(place):
+        print(toolset.encode(name, arguments), flush=True)
+    for call in schemas.parse(schemas.encode(name, arguments)).calls if schemas else ():
         for problem in call.problems:
             said = problem.message.partition(" For example: ")[0]
             click.echo(f"{place}: warning: {said}", err=True)

@@ -68,33 +68,27 @@ def read_pieces(path: str, expected: str) -> Iterator[str]:
     with open_file(path, expected) as stream:
         # `read1` of a buffered reader returns the result of one system call.
         read = getattr(stream, "read1", stream.read)
-        chunk = b"-"
-        while chunk:
+        while True:
             with blame(title_of(path)):
                 chunk = read(_CHUNK_BYTES)
             if piece := decoder.decode(chunk, final=not chunk):
                 yield piece
+            if not chunk:
+                return
 
 
 def read_calls(path: str) -> Iterator[tuple[str, str, Any]]:
     """The place, name and arguments of each call: one JSON object on each line."""
     expected = 'one call on each line, {"name": …, "arguments": {…}}'
-    for number, line in enumerate(_lines(path, "calls, a JSON object on each line,"), start=1):
-        place = f"{title_of(path)}, line {number}"
-        if not line.strip():
-            continue
-        call = load_json(line, title_of(path), expected, line=number)
-        if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-            raise Failure(f"{place}: expected {expected}")
-        yield place, call["name"], call.get("arguments", {})
-
-
-def _lines(path: str, expected: str) -> Iterator[str]:
-    rest = ""
-    for piece in read_pieces(path, expected):
-        *lines, rest = (rest + piece).split("\n")
-        yield from lines
-    yield rest
+    title = title_of(path)
+    with open_file(path, "calls, a JSON object on each line,") as stream, blame(title):
+        for number, data in enumerate(stream, start=1):
+            if line := data.decode(errors="replace").strip():
+                call = load_json(line, title, expected, line=number)
+                place = f"{title}, line {number}"
+                if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+                    raise Failure(f"{place}: expected {expected}")
+                yield place, call["name"], call.get("arguments", {})
 
 
 def load_json(text: str, title: str, expected: str, *, line: int | None = None) -> Any:

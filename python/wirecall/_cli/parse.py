@@ -82,7 +82,7 @@ def parse(
         raise click.UsageError("--text and --whole cannot be combined.")
     reject_shared_stdin(tools_path, file)
     toolset = load_toolset(tools_path, protocol, **options)
-    if not toolset.names and not _reads_any_name(toolset):
+    if not toolset.names and not toolset.segments(toolset.encode("name", {})):
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
     pieces = read_pieces(file, "a model's message")
     if whole:
@@ -110,10 +110,6 @@ def parse(
 def _parsed(parser: Parser, pieces: Iterable[str], truncated: bool | None) -> Iterator[list[Event]]:
     yield from map(parser.feed, pieces)
     yield parser.finish(truncated=truncated)
-
-
-def _reads_any_name(toolset: Toolset) -> bool:
-    return bool(toolset.segments(toolset.encode("name", {})))
 
 
 def _as_dict(event: Event) -> dict[str, Any]:
