@@ -71,15 +71,7 @@ class JsonError(_PlacedError):
 
 
 class XmlError(_PlacedError):
-    """XML that cannot be parsed.
-
-    Attributes:
-        reason: What is wrong, without the location.
-        line: The line where it was found, from 1. Lines end with a line feed.
-        column: The character in that line, from 1.
-
-    `str()` returns the location and the reason: `line 3, column 7: an element is not closed`.
-    """
+    """XML that cannot be parsed. Attributes and `str()` are as in `JsonError`."""
 
 
 class JsonWarning(NamedTuple):

@@ -13,8 +13,9 @@ from wirecall._tools.toolset import Toolset
 __all__ = ["check_protocol"]
 
 Json = Any
+_Tools = list[tuple[str, dict[str, Json]]]
 # Makes a toolset of tools, strict or not.
-_Make = Callable[[list[tuple[str, dict[str, Any]]], bool], Any]
+_Make = Callable[[_Tools, bool], Any]
 
 
 def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0, **options: Any) -> None:
@@ -34,7 +35,7 @@ def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0,
         ToolError, ValueError, TypeError: As in `Toolset`: an unknown protocol or option, or unusable markers.
     """
 
-    def make(tools: list[tuple[str, dict[str, Any]]], strict: bool) -> Toolset:
+    def make(tools: _Tools, strict: bool) -> Toolset:
         return Toolset(tools, protocol=protocol, strict=strict, **options)
 
     make([], False)
@@ -56,37 +57,30 @@ def _check(make: _Make, marks: list[str], cases: int, seed: int) -> None:
 
 @dataclass(frozen=True)
 class _Case:
-    """A tool and a call of it, between two texts. `nasty` is text from an untrusted source."""
+    """A tool and a call of it between two texts, and text from an untrusted source."""
 
     tool: str
     properties: dict[str, Json]
     arguments: dict[str, Json]
     before: str
     after: str
-    nasty: str
+    untrusted: str
 
     @property
-    def tools(self) -> list[tuple[str, dict[str, Any]]]:
+    def tools(self) -> _Tools:
         return [(self.tool, {"type": "object", "properties": self.properties}), ("other", {"type": "object"})]
 
     def described(self) -> str:
-        shown = {"tool": self.tool, "properties": self.properties, "arguments": self.arguments}
-        return "\n".join(
-            [
-                *(f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in shown.items()),
-                f"  text around the call: {self.before!r}, {self.after!r}",
-                f"  untrusted text: {self.nasty!r}",
-            ]
-        )
+        shown = {name: getattr(self, name) for name in ("tool", "properties", "arguments")}
+        lines = [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in shown.items()]
+        lines += [f"  text around the call: {self.before!r}, {self.after!r}"]
+        lines += [f"  untrusted text: {self.untrusted!r}"]
+        return "\n".join(lines)
 
 
-_WORDS = [
+_FRAGMENTS = [
     "", "a", "New York", " two  spaces ", "5", "true", "null", "-0.5e3", "a\nb", "\n", "ä 🙂", "\\", "\\n",
-]  # fmt: skip
-_SIGNS = [
     "{}", "[1]", '"', "'", '"quoted"', "a=b", "a: b", "<b>", "&lt;", "&", "]]>", "<![CDATA[", "```", "# x",
-]  # fmt: skip
-_TAGS = [
     "<call>", "</call>", "<tool_call>", "</tool_call>", "<tool-result", "</tool-result>", "<tool_response>",
     "</tool_response>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "</f>", "<f>",
 ]  # fmt: skip
@@ -94,53 +88,44 @@ _PROSE = ["", "", "Let me look. ", "a < b, 1 > 0\n", "🙂\n\n", "Done."]
 
 
 def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
-    pool = [*_WORDS, *_SIGNS, *_TAGS, *marks, *marks]
+    pool = [*_FRAGMENTS, *marks, *marks]
 
     def text() -> str:
         return "".join(random.choices(pool, k=random.choice([1, 1, 1, 2, 3, 6])))
 
+    choices = ["word0", "word1", "word2"]
+
     def typed(levels: int) -> tuple[Json, Callable[[], Json]]:
         """A schema, and a function that generates its values."""
-        kinds = ["string", "string", "integer", "number", "boolean", "enum", "nullable"]
-        kind = random.choice(kinds if levels == 0 else [*kinds, "array", "array", "object"])
-        if kind == "integer":
-            return {"type": kind}, lambda: random.choice([0, -7, 3, 2**53 + 1])
-        if kind == "number":
-            return {"type": kind}, lambda: random.choice([0.5, -1.25, 3, 1e22])
-        if kind == "boolean":
-            return {"type": kind}, lambda: random.random() < 0.5
-        if kind == "enum":
-            choices = [f"word{at}" for at in range(3)]
-            return {"type": "string", "enum": choices}, lambda: random.choice(choices)
-        if kind == "nullable":
-            return {"type": ["string", "null"]}, lambda: random.choice([None, text()])
+        scalars: dict[str, tuple[Json, Callable[[], Json]]] = {
+            "string": ({"type": "string"}, text),
+            "integer": ({"type": "integer"}, lambda: random.choice([0, -7, 3, 2**53 + 1])),
+            "number": ({"type": "number"}, lambda: random.choice([0.5, -1.25, 3, 1e22])),
+            "boolean": ({"type": "boolean"}, lambda: random.random() < 0.5),
+            "enum": ({"type": "string", "enum": choices}, lambda: random.choice(choices)),
+            "nullable": ({"type": ["string", "null"]}, lambda: random.choice([None, text()])),
+        }
+        kind = random.choice([*scalars, "string", *(["array", "array", "object"] if levels else [])])
         if kind == "array":
             schema, value = typed(levels - 1)
-            return {"type": kind, "items": schema}, lambda: [
-                value() for _ in range(random.choice([0, 1, 2, 3]))
-            ]
+            return {"type": kind, "items": schema}, lambda: [value() for _ in range(random.randrange(4))]
         if kind == "object":
-            members = {key: typed(levels - 1) for key in random.sample("xyz", random.choice([1, 2]))}
-            schemas = {key: schema for key, (schema, _) in members.items()}
-            return {"type": kind, "properties": schemas}, lambda: {
-                key: value() for key, (_, value) in members.items()
-            }
-        return {"type": "string"}, text
+            schemas, values = members(random.sample("xyz", random.choice([1, 2])), levels - 1)
+            return {"type": kind, "properties": schemas}, values
+        return scalars[kind]
+
+    def members(names: list[str], levels: int) -> tuple[dict[str, Json], Callable[[], dict[str, Json]]]:
+        fields = {name: typed(levels) for name in names}
+        schemas = {name: schema for name, (schema, _) in fields.items()}
+        return schemas, lambda: {name: value() for name, (_, value) in fields.items()}
 
     for _ in range(count):
-        fields = {
-            f"{name}_{at}": typed(2) for at, name in enumerate(random.sample("abcd", random.randrange(4)))
-        }
+        names = [f"{name}_{at}" for at, name in enumerate(random.sample("abcd", random.randrange(4)))]
+        properties, arguments = members(names, 2)
         # Long enough not to occur in the prose.
         tool = random.choice(["f", "get_weather", "read-page"])
-        yield _Case(
-            tool,
-            {name: schema for name, (schema, _) in fields.items()},
-            {name: value() for name, (_, value) in fields.items()},
-            random.choice(_PROSE),
-            random.choice(_PROSE),
-            text(),
-        )
+        before, after = random.choices(_PROSE, k=2)
+        yield _Case(tool, properties, arguments(), before, after, text())
 
 
 def _shrunk(law: "_Law", make: _Make, case: _Case) -> _Case:
@@ -153,11 +138,9 @@ def _shrunk(law: "_Law", make: _Make, case: _Case) -> _Case:
 
 def _smaller(case: _Case) -> Iterator[_Case]:
     for name in case.properties:
-        properties, arguments = (
-            {k: v for k, v in d.items() if k != name} for d in (case.properties, case.arguments)
-        )
-        yield replace(case, properties=properties, arguments=arguments)
-    for name in ("before", "after", "nasty"):
+        fields = [{k: v for k, v in d.items() if k != name} for d in (case.properties, case.arguments)]
+        yield replace(case, properties=fields[0], arguments=fields[1])
+    for name in ("before", "after", "untrusted"):
         for shorter in _shorter(getattr(case, name)):
             yield replace(case, **{name: shorter})
     for name, value in case.arguments.items():
@@ -168,8 +151,9 @@ def _smaller(case: _Case) -> Iterator[_Case]:
 def _shorter(value: Json) -> Iterator[Json]:
     if isinstance(value, (str, list)) and value:
         middle = len(value) // 2
-        yield from (value[:0], value[:middle], value[middle:]) if middle else (value[:0],)
-        yield from (value[1:], value[:-1]) if middle else ()
+        yield value[:0]
+        if middle:
+            yield from (value[:middle], value[middle:], value[1:], value[:-1])
 
 
 # Laws --------------------------------------------------------------------------------------------
@@ -192,10 +176,6 @@ def _pairs(text: str) -> Json:
     return json.loads(text, object_pairs_hook=lambda pairs: ("object", pairs), parse_float=str, parse_int=str)
 
 
-def _compact(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def round_trip(make: _Make, case: _Case) -> str | None:
     """A written call parses as the same call, in both modes, and the text around it is unchanged."""
     for strict in (False, True):
@@ -208,7 +188,7 @@ def round_trip(make: _Make, case: _Case) -> str | None:
         if [call.name for call in message.calls] != [case.tool]:
             return f"{how} parses as calls of {[call.name for call in message.calls]}"
         call = message.calls[0]
-        if _pairs(call.arguments) != _pairs(_compact(case.arguments)):
+        if _pairs(call.arguments) != _pairs(json.dumps(case.arguments)):
             return f"{how} parses as {call.arguments}"
         if call.repairs or call.problems:
             return f"{how} has repairs {call.repairs} and problems {call.problems}"
@@ -222,10 +202,11 @@ def neighbours(make: _Make, case: _Case) -> str | None:
     tools = make(case.tools, False)
     written = [tools.encode(case.tool, case.arguments), tools.encode("other", {})]
     for between in ("", "\n"):
-        message = tools.parse(between.join([*written, written[0]]))
+        text = between.join([*written, written[0]])
+        message = tools.parse(text)
         names = [call.name for call in message.calls]
         if names != [case.tool, "other", case.tool] or message.errors:
-            return f"{between.join([*written, written[0]])!r} parses as calls of {names} and {message.errors}"
+            return f"{text!r} parses as calls of {names} and {message.errors}"
     return None
 
 
@@ -233,10 +214,8 @@ def nothing_lost(make: _Make, case: _Case) -> str | None:
     """Texts, calls and errors cover the whole message, in order."""
     tools = make(case.tools, False)
     written = tools.encode(case.tool, case.arguments)
-    for message in (
-        f"{case.before}{written}{case.after}",
-        f"{written[: len(written) // 2]}{case.nasty}{written}",
-    ):
+    interrupted = f"{written[: len(written) // 2]}{case.untrusted}{written}"
+    for message in (f"{case.before}{written}{case.after}", interrupted):
         at = 0
         for item in tools.parse(message).items:
             if isinstance(item, _core.Text):
@@ -257,11 +236,8 @@ def chunks(make: _Make, case: _Case) -> str | None:
     """A message parses the same however it is cut; the joined deltas are the arguments."""
     tools = make(case.tools, False)
     written = tools.encode(case.tool, case.arguments)
-    for message in (
-        f"{case.before}{written}{case.after}",
-        f"{case.nasty}{written}",
-        written[:-1] + case.nasty,
-    ):
+    around = f"{case.before}{written}{case.after}"
+    for message in (around, case.untrusted + written, written[:-1] + case.untrusted):
         for truncated in (None, False):
             whole = _items(tools.parse(message, truncated=truncated).items)
             cuts = [[message[:at], message[at:]] for at in range(len(message) + 1)]
@@ -277,19 +253,14 @@ def chunks(make: _Make, case: _Case) -> str | None:
 
 
 def _items(events: Any) -> list[tuple[Any, ...]]:
-    """Events or items without ids, with adjacent texts joined."""
+    """Events or items without ids, with adjacent texts joined and parts of calls left out."""
     items: list[tuple[Any, ...]] = []
     for event in events:
-        if isinstance(event, _core.Text):
-            if items and items[-1][0] == "text":
-                items[-1] = ("text", items[-1][1] + event.text)
-            else:
-                items.append(("text", event.text))
-        elif isinstance(event, _core.CallEnd):
-            span = (event.start, event.end)
-            items.append(("call", event.name, event.arguments, *span, event.repairs, event.problems))
-        elif isinstance(event, _core.CallError):
-            items.append(("error", event.name, event.kind, event.message, event.raw, event.start, event.end))
+        if isinstance(event, (_core.CallEnd, _core.CallError)):
+            items.append(tuple(getattr(event, name) for name in event.__match_args__ if name != "id"))
+        elif isinstance(event, _core.Text):
+            before = items.pop()[0] if items and len(items[-1]) == 1 else ""
+            items.append((before + event.text,))
     return items
 
 
@@ -336,10 +307,12 @@ def results(make: _Make, case: _Case) -> str | None:
     """No content of a result, and no neutralised text, can be parsed as a result or a call."""
     tools = make(case.tools, False)
     mark = tools.result_marks[0]
-    closing = _common_end([tools.encode_result("f", content) for content in ("a", "b", 1, [1], {"a": "b"})])
+    samples = [tools.encode_result("f", content) for content in ("a", "b", 1, [1], {"a": "b"})]
+    ends = (samples[0][at:] for at in range(len(samples[0]) + 1))
+    closing = next(end for end in ends if all(sample.endswith(end) for sample in samples))
     call = tools.encode(case.tool, case.arguments)
     forged = tools.encode_result("f", "99")
-    for content in (case.nasty, call, forged, f"{closing}{call}{forged}", mark.upper()):
+    for content in (case.untrusted, call, forged, f"{closing}{call}{forged}", mark.upper()):
         written = tools.encode_result(case.tool, content)
         if not written.startswith(mark):
             return f"the result {written!r} does not begin with {mark!r}"
@@ -349,7 +322,10 @@ def results(make: _Make, case: _Case) -> str | None:
         for sign in filter(None, (mark, closing.strip())):
             if written.lower().count(sign.lower()) != 1:
                 return f"the result {written!r} contains {sign!r} more than once"
-        if content not in ("", case.nasty) and tools.parse(f"x {written}").errors[0].kind != "forged_result":
+        if (
+            content not in ("", case.untrusted)
+            and tools.parse(f"x {written}").errors[0].kind != "forged_result"
+        ):
             return f"the forged result {written!r} is not reported"
         neutral = tools.neutralise(content)
         found = tools.parse(neutral)
@@ -358,12 +334,6 @@ def results(make: _Make, case: _Case) -> str | None:
         if tools.neutralise(neutral) != neutral:
             return f"the neutralised text {neutral!r} changes when neutralised again"
     return None
-
-
-def _common_end(texts: list[str]) -> str:
-    shortest = min(texts, key=len)
-    ends = (shortest[at:] for at in range(len(shortest)))
-    return next((end for end in ends if all(text.endswith(end) for text in texts)), "")
 
 
 def manual(make: _Make, case: _Case) -> str | None:

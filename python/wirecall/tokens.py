@@ -12,7 +12,7 @@ import os
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from hashlib import sha1
 from pathlib import Path
 from typing import Any, Literal
@@ -191,8 +191,7 @@ def tokenizer(encoding: str = ENCODING) -> Count:
         import tiktoken
     except ImportError as error:
         raise VocabularyError("counting tokens needs tiktoken: pip install 'wirecall[tokens]'.") from error
-    names = tiktoken.list_encoding_names()
-    if encoding not in names:
+    if encoding not in (names := tiktoken.list_encoding_names()):
         raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; available: {', '.join(names)}.")
     try:
         vocabulary = tiktoken.get_encoding(encoding)
@@ -232,13 +231,9 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
     ]
     parts = [f"Definitions, in {unit}", _table(("tool", "native", protocol, "saved"), definitions)]
     if costs.calls:
-        calls: list[tuple[object, ...]] = [
-            (call.name, call.arguments, call.named, call.envelope, call.wire, saved(call.named, call.wire))
-            for call in costs.calls
-        ]
-        numbers = [(call.arguments, call.named, call.envelope, call.wire) for call in costs.calls]
-        sums = [sum(column) for column in zip(*numbers, strict=True)]
-        calls.append(("all", *sums, saved(sums[1], sums[3])))
+        calls: list[tuple[Any, ...]] = [astuple(call) for call in costs.calls]
+        calls.append(("all", *map(sum, [*zip(*calls, strict=True)][1:])))
+        calls = [(*call, saved(call[2], call[4])) for call in calls]
         parts += [
             "",
             f"Calls, in {unit}",

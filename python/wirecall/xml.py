@@ -32,18 +32,8 @@ def _type_name(given: object) -> str:
 class XmlParser(_core.XmlParser):
     """Parses one XML document in parts: `feed` each part, then `finish`.
 
-    The value does not depend on how the text is cut. It is that of `parse_xml`, which describes it.
-
-    Args:
-        schema: As in `parse_xml`.
-        repair: As in `parse_xml`.
-        max_bytes: Maximum size of the document in UTF-8; 16777216 (16 MiB).
-        max_depth: Maximum nesting of elements; 128. Values over 512 count as 512.
-
-    Raises:
-        ToolError: The schema cannot work; the error has the location.
-        ValueError: A limit is less than 1.
-        TypeError: The schema is not a mapping.
+    The value does not depend on how the text is cut. The value, arguments and exceptions are those of
+    `parse_xml`.
     """
 
     def __new__(

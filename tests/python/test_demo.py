@@ -20,7 +20,7 @@ from rich.console import Console
 from wirecall import Message, Toolset, tokens
 from wirecall._cli import demo
 
-COMMAND = [sys.executable, "-m", "wirecall._cli.main", "demo"]
+COMMAND = [sys.executable, "-m", "wirecall", "demo"]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Of each recording: the calls' names, the repairs, the errors' kinds.
 EXPECTED: dict[str, tuple[list[str], set[str], list[str]]] = {

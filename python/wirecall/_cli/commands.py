@@ -11,8 +11,8 @@ import click
 
 from wirecall import __version__
 from wirecall._bench.commands import bench
-from wirecall._cli import demo as replay
 from wirecall._cli.compact import compact
+from wirecall._cli.demo import demo
 from wirecall._cli.encode import encode
 from wirecall._cli.manual import manual
 from wirecall._cli.parse import parse
@@ -65,29 +65,5 @@ def wirecall() -> None:
     """
 
 
-for command in (bench, compact, encode, manual, parse, tokens):
+for command in (bench, compact, demo, encode, manual, parse, tokens):
     wirecall.add_command(command)
-
-
-@wirecall.command(
-    epilog="""\b
-Examples:
-  wirecall demo
-  wirecall demo --speed 40
-  wirecall demo --speed 0 | less
-""",
-)
-@click.option(
-    "--speed",
-    type=click.FloatRange(min=0),
-    default=replay.SPEED,
-    show_default=True,
-    help="Tokens per second; 0 prints the results at once, as with NO_COLOR or output to a file.",
-)
-def demo(speed: float) -> None:
-    """Replay hand-written model outputs: no key, no network.
-
-    The outputs imitate a model; none was recorded. The left side shows what the model writes, the right side
-    what a program receives.
-    """
-    replay.run(speed)

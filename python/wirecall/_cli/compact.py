@@ -7,16 +7,16 @@ import re
 import stat
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any, Literal
 
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.conversation import MixedFormatsError
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import apis
-from wirecall._cli.inputs import Failure, load_json, read_text, title_of
+from wirecall._cli.inputs import Failure, blame, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
@@ -24,12 +24,8 @@ from wirecall.compaction._planning import CompactionPlan, plan_compaction
 from wirecall.compaction._summarizers import SummaryError, summarizer
 from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
-# For each API: the package, its client, the base class of its errors, and the default key variable.
-_SDKS = {
-    "openai": ("openai", "OpenAI", "OpenAIError", "OPENAI_API_KEY"),
-    "anthropic": ("anthropic", "Anthropic", "AnthropicError", "ANTHROPIC_API_KEY"),
-}
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+# The client class of each SDK. The base class of its errors has the same name with `Error`.
+_CLIENTS = {"openai": "OpenAI", "anthropic": "Anthropic"}
 _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a message on each line'
 
 
@@ -89,7 +85,7 @@ Examples:
     "--model", metavar="NAME", help="Model that writes the summary; required unless --plan is given."
 )
 @click.option(
-    "--api", type=click.Choice(list(_SDKS)), default="openai", show_default=True, help="API of the model."
+    "--api", type=click.Choice(list(_CLIENTS)), default="openai", show_default=True, help="API of the model."
 )
 @click.option("--base-url", metavar="URL", help="Base URL of the API.  [default: the provider's]")
 @click.option(
@@ -106,8 +102,6 @@ def compact(
     max_tokens: int | None,
     max_summary_tokens: int,
     estimated: bool,
-    tool_result_stub_threshold: int | None,
-    instructions: str | None,
     merge_summary: bool,
     format: ApiName | None,
     only_plan: bool,
@@ -118,6 +112,7 @@ def compact(
     key_variable: str | None,
     output: str | None,
     file: str,
+    **summary_options: Any,
 ) -> None:
     """Replace older turns of a conversation with a summary.
 
@@ -132,7 +127,7 @@ def compact(
     title = title_of(file)
     given = _Conversation(read_text(file, "a conversation"), title)
     count = _counter(estimated, needed=max_tokens is not None)
-    try:
+    with blame(title):
         plan = plan_compaction(
             given.messages,
             keep_recent_turns=keep_recent_turns,
@@ -141,11 +136,8 @@ def compact(
             max_summary_tokens=max_summary_tokens,
             format=format,
         )
-    except (MixedFormatsError, TypeError) as error:
-        raise Failure(f"{title}: {error}") from error
     if only_plan:
-        unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
-        _show(plan, count, unit, as_json)
+        _show(plan, count, as_json)
         if max_tokens is not None and plan.to_summarize and not as_json:
             click.echo(f"{'a summary':<10}{max_summary_tokens:>9,}  at most (--max-summary-tokens)")
         return
@@ -156,10 +148,9 @@ def compact(
             summary = summarize_messages(
                 plan.to_summarize,
                 summarize,
-                tool_result_stub_threshold=tool_result_stub_threshold,
-                instructions=instructions,
                 max_summary_tokens=max_summary_tokens,
                 format=plan.format,
+                **summary_options,
             )
         except (SummaryError, errors) as error:
             reason = textwrap.shorten(printable(with_cause(error)), 500, placeholder=" …")
@@ -188,6 +179,7 @@ class _Conversation:
         # For JSON lines: the line of each message, by the message's id().
         self.lines: dict[int, str] = {}
         self.body: dict[str, Any] = {}
+        known = [api.messages_key for api in apis().values()]
         try:
             loaded = load_json(text, title, _EXPECTED)
         except Failure as failure:
@@ -197,8 +189,10 @@ class _Conversation:
             loaded = None
         if isinstance(loaded, list):
             self.messages = loaded
-        elif isinstance(loaded, dict) and (key := _held(loaded)):
-            self.body, self.key, self.messages = loaded, key, loaded[key]
+        elif isinstance(loaded, dict) and (
+            keys := [key for key in known if isinstance(loaded.get(key), list)]
+        ):
+            self.body, self.key, self.messages = loaded, keys[0], loaded[keys[0]]
         elif loaded is None or (isinstance(loaded, dict) and ("role" in loaded or "type" in loaded)):
             self.messages = self._of_lines()
         else:
@@ -244,11 +238,6 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def _held(body: Mapping[str, Any]) -> str | None:
-    keys = (api.messages_key for api in apis().values())
-    return next((key for key in keys if isinstance(body.get(key), list)), None)
-
-
 def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
     try:
@@ -264,30 +253,30 @@ def _write(path: str | None, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    target = os.path.realpath(path)
-    try:
-        mode = os.stat(target).st_mode if os.path.exists(target) else None
-        if mode is not None and not stat.S_ISREG(mode):  # a pipe or device cannot be replaced
-            with open(path, "wb") as file:
-                file.write(text.encode())
-            return
-        part = f"{target}.{os.getpid()}.part"
-        # The temporary file must not be readable by more users than the final one.
-        descriptor = os.open(part, _NEW, 0o666 if mode is None else 0o600)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            if mode is not None:
-                os.chmod(part, stat.S_IMODE(mode))
-            os.replace(part, target)
-        except BaseException:
-            if os.path.exists(part):
-                os.unlink(part)
-            raise
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror or error}") from error
+    with blame(path):
+        _replace(os.path.realpath(path), text.encode())
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Writes a file atomically; a pipe or device is written to, because it cannot be replaced."""
+    mode = os.stat(path).st_mode if os.path.exists(path) else None
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(path, "wb") as file:
+            file.write(data)
+        return
+    part = f"{path}.{os.getpid()}.part"
+    # The temporary file must not be readable by more users than the final one.
+    permissions = 0o666 if mode is None else 0o600
+    with ExitStack() as cleanup:
+        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, permissions)) as file:
+            cleanup.callback(os.unlink, part)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(part, stat.S_IMODE(mode))
+        os.replace(part, path)
+        cleanup.pop_all()
 
 
 def _counter(estimated: bool, *, needed: bool) -> Count:
@@ -305,30 +294,31 @@ def _summarizer(
     api: str, model: str, base_url: str | None, key_variable: str | None, max_tokens: int
 ) -> tuple[Callable[[list[dict[str, str]]], Any], type[Exception]]:
     """The summariser, and the base class of its SDK's errors."""
-    package, client, errors, usual = _SDKS[api]
     try:
-        sdk = importlib.import_module(package)
+        sdk = importlib.import_module(api)
     except ImportError as error:
-        message = f"{package} is not installed: pip install 'wirecall[{package}]'"
-        raise Failure(message) from error
-    variable = key_variable or usual
+        raise Failure(f"{api} is not installed: pip install 'wirecall[{api}]'") from error
+    variable = key_variable or f"{api.upper()}_API_KEY"
     key = os.environ.get(variable)
     if not key and base_url is not None and key_variable is None:
         key = "none"  # a local server may need no key, but the SDK requires one
     if not key:
         raise Failure(f"the environment variable {variable} is not set; it must hold the API key")
-    options = {} if base_url is None else {"base_url": base_url}
-    made = getattr(sdk, client)(api_key=key, **options)
-    click.get_current_context().call_on_close(made.close)
-    return summarizer(made, model=model, max_tokens=max_tokens), getattr(sdk, errors)
+    client = getattr(sdk, _CLIENTS[api])(api_key=key, base_url=base_url)
+    click.get_current_context().call_on_close(client.close)
+    return summarizer(client, model=model, max_tokens=max_tokens), getattr(sdk, f"{_CLIENTS[api]}Error")
 
 
-def _show(plan: CompactionPlan, count: Count, unit: str, as_json: bool) -> None:
-    parts = {"system": plan.system, "to_summarize": plan.to_summarize, "to_keep": plan.to_keep}
-    turns = {"system": 0, "to_summarize": plan.turns - plan.kept_turns, "to_keep": plan.kept_turns}
+def _show(plan: CompactionPlan, count: Count, as_json: bool) -> None:
+    unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
+    parts = {
+        "system": (plan.system, 0),
+        "to_summarize": (plan.to_summarize, plan.turns - plan.kept_turns),
+        "to_keep": (plan.to_keep, plan.kept_turns),
+    }
     counted = {
-        name: {"messages": len(part), "turns": turns[name], "tokens": tokens(part, count)}
-        for name, part in parts.items()
+        name: {"messages": len(part), "turns": turns, "tokens": tokens(part, count)}
+        for name, (part, turns) in parts.items()
     }
     if as_json:
         repairs = [repair._asdict() for repair in plan.repairs]
@@ -336,9 +326,8 @@ def _show(plan: CompactionPlan, count: Count, unit: str, as_json: bool) -> None:
         return
     click.echo(f"format {plan.format}, {unit}")
     click.echo(f"{'part':<10}{'tokens':>9}")
-    for name, word in (("system", "system"), ("to_summarize", "summarise"), ("to_keep", "keep")):
-        held = counted[name]
-        click.echo(f"{word:<10}{held['tokens']:>9,}  messages {held['messages']:,}, turns {held['turns']:,}")
+    for word, part in zip(("system", "summarise", "keep"), counted.values(), strict=True):
+        click.echo(f"{word:<10}{part['tokens']:>9,}  messages {part['messages']:,}, turns {part['turns']:,}")
     if not plan.to_summarize:
         click.echo("nothing to summarise")
     for repair in plan.repairs:

@@ -11,14 +11,15 @@ import json
 import shlex
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
 
+import click
 from rich import box
+from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
@@ -64,13 +65,8 @@ Native: calls as {{"name":…,"arguments":{{…}}}}, definitions as OpenAI chat 
 Wire: calls as the model wrote them, definitions as one manual. Calls that failed are not counted.
 With type and id, as histories carry them, the native calls are {envelopes} {unit}."""
 _NO_TOKENS = (
-    "Counted in characters: counting tokens needs tiktoken (pip install 'wirecall[tokens]') and its "
-    "vocabulary in {directory}, which the demo does not download. "
-    "TIKTOKEN_CACHE_DIR={quoted} wirecall tokens --tools FILE downloads it."
-)
-_NO_CACHE = (
-    "Counted in characters: counting tokens needs tiktoken (pip install 'wirecall[tokens]') and its "
-    "vocabulary, which the demo does not download, and TIKTOKEN_CACHE_DIR is empty: tiktoken keeps nothing."
+    "Counted in characters: counting tokens needs tiktoken (pip install 'wirecall[tokens]') "
+    "and its vocabulary"
 )
 
 
@@ -103,9 +99,6 @@ class Tally:
     envelopes: int = 0
     wire: int = 0
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(self.title, *(a + b for a, b in zip(astuple(self)[1:], astuple(other)[1:], strict=True)))
-
 
 def recordings() -> list[Recording]:
     """All recordings in the package, ordered by file name."""
@@ -113,23 +106,41 @@ def recordings() -> list[Recording]:
     for file in sorted((files("wirecall._cli") / "recordings").iterdir(), key=lambda file: file.name):
         given = json.loads(file.read_text(encoding="utf-8"))
         turns = [RecordedMessage([*chain(*turn["stream"])], turn["truncated"]) for turn in given["turns"]]
-        found.append(
-            Recording(given["title"], given["watch"], given["tools"], given.get("options", {}), turns)
-        )
+        found.append(Recording(**{"options": {}, **given, "turns": turns}))
     return found
 
 
-def run(speed: float = SPEED) -> None:
-    """Play every recording, then print a summary. `speed` is in tokens per second; 0 does not animate."""
+@click.command(
+    epilog="""\b
+Examples:
+  wirecall demo
+  wirecall demo --speed 40
+  wirecall demo --speed 0 | less
+""",
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0),
+    default=SPEED,
+    show_default=True,
+    help="Tokens per second; 0 prints the results at once, as with NO_COLOR or output to a file.",
+)
+def demo(speed: float) -> None:
+    """Replay hand-written model outputs: no key, no network.
+
+    The outputs imitate a model; none was recorded. The left side shows what the model writes, the right side
+    what a program receives.
+    """
     console = OutputConsole(width=100)
     console.width = min(console.width, _WIDE)
-    animated = speed > 0 and sys.stdout.isatty() and not console.no_color and not console.is_dumb_terminal
+    if not sys.stdout.isatty() or console.no_color or console.is_dumb_terminal:
+        speed = 0
     count = counting.cached_tokenizer()
     tallies = []
     played = recordings()
     for recording in played:
-        tallies.append(_play(recording, console, speed if animated else 0, count or len))
-        if animated:
+        tallies.append(_play(recording, console, speed, count or len))
+        if speed:
             time.sleep(_PAUSE / speed)
     tools = {tool["name"]: tool for recording in played for tool in recording.tools}
     definitions = counting.measure(tools.values(), count=count or len)
@@ -144,69 +155,40 @@ def _play(recording: Recording, console: Console, speed: float, count: counting.
     errors: list[CallError] = []
     for turn in recording.turns:
         if errors:
-            answers = [toolset.encode_result(error.name, error) for error in errors]
-            console.print(
-                _panel(Styled("\n".join(answers), "italic"), "the program sends back", console.width)
-            )
+            answers = "\n".join(toolset.encode_result(error.name, error) for error in errors)
+            console.print(_panel(Styled(answers, "italic"), "the program sends back", console.width))
         sides = _Sides()
-        steps = _events(turn, toolset, sides, tally, count)
+        steps = sides.steps(turn, toolset)
         if speed:
-            clock = _Clock(speed)
             with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
-                for _ in steps:
-                    if clock.tick():
-                        live.update(sides.growing(console), refresh=True)
-        deque(steps, maxlen=0)
+                for _ in _frames(steps, speed):
+                    live.update(sides.growing(console), refresh=True)
+        for _ in steps:
+            pass
         console.print(sides.finished(console))
         errors = sides.errors
+        tally.errors += len(errors)
+        for call in sides.calls:
+            tally.calls += 1
+            tally.repairs += len(call.repairs)
+            tally.native += count(counting.native_call(call.name, call.arguments))
+            tally.envelopes += count(counting.tool_use(call.name, call.arguments))
+            tally.wire += count(sides.left.plain[call.start : call.end])
     console.print(_verdict(tally))
     console.print()
     return tally
 
 
-def _events(
-    turn: RecordedMessage, toolset: Toolset, sides: "_Sides", tally: Tally, count: counting.Count
-) -> Iterator[None]:
-    """Feeds one piece in each step, and passes the events to both sides and to the tally."""
-    parser = toolset.parser()
-    for piece in turn.pieces:
-        sides.left.append(piece)
-        _note(parser.feed(piece), sides, tally, count)
-        yield
-    _note(parser.finish(truncated=turn.truncated), sides, tally, count)
-
-
-def _note(events: list[Event], sides: "_Sides", tally: Tally, count: counting.Count) -> None:
-    for event in events:
-        sides.receive(event)
-        if isinstance(event, CallEnd):
-            tally.calls += 1
-            tally.repairs += len(event.repairs)
-            tally.native += count(counting.native_call(event.name, event.arguments))
-            tally.envelopes += count(counting.tool_use(event.name, event.arguments))
-            tally.wire += count(sides.left.plain[event.start : event.end])
-        elif isinstance(event, CallError):
-            tally.errors += 1
-
-
-class _Clock:
-    """Paces the pieces, and tells when the next frame is due."""
-
-    def __init__(self, speed: float) -> None:
-        self.step = 1 / speed
-        self.due = time.monotonic()
-        self.next_frame = self.due
-
-    def tick(self) -> bool:
-        self.due += self.step
+def _frames(steps: Iterable[None], speed: float) -> Iterator[None]:
+    """Takes `speed` steps per second, and yields when a frame is due."""
+    due = next_frame = time.monotonic()
+    for _ in steps:
+        due += 1 / speed
+        time.sleep(max(0, due - time.monotonic()))
         now = time.monotonic()
-        if now < self.due:
-            time.sleep(self.due - now)
-            now = self.due
-        if now < self.next_frame:
-            return False
-        self.next_frame = now + 1 / _FRAMES_PER_SECOND
-        return True
+        if now >= next_frame:
+            next_frame = now + 1 / _FRAMES_PER_SECOND
+            yield
 
 
 @dataclass
@@ -215,9 +197,21 @@ class _Sides:
 
     left: Styled = field(default_factory=Styled)
     right: Styled = field(default_factory=Styled)
+    calls: list[CallEnd] = field(default_factory=list)
     errors: list[CallError] = field(default_factory=list)
 
-    def receive(self, event: Event) -> None:
+    def steps(self, turn: RecordedMessage, toolset: Toolset) -> Iterator[None]:
+        """Writes and receives one piece of the message in each step."""
+        parser = toolset.parser()
+        for piece in turn.pieces:
+            self.left.append(piece)
+            for event in parser.feed(piece):
+                self._receive(event)
+            yield
+        for event in parser.finish(truncated=turn.truncated):
+            self._receive(event)
+
+    def _receive(self, event: Event) -> None:
         match event:
             case Text(text):
                 # Line breaks between calls are not shown.
@@ -231,10 +225,10 @@ class _Sides:
             case CallEnd():
                 self.left.stylize("cyan", event.start, event.end)
                 self.right.append("\n")
+                self.calls.append(event)
                 for repair in event.repairs:
-                    self.right.append(f"  ~ {repair:15}", "yellow").append(
-                        f"  {_REPAIRS[repair]}\n", "dim yellow"
-                    )
+                    self.right.append(f"  ~ {repair:15}", "yellow")
+                    self.right.append(f"  {_REPAIRS[repair]}\n", "dim yellow")
                 for problem in event.problems:
                     self.right.append(f"  ! {problem.kind}: {problem.message}\n", "magenta")
             case CallError():
@@ -268,15 +262,10 @@ class _Sides:
             text.expand_tabs(4)
             sides.append(cut(list(text.wrap(console, width - 4))))
         height = None if stacked else max(map(len, sides)) + 2
-        panels = [
-            _panel(Styled("\n").join(lines), title, width, height)
-            for title, lines in zip(("the model writes", "a program receives"), sides, strict=True)
-        ]
-        if stacked:
-            return Group(*panels)
-        grid = Table.grid()
-        grid.add_row(*panels)
-        return grid
+        titles = ("the model writes", "a program receives")
+        texts = [Styled("\n").join(lines) for lines in sides]
+        panels = [_panel(text, title, width, height) for text, title in zip(texts, titles, strict=True)]
+        return Group(*panels) if stacked else Columns(panels, padding=0)
 
     def _new_line(self) -> None:
         if self.right.plain and not self.right.plain.endswith("\n"):
@@ -300,22 +289,21 @@ def _summary(
     tallies: list[Tally], definitions: counting.Costs, console: Console, *, is_tokens: bool
 ) -> RenderableType:
     unit = "tokens" if is_tokens else "characters"
-    total = sum(tallies, Tally("all calls"))
+    total = Tally("all calls", *map(sum, zip(*(astuple(tally)[1:] for tally in tallies), strict=True)))
     names = f"definitions of all {len(definitions.tools)} tools"
     totals = [total, Tally(names, native=definitions.native, wire=definitions.wire)]
     notes = [_NATIVE.format(envelopes=total.envelopes, unit=unit)]
-    if not is_tokens:
-        notes.append(_no_tokens())
+    if not is_tokens and (directory := counting.cache_directory()):
+        download = f"TIKTOKEN_CACHE_DIR={shlex.quote(directory)} wirecall tokens --tools FILE downloads it."
+        notes.append(f"{_NO_TOKENS} in {directory}, which the demo does not download. {download}")
+    elif not is_tokens:
+        why = "which the demo does not download, and TIKTOKEN_CACHE_DIR is empty: tiktoken keeps nothing."
+        notes.append(f"{_NO_TOKENS}, {why}")
     table = _table(tallies, totals, unit)
     # In a table that is too narrow, numbers would be cut off.
     least = console.measure(table, options=console.options.update(max_width=_WIDE)).minimum
     shown = table if least <= console.width else _stacked([*tallies, *totals], unit)
     return Group(shown, Styled("\n".join(notes), "dim"))
-
-
-def _no_tokens() -> str:
-    directory = counting.cache_directory()
-    return _NO_TOKENS.format(directory=directory, quoted=shlex.quote(directory)) if directory else _NO_CACHE
 
 
 def _table(tallies: list[Tally], totals: list[Tally], unit: str) -> Table:

@@ -9,7 +9,6 @@ import click
 from wirecall import ToolError, Toolset
 from wirecall._cli.inputs import blame, invalid_json, read_calls, read_text, reject_shared_stdin, title_of
 from wirecall._cli.options import load_tools, protocol_option, tools_option
-from wirecall._cli.outputs import print_line
 
 
 @click.command(
@@ -23,8 +22,8 @@ Examples:
 @tools_option(without="Without it, calls of any name are written, with untyped values.")
 @protocol_option
 @click.argument("name", required=False)
-@click.argument("arguments", required=False, metavar="[ARGUMENTS|-]")
-def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str | None) -> None:
+@click.argument("arguments", default="{}", metavar="[ARGUMENTS|-]")
+def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str) -> None:
     """Write calls as text, in the wire format or another one.
 
     With NAME, write one call. ARGUMENTS is a JSON object ({} by default), or - for standard input. Without
@@ -32,17 +31,14 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
 
     With --tools, unknown names are an error, and arguments that do not match the schema cause a warning.
     """
-    if name is None:
-        reject_shared_stdin(tools_path, "-")
-        toolset, schemas = _with_schemas(tools_path, protocol)
-        for place, called, given in read_calls("-"):
-            print_line(_encode(toolset, called, given, name_at=place, arguments_at=place))
-            _warn(schemas, called, given, place)
-        return
-    if arguments == "-":
+    if name is None or arguments == "-":
         reject_shared_stdin(tools_path, "-")
     toolset, schemas = _with_schemas(tools_path, protocol)
-    place, text = "ARGUMENTS", "{}" if arguments is None else arguments
+    if name is None:
+        for place, called, given in read_calls("-"):
+            _write(toolset, schemas, called, given, place, place)
+        return
+    place, text = "ARGUMENTS", arguments
     if arguments == "-":
         place, text = title_of("-"), read_text("-", "the arguments, a JSON object,")
     try:
@@ -51,8 +47,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
         raise invalid_json(error, place, "a JSON object") from error
     except (ValueError, RecursionError):  # a limit of `json`; the encoder has its own
         pass
-    print_line(_encode(toolset, name, text, name_at="NAME", arguments_at=place))
-    _warn(schemas, name, text, place)
+    _write(toolset, schemas, name, text, "NAME", place)
 
 
 def _with_schemas(path: str | None, protocol: str) -> tuple[Toolset, Toolset | None]:
@@ -68,23 +63,19 @@ def _with_schemas(path: str | None, protocol: str) -> tuple[Toolset, Toolset | N
         return toolset, None
 
 
-def _encode(toolset: Toolset, name: str, arguments: Any, *, name_at: str, arguments_at: str) -> str:
-    """A call as text; errors name the place of the name or of the arguments."""
+def _write(
+    toolset: Toolset, schemas: Toolset | None, name: str, arguments: Any, name_at: str, place: str
+) -> None:
+    """Prints a call, then warnings about arguments that do not match the schema; `place` is theirs."""
     with blame(name_at):
         if toolset.names and name not in toolset.names:
             near = get_close_matches(name, toolset.names, n=1)
             hint = f"did you mean {near[0]!r}? Available" if near else "available"
             raise ValueError(f"there is no tool {name!r}; {hint}: {', '.join(toolset.names)}")
         toolset.encode(name, {})
-    with blame(arguments_at):
-        return toolset.encode(name, arguments)
-
-
-def _warn(schemas: Toolset | None, name: str, arguments: Any, place: str) -> None:
-    """Warns on standard error about arguments that do not match the tool's schema."""
-    if schemas is None:
-        return
-    for call in schemas.parse(schemas.encode(name, arguments)).calls:
+    with blame(place):
+        print(toolset.encode(name, arguments), flush=True)
+    for call in schemas.parse(schemas.encode(name, arguments)).calls if schemas else ():
         for problem in call.problems:
             said = problem.message.partition(" For example: ")[0]
             click.echo(f"{place}: warning: {said}", err=True)

@@ -3,9 +3,9 @@
 import codecs
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any, BinaryIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
 
 import click
 
@@ -23,9 +23,11 @@ class Failure(click.ClickException):
 
 @contextmanager
 def blame(place: str) -> Iterator[None]:
-    """Turns the caller's mistakes into a `Failure` that names the place of the mistake."""
+    """Turns the caller's mistakes and unusable files into a `Failure` that names the place."""
     try:
         yield
+    except OSError as error:
+        raise Failure(f"{place}: {error.strerror or error}") from error
     except (ValueError, TypeError) as error:  # a ToolError is a ValueError
         raise Failure(f"{place}: {error}") from error
 
@@ -39,31 +41,21 @@ def title_of(path: str) -> str:
     return "standard input" if path == "-" else path
 
 
-@contextmanager
-def open_file(path: str, expected: str) -> Iterator[BinaryIO]:
+def open_file(path: str, expected: str) -> IO[bytes]:
     """A file, or standard input; at a terminal, says what input is `expected`."""
     if path == "-":
         if sys.stdin is None:
             raise Failure("standard input is closed")
         if sys.stdin.isatty():
             click.echo(f"wirecall: reading {expected} from the terminal; {_END} ends it", err=True)
-        yield sys.stdin.buffer
-        return
-    with ExitStack() as stack:
-        try:
-            stream = stack.enter_context(open(path, "rb"))
-        except OSError as error:
-            raise Failure(f"{path}: {error.strerror or error}") from error
-        yield stream
+    with blame(path):
+        return click.open_file(path, "rb")
 
 
 def read_text(path: str, expected: str) -> str:
     """A whole file, which must be UTF-8."""
-    with open_file(path, expected) as stream:
-        try:
-            data = stream.read()
-        except OSError as error:
-            raise Failure(f"{title_of(path)}: {error.strerror or error}") from error
+    with open_file(path, expected) as stream, blame(title_of(path)):
+        data = stream.read()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -75,12 +67,10 @@ def read_pieces(path: str, expected: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     with open_file(path, expected) as stream:
         # `read1` of a buffered reader returns the result of one system call.
-        read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+        read = getattr(stream, "read1", stream.read)
         while True:
-            try:
+            with blame(title_of(path)):
                 chunk = read(_CHUNK_BYTES)
-            except IsADirectoryError as error:
-                raise Failure(f"{path}: {error.strerror}") from error
             if piece := decoder.decode(chunk, final=not chunk):
                 yield piece
             if not chunk:
@@ -90,22 +80,15 @@ def read_pieces(path: str, expected: str) -> Iterator[str]:
 def read_calls(path: str) -> Iterator[tuple[str, str, Any]]:
     """The place, name and arguments of each call: one JSON object on each line."""
     expected = 'one call on each line, {"name": …, "arguments": {…}}'
-    for number, line in enumerate(_lines(path, "calls, a JSON object on each line,"), start=1):
-        place = f"{title_of(path)}, line {number}"
-        if not line.strip():
-            continue
-        call = load_json(line, title_of(path), expected, line=number)
-        if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-            raise Failure(f"{place}: expected {expected}")
-        yield place, call["name"], call.get("arguments", {})
-
-
-def _lines(path: str, expected: str) -> Iterator[str]:
-    rest = ""
-    for piece in read_pieces(path, expected):
-        *lines, rest = (rest + piece).split("\n")
-        yield from lines
-    yield rest
+    title = title_of(path)
+    with open_file(path, "calls, a JSON object on each line,") as stream, blame(title):
+        for number, data in enumerate(stream, start=1):
+            if line := data.decode(errors="replace").strip():
+                call = load_json(line, title, expected, line=number)
+                place = f"{title}, line {number}"
+                if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+                    raise Failure(f"{place}: expected {expected}")
+                yield place, call["name"], call.get("arguments", {})
 
 
 def load_json(text: str, title: str, expected: str, *, line: int | None = None) -> Any:

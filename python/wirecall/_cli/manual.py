@@ -5,14 +5,7 @@ from typing import Any
 import click
 
 from wirecall._cli.inputs import Failure, title_of
-from wirecall._cli.options import (
-    constraints_option,
-    descriptions_option,
-    load_toolset,
-    protocol_option,
-    tools_option,
-)
-from wirecall._cli.outputs import print_line
+from wirecall._cli.options import load_toolset, manual_options, protocol_option, tools_option
 
 
 @click.command(
@@ -28,11 +21,10 @@ Examples:
 @click.option(
     "--header", metavar="TEXT", help="Text before the tools, instead of the built-in one; '' for none."
 )
-@descriptions_option
-@constraints_option
+@manual_options
 def manual(tools_path: str, protocol: str, header: str | None, **options: Any) -> None:
     """Print the manual: the text that describes the tools to a model."""
     toolset = load_toolset(tools_path, protocol, **options)
     if not toolset.names:
         raise Failure(f"{title_of(tools_path)}: the list of tools is empty, so there is no manual to print")
-    print_line(toolset.manual(header=header))
+    print(toolset.manual(header=header), flush=True)

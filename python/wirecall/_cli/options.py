@@ -38,19 +38,24 @@ protocol_option = click.option(
     help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto. json, morph-xml and yaml-xml are "
     "aliases of hermes, xml and yaml.",
 )
-descriptions_option = click.option(
+_descriptions_option = click.option(
     "--descriptions",
     type=click.Choice(["full", "tools", "none"]),
     default="full",
     show_default=True,
     help="Descriptions in the manual: of tools and fields, of tools only, or none.",
 )
-constraints_option = click.option(
+_constraints_option = click.option(
     "--constraints/--no-constraints",
     default=True,
     show_default=True,
     help="Bounds, patterns, formats and examples of fields in the manual.",
 )
+
+
+def manual_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--descriptions` and `--constraints`: the content of the manual."""
+    return _descriptions_option(_constraints_option(command))
 
 
 def load_tools(path: str) -> list[Any]:

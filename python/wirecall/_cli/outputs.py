@@ -1,13 +1,8 @@
-"""Standard output: lines that are flushed, and JSON in characters that the output can carry."""
+"""JSON in characters that standard output can carry."""
 
 import json
 import sys
 from typing import Any
-
-
-def print_line(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 def to_json(value: Any) -> str:

@@ -10,7 +10,7 @@ import click
 from wirecall import CallEnd, CallError, Event, Parser, Problem, Text, ToolError, Toolset, detect
 from wirecall._cli.inputs import read_pieces, reject_shared_stdin
 from wirecall._cli.options import load_toolset, protocol_option, tools_option
-from wirecall._cli.outputs import print_line, to_json
+from wirecall._cli.outputs import to_json
 
 # How much text without calls is searched for calls of another protocol, in characters.
 _SEARCHED = 1 << 20
@@ -82,7 +82,7 @@ def parse(
         raise click.UsageError("--text and --whole cannot be combined.")
     reject_shared_stdin(tools_path, file)
     toolset = load_toolset(tools_path, protocol, **options)
-    if not toolset.names and not _reads_any_name(toolset):
+    if not toolset.names and not toolset.segments(toolset.encode("name", {})):
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
     pieces = read_pieces(file, "a model's message")
     if whole:
@@ -112,10 +112,6 @@ def _parsed(parser: Parser, pieces: Iterable[str], truncated: bool | None) -> It
     yield parser.finish(truncated=truncated)
 
 
-def _reads_any_name(toolset: Toolset) -> bool:
-    return bool(toolset.segments(toolset.encode("name", {})))
-
-
 def _as_dict(event: Event) -> dict[str, Any]:
     members = {"type": event.type, **_members(event)}
     if isinstance(event, CallEnd):
@@ -128,11 +124,11 @@ def _members(value: Event | Problem) -> dict[str, Any]:
 
 
 def _show_whole(items: Sequence[Event]) -> None:
-    print_line(to_json({"items": [_as_dict(item) for item in items]}))
+    print(to_json({"items": [_as_dict(item) for item in items]}))
 
 
 def _show_events(events: Sequence[Event]) -> None:
-    sys.stdout.writelines(to_json(_as_dict(event)) + "\n" for event in events)
+    sys.stdout.writelines(f"{to_json(_as_dict(event))}\n" for event in events)
 
 
 def _show_text(events: Sequence[Event]) -> None:

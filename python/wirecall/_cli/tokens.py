@@ -8,14 +8,8 @@ import click
 from wirecall import Toolset
 from wirecall import tokens as counting
 from wirecall._cli.inputs import Failure, blame, read_calls, reject_shared_stdin, title_of
-from wirecall._cli.options import (
-    constraints_option,
-    descriptions_option,
-    load_tools,
-    protocol_option,
-    tools_option,
-)
-from wirecall._cli.outputs import print_line, to_json
+from wirecall._cli.options import load_tools, manual_options, protocol_option, tools_option
+from wirecall._cli.outputs import to_json
 
 
 @click.command(
@@ -38,8 +32,7 @@ without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
 )
 @protocol_option
 @click.option("--characters", is_flag=True, help="Count characters instead; needs no tiktoken.")
-@descriptions_option
-@constraints_option
+@manual_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def tokens(
     tools_path: str,
@@ -71,6 +64,7 @@ def tokens(
     unit = "characters" if characters else "tokens"
     if as_json:
         vocabulary = None if characters else encoding
-        print_line(to_json({"unit": unit, "encoding": vocabulary, **dataclasses.asdict(costs)}))
+        report = to_json({"unit": unit, "encoding": vocabulary, **dataclasses.asdict(costs)})
     else:
-        print_line(counting.tables(costs, unit if characters else f"{unit} of {encoding}", protocol))
+        report = counting.tables(costs, unit if characters else f"{unit} of {encoding}", protocol)
+    print(report, flush=True)

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 
 from wirecall._cli.commands import wirecall
 
-COMMAND = [sys.executable, "-m", "wirecall._cli.main"]
+COMMAND = [sys.executable, "-m", "wirecall"]
 TIMEOUT = 30
 TOOLS = [
     {
