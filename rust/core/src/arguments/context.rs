@@ -114,8 +114,15 @@ pub enum Progress {
     /// The call is complete, and the body reads another one from there on.
     NextCall,
     /// The tool is called so, which decides the types of what follows.
-    ToolName(String),
-    Failed(Failure),
+    ToolName(Box<str>),
+    Failed(Box<Failure>),
+}
+
+impl Progress {
+    #[cold]
+    pub fn failed(kind: ErrorKind, message: String, recovery: Recovery) -> Self {
+        Progress::Failed(Box::new(Failure { kind, message, recovery }))
+    }
 }
 
 /// How a body goes on: with the rest of its window, or by telling the parser something.
@@ -133,7 +140,7 @@ pub fn steps(mut step: impl FnMut() -> Flow) -> Progress {
 
 impl From<ReadError> for Progress {
     fn from((kind, message): ReadError) -> Self {
-        Progress::Failed(Failure { kind, message, recovery: Recovery::Body })
+        Progress::failed(kind, message, Recovery::Body)
     }
 }
 

@@ -194,7 +194,7 @@ impl Machine {
                 }
                 Progress::ToolName(name) => {
                     let lookup = tools.tools.lookup(&name);
-                    self.name_call(tools, &mut call, name, lookup, Recovery::Body, on_event);
+                    self.name_call(tools, &mut call, name.into_string(), lookup, Recovery::Body, on_event);
                 }
                 Progress::CallEnd => {
                     self.end(tools, call, window, begin, on_event);
@@ -205,7 +205,7 @@ impl Machine {
                     self.end(tools, call, window, begin, on_event);
                     (call, begin) = (next, window.at);
                 }
-                Progress::Failed(why) => *failure = Some(why),
+                Progress::Failed(why) => *failure = Some(*why),
             }
         }
     }

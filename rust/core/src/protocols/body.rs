@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use crate::arguments::{Context, Failure, Input, Progress, Report};
+use crate::arguments::{Context, Input, Progress, Report};
 use crate::error::Repair;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan};
@@ -168,7 +168,7 @@ pub fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
             && let Err(kind) = input.cx.repair(input.report, Repair::TagStyle)
         {
             let message = format!("Close the call with {close}, without spaces in it.");
-            return Progress::Failed(Failure { kind, message, recovery: Recovery::TokenStart });
+            return Progress::failed(kind, message, Recovery::TokenStart);
         }
         input.at += length;
     }

@@ -5,7 +5,7 @@ mod values;
 
 use std::mem::take;
 
-use super::{Context, Failure, Flow, Input, Progress, ReadError, Report, messages};
+use super::{Context, Flow, Input, Progress, ReadError, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_number, is_plain, plain_string, push_char};
@@ -132,7 +132,7 @@ impl Object {
             (_, _, None) if ends_in_word(input.window, input.at) => Recovery::Key { opens: false },
             _ => self.recovery(),
         };
-        Err(Progress::Failed(Failure { kind, message, recovery }))
+        Err(Progress::failed(kind, message, recovery))
     }
 
     /// Reads a whole text. Returns what follows the value, `None` if it is not complete.

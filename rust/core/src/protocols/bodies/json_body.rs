@@ -1,6 +1,6 @@
 //! The body of a call as one JSON object, perhaps in a wrapper that models put around it.
 
-use crate::arguments::{Context, Failure, Flow, Input, Object, Progress, Report, messages};
+use crate::arguments::{Context, Flow, Input, Object, Progress, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Wrapper, read_close};
 use crate::syntax::json::JsonLexer;
@@ -93,12 +93,12 @@ impl JsonBody {
             }
             let message = "The call must be closed after the JSON object.".to_owned();
             let recovery = if *blank { Recovery::TokenStart } else { Recovery::After };
-            return Err(Progress::Failed(Failure { kind: ErrorKind::MalformedCall, message, recovery }));
+            return Err(Progress::failed(ErrorKind::MalformedCall, message, recovery));
         }
     }
 }
 
 fn repair(input: &mut Input<'_>, repair: Repair, message: &str) -> Flow {
-    let failed = |(kind, message)| Progress::Failed(Failure { kind, message, recovery: Recovery::TokenStart });
+    let failed = |(kind, message)| Progress::failed(kind, message, Recovery::TokenStart);
     input.repair(repair, message).map_err(failed)
 }

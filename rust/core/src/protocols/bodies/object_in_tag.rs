@@ -1,6 +1,6 @@
 //! A JSON object where elements, lines or parameters are expected: `<name>{…}</name>`.
 
-use crate::arguments::{Context, Failure, Flow, Input, Object, Progress};
+use crate::arguments::{Context, Flow, Input, Object, Progress};
 use crate::error::ErrorKind;
 use crate::protocols::body::Form;
 use crate::syntax::recovery::Recovery;
@@ -24,9 +24,9 @@ impl ObjectInTag {
     pub fn feed(&mut self, input: &mut Input<'_>) -> Flow {
         let ObjectInTag::Reading(object) = self else { return Err(Progress::CallEnd) };
         match object.feed(input) {
-            Err(Progress::Failed(Failure { kind, message, recovery })) => {
-                *self = ObjectInTag::Failed(recovery);
-                Err((kind, message).into())
+            Err(Progress::Failed(failure)) => {
+                *self = ObjectInTag::Failed(failure.recovery);
+                Err((failure.kind, failure.message).into())
             }
             read => {
                 if read.is_ok() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Host, Reading};
-use crate::arguments::{Context, Failure, Input, Object, Progress, Report, messages};
+use crate::arguments::{Context, Input, Object, Progress, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
 use crate::syntax::recovery::Recovery;
@@ -63,7 +63,7 @@ impl Body for CustomBody {
                     }
                     input.at += behind;
                     self.state = CustomState::Read(arguments);
-                    return Progress::ToolName(name);
+                    return Progress::ToolName(name.into());
                 }
             }
         }
@@ -101,7 +101,7 @@ impl CustomBody {
     fn failed(&mut self, input: &mut Input<'_>, behind: usize, kind: ErrorKind, message: String) -> Progress {
         input.at += behind;
         self.state = CustomState::Closed;
-        Progress::Failed(Failure { kind, message, recovery: Recovery::Body })
+        Progress::failed(kind, message, Recovery::Body)
     }
 }
 

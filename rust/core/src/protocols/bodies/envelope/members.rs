@@ -85,7 +85,7 @@ impl Envelope {
         if self.held.is_some() {
             self.state = EnvelopeState::Value;
         }
-        Err(Progress::ToolName(name.to_owned()))
+        Err(Progress::ToolName(name.into()))
     }
 
     /// Types complete arguments, and writes them.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use crate::arguments::object::Quotes;
-use crate::arguments::{ArgumentsBuilder, Context, Failure, Flow, Input, Object, Progress, ReadError, Report, steps};
+use crate::arguments::{ArgumentsBuilder, Context, Flow, Input, Object, Progress, ReadError, Report, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
@@ -91,7 +91,7 @@ impl Body for Envelope {
                 | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
         );
         self.lose(sound, (input.window, input.at));
-        Progress::Failed(Failure { recovery: Recovery::Body, ..failure })
+        Progress::failed(failure.kind, failure.message, Recovery::Body)
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {

@@ -118,7 +118,7 @@ impl Params {
         match self.head.name.take().filter(|name| is_name(name)) {
             Some(name) => {
                 self.named = true;
-                Err(Progress::ToolName(name))
+                Err(Progress::ToolName(name.into()))
             }
             None => {
                 self.state = ParamsState::Alone;

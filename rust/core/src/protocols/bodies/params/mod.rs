@@ -200,7 +200,7 @@ impl Params {
         self.opened = OpenTag { wrapped: self.opened.wrapped, ..found.opened };
         self.state = first(self.opened);
         self.named = name.is_some();
-        name.filter(|_| !self.failed).map_or(Ok(()), |name| Err(Progress::ToolName(name)))
+        name.filter(|_| !self.failed).map_or(Ok(()), |name| Err(Progress::ToolName(name.into())))
     }
 
     fn opened(&mut self, input: &mut Input<'_>) -> Flow {

@@ -13,7 +13,7 @@ mod write;
 use crate::arguments::MAX_PROBLEMS;
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::keys::{ResolvedKey, is_declared, resolve};
-use crate::arguments::{Context, Failure, Flow, Input, Object, Progress, Report, messages, missing, steps};
+use crate::arguments::{Context, Flow, Input, Object, Progress, Report, messages, missing, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, read_close};
 use crate::syntax::pairs::{Following, Lookahead, QuotedPart, colon_key, may_trail};
@@ -101,13 +101,13 @@ fn is_unsure(report: &Report) -> bool {
 }
 
 fn fail<T>(kind: ErrorKind, message: impl Into<String>, recovery: Recovery) -> Flow<T> {
-    Err(Progress::Failed(Failure { kind, message: message.into(), recovery }))
+    Err(Progress::failed(kind, message.into(), recovery))
 }
 
 /// A repair. Where that is an error, the rest is read with this `recovery`.
 fn repair(input: &mut Input<'_>, repair: Repair, recovery: Recovery, message: impl FnOnce() -> String) -> Flow {
     let repaired = input.cx.repair_or(input.report, repair, message);
-    repaired.map_err(|(kind, message)| Progress::Failed(Failure { kind, message, recovery }))
+    repaired.map_err(|(kind, message)| Progress::failed(kind, message, recovery))
 }
 
 impl Body for Pairs {
