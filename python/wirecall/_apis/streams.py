@@ -22,10 +22,7 @@ from wirecall._rewriting.response import ResponseState
 
 def is_text(parts: list[Part], text: str) -> bool:
     """Whether this text is all that was read, so that the provider's event can be sent as it is."""
-    if len(parts) != 1:
-        return False
-    (part,) = parts
-    return isinstance(part, TextPart) and part.text == text
+    return len(parts) == 1 and isinstance(part := parts[0], TextPart) and part.text == text
 
 
 class PartWriter(ABC):
@@ -84,25 +81,23 @@ class PartWriter(ABC):
 
 
 class AnswerStream(ABC):
-    """One streamed answer, or several where the request is retried: they become one."""
+    """One streamed answer, or several where the request is retried: they become one.
+
+    Attributes:
+        ended: It was ended with an error (a call failed after its first fragment): nothing more is sent.
+    """
 
     def __init__(self, state: ResponseState) -> None:
         self._state = state
         self._attempt = state.attempt
         self._retries = False
-        self._ended = False
+        self.ended = False
 
     @property
     def should_retry(self) -> bool:
         """The request must be retried: `Exchange.retry` makes the next request, and the events of its
         answer come next."""
         return self._retries and self._state.attempt == self._attempt
-
-    @property
-    def ended(self) -> bool:
-        """The stream was ended with an error (a call failed after its first fragment): nothing more is
-        sent."""
-        return self._ended
 
     @property
     @abstractmethod
@@ -130,7 +125,7 @@ class AnswerStream(ABC):
             self._attempt = self._state.attempt
             self._retries = False
             self._begin()
-        return self._ended or self._retries
+        return self.ended or self._retries
 
     def _begin(self) -> None:  # noqa: B027
         """Begins the next attempt. The first event may do all that is needed."""
@@ -141,5 +136,5 @@ class AnswerStream(ABC):
             due = self.end()
         except ToolCallError:
             due = []  # The provider's own error says more.
-        self._ended = True
+        self.ended = True
         return due

@@ -17,6 +17,8 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.streams import AnswerStream
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._sync import run
 
 _END = object()
@@ -24,12 +26,7 @@ _SHOWN_OF_AN_ERROR = 500
 
 
 class Head(NamedTuple):
-    """The beginning of an answer.
-
-    Attributes:
-        status: The HTTP status.
-        streams: Whether the answer is no error, and read in chunks.
-    """
+    """The HTTP status of an answer, and whether it is read in chunks, which no error is."""
 
     status: int = 200
     streams: bool = False
@@ -80,6 +77,7 @@ class Driven(ABC):
         self._exchange = exchange
         self._on_usage = on_usage
         self._listens = on_usage is not None or exchange.recorder is not None
+        self._reader: AnswerStream | None = None
         self.should_retry = False
         self.ended = False
         self.failure: Exception | None = None
@@ -132,6 +130,20 @@ class Driven(ABC):
     def finish(self, error: BaseException | None = None) -> None:
         """The answer is over, read or not: its record goes out. The application gets the error instead."""
         self._exchange.finish(error)
+
+    def _passing(self, read: Callable[..., Any], *given: Any) -> Any:
+        """What `read` of the API's reader returns. A call that failed ends the stream."""
+        try:
+            out = read(*given)
+        except ToolCallError as error:
+            self.failure, self.ended = error, True
+            return ()
+        self.ended = self._reader is not None and self._reader.ended
+        return out
+
+    def _received(self, given: Any) -> None:
+        if self._exchange.recorder is not None:
+            self._exchange.recorder.add_received(given)
 
     def _hear(self, given: Mapping[str, Any]) -> None:
         """Notes what an answer, or an event of one, says about usage."""

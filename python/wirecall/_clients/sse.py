@@ -137,20 +137,16 @@ def load(text: bytes) -> dict[str, Any] | None:
     """A JSON object; None for anything else."""
     try:
         written = text.decode()
-        value = _read(written) if written[:1] == "{" else json.loads(written)
+        # `json.loads` also searches for whitespace around the value: events rarely have any.
+        value, end = _DECODER.raw_decode(written) if written[:1] == "{" else (None, -1)
+        if end != len(written):
+            value = json.loads(written)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-def _read(written: str) -> object:
-    """As `json.loads`, which also searches for whitespace around the value: events rarely have any."""
-    value, end = _DECODER.raw_decode(written)
-    return value if end == len(written) else json.loads(written)
-
-
 def format_event(data: Mapping[str, Any], *, name: str | None = None) -> bytes:
     """An event with JSON data."""
-    if name is None:
-        return b"data: " + dump(data) + b"\n\n"
-    return b"event: " + name.encode() + b"\ndata: " + dump(data) + b"\n\n"
+    named = b"" if name is None else b"event: " + name.encode() + b"\n"
+    return named + b"data: " + dump(data) + b"\n\n"

@@ -120,7 +120,7 @@ class History:
 
     def _uncut(self, parts: list[Any]) -> list[Any]:
         """Neutralises tags that only appear when the texts of parts are joined."""
-        spoken = [at for at, part in enumerate(parts) if _has_text(part)]
+        spoken = [at for at, part in enumerate(parts) if has_text(part)]
         if len(spoken) < 2:
             return parts
         joined = "".join(parts[at]["text"] for at in spoken)
@@ -151,7 +151,7 @@ class History:
             return self._toolset.neutralise(said)
 
 
-def _has_text(part: object) -> bool:
+def has_text(part: object) -> bool:
     return isinstance(part, Mapping) and isinstance(part.get("text"), str)
 
 

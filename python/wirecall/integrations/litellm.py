@@ -37,27 +37,10 @@ Json = dict[str, Any]
 # What litellm tells its providers and sets by itself, or what the inner call is given by another name.
 _ITS_OWN = frozenset(
     {
-        "acompletion",
-        "api_base",
-        "api_key",
-        "async_call",
-        "completion_call_id",
-        "custom_llm_provider",
-        "custom_prompt_dict",
-        "fallbacks",
-        "force_timeout",
-        "litellm_call_id",
-        "logger_fn",
-        "max_retries",
-        "model_alias_map",
-        "no-log",
-        "preset_cache_key",
-        "proxy_server_request",
-        "stream_response",
-        "text_completion",
-        "timeout",
-        "use_litellm_proxy",
-        "verbose",
+        *("acompletion", "api_base", "api_key", "async_call", "completion_call_id", "custom_llm_provider"),
+        *("custom_prompt_dict", "fallbacks", "force_timeout", "litellm_call_id", "logger_fn", "max_retries"),
+        *("model_alias_map", "no-log", "preset_cache_key", "proxy_server_request", "stream_response"),
+        *("text_completion", "timeout", "use_litellm_proxy", "verbose"),
     }
 )
 
@@ -225,7 +208,8 @@ class _Talk(DictExchange):
             return self._in_order([chunk])
         event = chunk.model_dump()
         if self._several and self._reader is not None and _finishes(chunk):
-            self._receive(event)
+            self._received(event)
+            self._hear(event)
             self._finish.append(event)
             return []
         chunks = super().chunk(event)

@@ -16,14 +16,13 @@ _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})
 
 
-def is_normal(reason: object) -> bool:
-    """Whether the answer stopped by itself."""
-    return reason in ("stop", "tool_calls", "function_call")
+# Finish reasons of answers that stopped by themselves.
+_NORMAL = ("stop", "tool_calls", "function_call")
 
 
 def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], state: ResponseState) -> bool:
     """Whether a choice stopped normally, and not at a stop sequence of the host's request."""
-    return is_normal(choice.get("finish_reason")) and not state.asked_to_stop(_matched(choice, answer))
+    return choice.get("finish_reason") in _NORMAL and not state.asked_to_stop(_matched(choice, answer))
 
 
 def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], state: ResponseState) -> bool | None:
@@ -31,7 +30,7 @@ def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], state: Response
     reason = choice.get("finish_reason")
     if reason == "stop":
         return state.was_cut(_matched(choice, answer))
-    return True if reason == "length" else False if is_normal(reason) else None
+    return True if reason == "length" else False if reason in _NORMAL else None
 
 
 def _matched(choice: Mapping[str, Any], answer: Mapping[str, Any]) -> object:
@@ -183,7 +182,7 @@ class ChatStream(AnswerStream):
         if not self._state.reads:
             return None
         is_over = self._is_over()
-        if self._ended:
+        if self.ended:
             return []
         if isinstance(event.get("usage"), Mapping):
             self._usage = event["usage"]
@@ -210,7 +209,7 @@ class ChatStream(AnswerStream):
             return self._events(event, None)
         if changed:
             return self._events(event, event.get("usage"))
-        return None if not self._attempt or "error" in event else [self._renewed(event, event.get("usage"))]
+        return None if not self._attempt or "error" in event else [self._renewed(event)]
 
     def end(self) -> list[Json]:
         if not self._state.reads or self._is_over():
@@ -229,14 +228,14 @@ class ChatStream(AnswerStream):
 
     # Events.
 
-    def _renewed(self, event: Json, usage: object) -> Json:
+    def _renewed(self, event: Json) -> Json:
         """The event as part of the first attempt's answer. Its usage is that of all attempts."""
         if not self._attempt:
             return event
         known = {key: value for key, value in (self._identity or {}).items() if key in event}
         made = {**event, **known}
-        if isinstance(usage, Mapping):
-            made["usage"] = sum_usage([*self._state.usage, usage])
+        if isinstance(event.get("usage"), Mapping):
+            made["usage"] = sum_usage([*self._state.usage, event["usage"]])
         return made
 
     def _events(self, event: Json, usage: object) -> list[Json]:
@@ -249,10 +248,10 @@ class ChatStream(AnswerStream):
             if not events:
                 events.append({**base, "choices": []})
             events[-1]["usage"] = usage
-        return [self._renewed(made, made.get("usage")) for made in events]
+        return [*map(self._renewed, events)]
 
     def _abort(self, error: _Aborted) -> list[Json]:
-        self._ended = True
+        self.ended = True
         return [*self._events(self._after_last(), None), stream_error(error)]
 
     def _after_last(self) -> Json:

@@ -16,7 +16,7 @@ from wirecall._apis.conversation import (
     Result,
     Seen,
 )
-from wirecall._apis.values import dict_of, listed
+from wirecall._apis.values import dict_of, listed, text_part
 
 _REASONING = ("thinking", "redacted_thinking")
 
@@ -97,9 +97,8 @@ class MessagesFormat(MessageFormat):
         blocks = []
         for block in listed(given.get("content")):
             held = dict_of(block)
-            content = (
-                contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
-            )
+            is_result = held.get("type") == "tool_result"
+            content = contents.get(str(held.get("tool_use_id"))) if is_result else None
             blocks.append(block if content is None else {**held, "content": content})
         return {**given, "content": blocks}
 
@@ -154,7 +153,7 @@ def _results(content: object) -> tuple[Result, ...]:
 
 
 def _blocks(content: object) -> Sequence[Any]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else listed(content)
+    return [text_part(content)] if isinstance(content, str) else listed(content)
 
 
 def _without(message: Message, drops: Any) -> Message | None:

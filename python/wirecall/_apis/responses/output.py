@@ -6,7 +6,7 @@ message when its first text comes, and closes it before anything else.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any
 
 from wirecall._apis.values import Json, listed, mapping
@@ -87,13 +87,14 @@ class Output:
         items: The items of `output`.
         events: The events to send.
         sequence: The number of the next event.
+        ended: All further events are dropped.
     """
 
     def __init__(self) -> None:
         self.items: list[Any] = []
         self.events: list[Json] = []
         self.sequence = 0
-        self._shut = False
+        self.ended = False
         self._ids: set[str] = set()
         self._message: _Message | None = None
         self._call: Json = {}
@@ -103,16 +104,12 @@ class Output:
 
     def send(self, event: Json) -> None:
         """Sends an event; the same object if its number is right."""
-        if self._shut:
+        if self.ended:
             return
         if event.get("sequence_number") != self.sequence:
             event = {**event, "sequence_number": self.sequence}
         self.sequence += 1
         self.events.append(event)
-
-    def shut(self) -> None:
-        """Drops all further events."""
-        self._shut = True
 
     def _send(self, kind: str, **fields: Any) -> None:
         self.send({"type": kind, "sequence_number": self.sequence, **fields})
@@ -245,11 +242,8 @@ class Output:
         """The model's own id for the first message that its message becomes, then with a number added."""
         own = source.item.get("id")
         own = own if isinstance(own, str) and own else "msg_0"
-        number = source.messages
-        id = own if number == 1 else f"{own}_{number}"
-        while id in self._ids:
-            number += 1
-            id = f"{own}_{number}"
+        ids = (own if number == 1 else f"{own}_{number}" for number in count(source.messages))
+        id = next(id for id in ids if id not in self._ids)
         self._ids.add(id)
         return id
 
@@ -349,9 +343,9 @@ def _fits(annotation: object, same: int) -> bool:
 def _fitting(logprobs: list[Any], said: str) -> list[Any]:
     """The logprobs of the tokens that are shown, up to the first that is not."""
     position = 0
-    for count, one in enumerate(logprobs):
+    for shown, one in enumerate(logprobs):
         token = mapping(one).get("token")
         if not isinstance(token, str) or not said.startswith(token, position):
-            return logprobs[:count]
+            return logprobs[:shown]
         position += len(token)
     return logprobs
