@@ -28,7 +28,6 @@ class ParsedRequest(NamedTuple):
     Attributes:
         tools: Tool definitions that can be rewritten, in any form that `Toolset` takes.
         native: Tool dicts of the provider's own (web search, code interpreter), which stay.
-        choice: What `tool_choice` and its siblings say.
         history: Whether the messages hold calls or results.
         answers: How many answers are requested (`n`).
         legacy: The host reads the API's older form of a call (chat's `function_call`).

@@ -150,8 +150,7 @@ class Exchange:
         return read
 
     def stream(self) -> AnswerStream:
-        """A reader of the answer's events. When it `should_retry`, call `retry`, and feed it the events of
-        the next answer."""
+        """A reader of events. When it `should_retry`, call `retry`, and feed it those of the next answer."""
         if self.state is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
         return self.api.open_stream(self.state)

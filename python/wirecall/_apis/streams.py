@@ -95,15 +95,13 @@ class AnswerStream(ABC):
 
     @property
     def should_retry(self) -> bool:
-        """The request must be retried: `Exchange.retry` makes the next request, and the events of its
-        answer come next."""
+        """`Exchange.retry` must make the next request. The events of its answer are fed here, too."""
         return self._retries and self._state.attempt == self._attempt
 
     @property
     @abstractmethod
     def holds(self) -> bool:
-        """A call or an error is held back, so a comment should keep the connection from timing out. Not to be
-        read once the stream has `ended`."""
+        """A call or an error is held back: send comments, against timeouts. Not valid once it has `ended`."""
 
     @abstractmethod
     def feed(self, event: Json) -> list[Json] | None:
@@ -115,12 +113,10 @@ class AnswerStream(ABC):
 
     @abstractmethod
     def end(self) -> list[Json]:
-        """Ends the provider's stream, and returns what was held and is due. An answer without its closing
-        events was cut off."""
+        """Ends the stream, and returns what is due. An answer without its closing events was cut off."""
 
     def _is_over(self) -> bool:
-        """Whether what comes is dropped, as the stream has ended or the request is retried. Begins the next
-        attempt, if there is one."""
+        """Whether what comes is dropped: the stream ended, or is retried. Begins the next attempt, if any."""
         if self._attempt != self._state.attempt:
             self._attempt = self._state.attempt
             self._retries = False

@@ -17,7 +17,8 @@ def listed(value: object) -> Sequence[Any]:
 
 def mapping(value: object) -> Mapping[str, Any]:
     """An object of a request or an answer; {} for anything else."""
-    return value if isinstance(value, Mapping) else {}
+    # `type` first, since asking for a Mapping is slow.
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def str_or_none(value: object) -> str | None:
@@ -34,7 +35,7 @@ def role_of(message: object) -> str | None:
 
 def kind_of(part: object) -> object:
     """The type of a part; None if it has none."""
-    return part.get("type") if isinstance(part, Mapping) else None
+    return mapping(part).get("type")
 
 
 def are_same(values: Sequence[Any], others: Sequence[Any]) -> bool:
@@ -44,7 +45,6 @@ def are_same(values: Sequence[Any], others: Sequence[Any]) -> bool:
 
 def dict_of(value: object) -> Mapping[str, Any]:
     """A message or a part of one as a mapping, which may be an SDK's object; {} for anything else."""
-    # `type` first, since asking for a Mapping is slow.
     if type(value) is dict or isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)

@@ -101,8 +101,7 @@ class Driven(ABC):
         return False
 
     def answers(self, status: int, body: Any = None) -> bool:
-        """Notes the status of an answer, and the body of an error. True: send `request`, which has changed,
-        because the server refused our stop sequence."""
+        """Notes the status, and the body of an error. True: send `request`, now without our stop sequence."""
         self._exchange.accepted()
         return False
 

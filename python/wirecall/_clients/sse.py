@@ -108,16 +108,14 @@ class Parser:
             return Event(raw, None, line[1])
         name: bytes | None = None
         data: list[bytes] = []
-        block = raw
-        if self._first:
-            self._first = False
-            block = raw.removeprefix(BOM)
+        block = raw.removeprefix(BOM) if self._first else raw
+        self._first = False
         for field_line in block.splitlines():
             field, _, value = field_line.partition(b":")
             if field == b"data":
-                data.append(value[1:] if value[:1] == b" " else value)
+                data.append(value.removeprefix(b" "))
             elif field == b"event":
-                name = value[1:] if value[:1] == b" " else value
+                name = value.removeprefix(b" ")
         return Event(raw, name, b"\n".join(data) if data else None)
 
 

@@ -97,13 +97,9 @@ def _since(start: float) -> datetime.timedelta:
 
 
 class _Events:
-    """The rewritten bytes of a stream, pulled from the provider's responses.
+    """The rewritten bytes of a stream, pulled from the provider's responses."""
 
-    Attributes:
-        owner: A weak reference to the application's response.
-        elapsed: From the request to the end of the stream; None until then.
-    """
-
+    # A weak reference to the application's response.
     owner: Any = None
 
     def __init__(self, driver: Driver, exchange: ByteExchange, start: float) -> None:
@@ -112,6 +108,7 @@ class _Events:
         # SDKs that drain a stream iterate it once more, and get what is left.
         self._rest = driver.rest()
         self._start = start
+        # From the request to the end of the stream; None until then.
         self.elapsed: datetime.timedelta | None = None
 
     def _closed(self) -> None:

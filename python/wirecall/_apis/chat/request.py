@@ -241,10 +241,11 @@ def _assistant(message: Mapping[str, Any], history: History) -> Mapping[str, Any
 
 
 def _past(call: object) -> PastCall:
-    function = mapping(call).get("function")
+    given = mapping(call)
+    function = given.get("function")
     if not isinstance(function, Mapping):
         return PastCall(None, "unknown", call)
-    id, name = _id(mapping(call).get("id")), _id(function.get("name"))
+    id, name = _id(given.get("id")), _id(function.get("name"))
     return PastCall(id, "unknown" if name is None else name, function.get("arguments"))
 
 

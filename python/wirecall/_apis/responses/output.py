@@ -84,8 +84,6 @@ class Output:
     """The items of one answer, over all its attempts.
 
     Attributes:
-        items: The items of `output`.
-        events: The events to send.
         sequence: The number of the next event.
         ended: All further events are dropped.
     """
