@@ -141,14 +141,14 @@ class Api:
         return frozenset(str(part.get("type")) for part in parts if isinstance(part, Mapping))
 
     def usage(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What an answer, or an event of a stream, says of tokens."""
+        """The usage in an answer, or in an event of a stream."""
         usage = answer.get("usage")
         if not usage and self.usage_key is not None and (inner := answer.get(self.usage_key)):
             usage = dict_of(inner).get("usage")
         return dict_of(usage) if usage else {}
 
     def input_tokens(self, answer: Mapping[str, Any]) -> int:
-        """What an answer or an event says of the tokens of its request; 0 if it says nothing."""
+        """The number of tokens of the request, from its answer or an event; 0 if it is not reported."""
         usage = self.usage(answer)
         if not isinstance(usage.get(self.input_tokens_keys[0]), int):
             return 0
@@ -162,7 +162,7 @@ class Api:
     def with_messages(
         self, request: Mapping[str, Any], messages: Sequence[Message], note: str | None = None
     ) -> Mapping[str, Any]:
-        """The request with other messages; the very request if they are the same objects.
+        """The request with other messages; the request itself if they are the same objects.
 
         Args:
             note: Added to the system text. It is left out if that would be one of the messages, and is not.

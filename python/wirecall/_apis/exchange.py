@@ -192,7 +192,7 @@ class Exchange:
         if self.dropped_stop and self._served is not None:
             stops.REFUSALS.add(*self._served)
 
-    def gives(self, out: Mapping[str, Any] | bytes) -> None:
+    def record_output(self, out: Mapping[str, Any] | bytes) -> None:
         """Records what the application gets."""
         if self.recorder is not None:
             self.recorder.add_output(out)

@@ -127,7 +127,7 @@ class AnswerStream(ABC):
         """Begins the next attempt. The first event may do all that is needed."""
 
     def _before_error(self) -> list[Json]:
-        """What goes out before the provider's error, at which clients stop reading."""
+        """What is due before the provider's error, at which clients stop reading."""
         try:
             due = self.end()
         except ToolCallError:

@@ -53,7 +53,7 @@ def dict_of(value: object) -> Mapping[str, Any]:
 
 
 def as_json(value: object) -> str:
-    """A value that only a native result can hold, as text, so that it is not lost."""
+    """A value that only a native result can hold, as text."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):

@@ -10,7 +10,7 @@ events and whole bodies that are not JSON objects. An event beyond the limit of 
 API's error. Half an event at the end of a stream is sent after everything else.
 
 Middlewares get a request once, in `open` or `aopen`, and what its answer says about usage. If there is
-nothing else to do with an answer, each chunk goes out at once, as it came.
+nothing else to do with an answer, each chunk is passed on at once, unchanged.
 """
 
 from collections.abc import Callable, Mapping
@@ -97,7 +97,7 @@ class Codec:
         if route is None or given is None:
             return None
         api, base_url, answers = route
-        # What is not for the provider must not be sent, so a request that holds it cannot be sent as it is.
+        # Overrides must not reach the provider, so a request with them cannot be sent unchanged.
         options, session, overridden = self.options, None, OVERRIDES in given
         if overridden:
             options, session = _overridden(options, given.pop(OVERRIDES))
@@ -177,32 +177,32 @@ class ByteExchange(Driven):
         if self._exchange.recorder is not None:
             self._exchange.recorder.set_status(status)
         if body is not None:
-            self._received(body)
+            self._record_received(body)
         if body is not None and self._exchange.drops_stop(status, body):
             return True
         if status < 400:
             self._exchange.accepted()
         if body is not None:
-            self._gives(body)
+            self._recorded(body)
         return False
 
     def whole(self, body: bytes) -> bytes | None:
-        self._received(body)
+        self._record_received(body)
         self.should_retry = False
         given = sse.load(body.removeprefix(sse.BOM))
         if given is not None:
-            self._hear(given)
+            self._note_usage(given)
             read = self._exchange.whole(given)
             if read is None:
                 self.should_retry = True
                 return None
             body = body if read is given else sse.dump(read)
-        self._gives(body)
+        self._recorded(body)
         self._exchange.finish()
         return body
 
-    def _gives(self, out: bytes) -> bytes:
-        self._exchange.gives(out)
+    def _recorded(self, out: bytes) -> bytes:
+        self._exchange.record_output(out)
         return out
 
     def chunk(self, chunk: bytes) -> bytes:
@@ -210,12 +210,12 @@ class ByteExchange(Driven):
             return b""
         if self._exchange.recorder is None:
             return self._chunk(chunk)
-        self._received(chunk)
-        return self._gives(self._chunk(chunk))
+        self._record_received(chunk)
+        return self._recorded(self._chunk(chunk))
 
     def _chunk(self, chunk: bytes) -> bytes:
         if self._exchange.untouched:
-            self._overhear(lambda: self._events.feed(chunk))
+            self._note_passing_usage(lambda: self._events.feed(chunk))
             return chunk
         if self.should_retry:
             self.should_retry, self._stream_over = False, False
@@ -232,11 +232,11 @@ class ByteExchange(Driven):
     def end(self, *, dropped: bool = False) -> bytes:
         if dropped and not (self._is_over() or self._exchange.untouched or self._open_reader().should_retry):
             self.ended = True
-        return b"" if self._is_over() else self._gives(self._end())
+        return b"" if self._is_over() else self._recorded(self._end())
 
     def _end(self) -> bytes:
         if self._exchange.untouched:
-            self._overhear(self._events.finish)
+            self._note_passing_usage(self._events.finish)
             self.ended = True
             return b""
         last, half = self._events.finish(), b""
@@ -262,7 +262,7 @@ class ByteExchange(Driven):
         return self._write(self._exchange.api.stream_error(error))
 
     def fail(self, message: str) -> bytes:
-        return b"" if self._is_over() else self._gives(self._failed(message))
+        return b"" if self._is_over() else self._recorded(self._failed(message))
 
     def _failed(self, message: str) -> bytes:
         out = self._finish_stream()
@@ -271,22 +271,22 @@ class ByteExchange(Driven):
             out += self.error_event(Exception(self._where.hides(message)))
         return out
 
-    def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
+    def _note_passing_usage(self, read: Callable[[], list[sse.Event]]) -> None:
         """Notes what a stream that passes unchanged says about usage."""
-        if not self._listens:
+        if not self._notes_usage:
             return
         try:
             events = read()
         except sse.TooLargeError:
             # A stream that passes unchanged must not end with our error: its usage stays unknown.
-            self._listens = False
+            self._notes_usage = False
             return
         for event in events:
             if _USAGE in (data := event.data or b"") and (given := sse.load(data)) is not None:
-                self._hear(given)
+                self._note_usage(given)
 
     def _is_over(self) -> bool:
-        # mypy believes that an attribute keeps its value while methods are called; not so that of a method.
+        # mypy assumes that attributes do not change while methods are called.
         return self.ended
 
     def _open_reader(self) -> AnswerStream:
@@ -308,8 +308,8 @@ class ByteExchange(Driven):
                 if not stream.should_retry and not self.ended:
                     out.append(event.raw)
                 continue
-            self._hear(given)
-            read = self._passing(stream.feed, given)
+            self._note_usage(given)
+            read = self._call_reader(stream.feed, given)
             if read is None:
                 out.append(event.raw)
             else:
@@ -321,7 +321,7 @@ class ByteExchange(Driven):
         if self._stream_over or self.ended:
             return b""
         self._stream_over = True
-        return b"".join(map(self._write, self._passing(self._open_reader().end)))
+        return b"".join(map(self._write, self._call_reader(self._open_reader().end)))
 
     def _write(self, event: Mapping[str, Any]) -> bytes:
         name = str_or_none(event.get("type")) if self._exchange.api.names_events else None

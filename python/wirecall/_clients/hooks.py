@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._clients.driver import Driven, Driver, Head, passed
+from wirecall._clients.driver import Driven, Driver, Head, run_generator
 from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._sync import run
@@ -123,7 +123,7 @@ class CompactTools:
             ToolCallError: From the iterator, as the options say.
         """
         exchange = self._exchange(params, session, overrides)
-        return passed(Driver(exchange, FunctionSource(stream, streams=True)).rest())
+        return run_generator(Driver(exchange, FunctionSource(stream, streams=True)).rest())
 
     def awrap_stream(
         self,
@@ -204,25 +204,25 @@ class DictExchange(Driven):
 
     def whole(self, body: Any) -> Any:
         given = _checked(body)
-        self._received(given)
-        self._hear(given)
+        self._record_received(given)
+        self._note_usage(given)
         read = self._exchange.whole(given)
         if read is not None:
-            self._exchange.gives(read)
+            self._exchange.record_output(read)
         return read
 
     def chunk(self, chunk: Any) -> Any:
-        if self._listens and isinstance(chunk, dict):
-            self._received(chunk)
-            self._hear(chunk)
-        return self._passing(self._read, chunk)
+        if self._notes_usage and isinstance(chunk, dict):
+            self._record_received(chunk)
+            self._note_usage(chunk)
+        return self._call_reader(self._read, chunk)
 
     def end(self, *, dropped: bool = False) -> Any:
         self.should_retry = False
         reader = self._reader
         if reader is None or self.ended or dropped:
             return ()
-        out = self._passing(lambda: self._given(reader.end()))
+        out = self._call_reader(lambda: self._given(reader.end()))
         self.should_retry = reader.should_retry
         if self.should_retry:
             self._exchange.retry()
@@ -232,7 +232,7 @@ class DictExchange(Driven):
         return out
 
     def _read(self, chunk: Any) -> Iterable[Any]:
-        """What goes out instead of a chunk."""
+        """What the application gets for a chunk."""
         reader, made = self._reader, None
         if reader is not None and isinstance(chunk, dict):
             made = reader.feed(chunk)
@@ -245,10 +245,10 @@ class DictExchange(Driven):
         return self._given((chunk,) if made is None else made)
 
     def _given(self, out: Iterable[Any]) -> Iterable[Any]:
-        """What goes out, in the form of the host."""
-        if self._listens:
+        """Puts what the application gets into the form of the host."""
+        if self._notes_usage:
             for one in out:
-                self._exchange.gives(one)
+                self._exchange.record_output(one)
         return out
 
 

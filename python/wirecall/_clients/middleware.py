@@ -76,7 +76,7 @@ class MiddlewareStack:
         return request
 
     def usage_listener(self, api: ApiName, session: str | None) -> Callable[[Mapping[str, Any]], None] | None:
-        """Tells all of them what an answer says about usage; None if there are none."""
+        """A function that passes usage to all members; None if there are none."""
         return functools.partial(self._on_usage, api=api, session=session) if self.members else None
 
     def _on_usage(self, body: Mapping[str, Any], *, api: ApiName, session: str | None) -> None:

@@ -91,10 +91,7 @@ class Parser:
         return events
 
     def finish(self) -> list[Event]:
-        """The stream is over: what follows the last blank line, if anything, as one event.
-
-        Clients that follow the standard ignore it, because it may be half an event.
-        """
+        """At the end of the stream: what follows its last blank line, as one event that may be incomplete."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return [self._event(rest)] if rest else []

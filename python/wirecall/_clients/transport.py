@@ -15,7 +15,7 @@ from typing import Any
 
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
-from wirecall._clients.driver import Driver, Handover, Head, passed
+from wirecall._clients.driver import Driver, Handover, Head, run_generator
 from wirecall._sync import run
 from wirecall.errors import both
 
@@ -121,7 +121,7 @@ class _Events:
 
 class SyncEvents(_Events):
     def __iter__(self) -> Iterator[bytes]:
-        return passed(self._rest)
+        return run_generator(self._rest)
 
     def close(self) -> None:
         run(self._driver.close())

@@ -180,7 +180,7 @@ def messages(given: Sequence[Any], history: History) -> list[Any]:
     native = _native_ids(given)
     made: list[Any] = []
     results: list[Mapping[str, Any]] = []
-    # A last message that is not one, so that results at the end are written, too.
+    # None, which is removed again, ends a run of results.
     for message in [*given, None]:
         role = mapping(message).get("role")
         if role in _RESULTS and _id(message.get("tool_call_id")) not in native:

@@ -13,6 +13,8 @@ from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
+# Keys of a choice, and of its delta, that are written anew.
+_WRITTEN = frozenset({"index", "delta", "finish_reason"})
 _READ = frozenset({"content", "tool_calls", "function_call"})
 
 
@@ -61,11 +63,11 @@ class _Aborted(ToolCallError):
 
 
 class _Choice(PartWriter):
-    """One choice, and the deltas that are made of it.
+    """One choice, and the deltas that are made from it.
 
     Attributes:
         state: Its own, if there are several choices.
-        lead: What else a chunk says of the choice: it goes with the first delta that is made of the chunk.
+        lead: The other fields of a chunk. They go with the first delta that is made from it.
         calls: Number of calls that were sent, native ones included: the next one's index.
         ours: Whether one of them was parsed from text.
         native: The index under which a native call is sent, by the call's own index.
@@ -334,10 +336,6 @@ def _lead(choice: Mapping[str, Any], delta: Mapping[str, Any], attempt: int) -> 
         rest.pop("role", None)  # The first attempt had it.
     elif "content" in delta and not delta["content"]:
         rest["content"] = delta["content"]
-    beside = {
-        key: value
-        for key, value in choice.items()
-        if key not in ("index", "delta", "finish_reason") and value is not None
-    }
+    beside = {key: value for key, value in choice.items() if key not in _WRITTEN and value is not None}
     said = rest if rest.keys() != {"content"} else {}
     return {**beside, "delta": said} if said else beside

@@ -41,7 +41,7 @@ class MessagesFormat(MessageFormat):
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")
         if role == "assistant":
-            return ASSISTANT if isinstance(content, str) else _said(content)
+            return ASSISTANT if isinstance(content, str) else _assistant(content)
         if role == "system":
             return SYSTEM
         results = () if isinstance(content, str) else _results(content)
@@ -127,7 +127,7 @@ def _is_reasoning(block: Mapping[str, Any]) -> bool:
     return block.get("type") in _REASONING
 
 
-def _said(content: object) -> Seen:
+def _assistant(content: object) -> Seen:
     """What the model said. A server tool's result without its call continues the message before."""
     calls, asked, joins = [], set(), False
     for given in listed(content):

@@ -315,8 +315,8 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
         annotations, logprobs = list(listed(final.get("annotations"))), list(listed(final.get("logprobs")))
     if not part.leads:
         annotations, logprobs = [], []
-    elif said != (heard := text.reader.source):
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, heard, strict=False)))
+    elif said != (read := text.reader.source):
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, read, strict=False)))
         annotations = [one for one in annotations if _fits(one, same)]
         logprobs = _fitting(logprobs, said)
     written = {**(text.part if final is None else final), "text": said, "annotations": annotations}

@@ -69,7 +69,7 @@ def _dicts(given: object) -> list[Json]:
 
 def _items_or_text(request: Mapping[str, Any]) -> list[Any]:
     given = request.get("input")
-    return [_says("user", given)] if isinstance(given, str) else [*listed(given)]
+    return [_message("user", given)] if isinstance(given, str) else [*listed(given)]
 
 
 def _refuse_what_the_server_holds(request: Mapping[str, Any], items: Iterable[Any]) -> None:
@@ -108,21 +108,21 @@ def _choice(request: Mapping[str, Any]) -> Choice:
 def rewrite_request(given: Rewrite) -> Json:
     request, parsed, manual, history, options = given
     written = dict(request)
-    _leave_native(written, parsed)
+    _keep_native_tools(written, parsed)
     said = request.get("input")
     if isinstance(said, str):
         written["input"] = history.user(said)
     elif "input" in request:
         written["input"] = rewrite_items(listed(said), history)
     if manual is not None:
-        _tell(written, manual, options)
+        _add_manual(written, manual, options)
     return written
 
 
 def adapt_request(request: Json, options: Options) -> Json:
     new = dict(request)
     instructions = new.pop("instructions", None) if options.system_role == "user" else None
-    told = [_says("system", instructions)] if instructions else []
+    told = [_message("system", instructions)] if instructions else []
     items = _items_or_text(request)
     adapted = roles.adapted([*told, *items], options, text="input_text")
     if not are_same(adapted, items):
@@ -132,11 +132,11 @@ def adapt_request(request: Json, options: Options) -> Json:
 
 def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
     # An answer without words (only reasoning) is not repeated.
-    own = [_says("assistant", words)] if words else []
-    return {**request, "input": [*_items_or_text(request), *own, _says("user", message)]}
+    own = [_message("assistant", words)] if words else []
+    return {**request, "input": [*_items_or_text(request), *own, _message("user", message)]}
 
 
-def _leave_native(written: Json, parsed: ParsedRequest) -> None:
+def _keep_native_tools(written: Json, parsed: ParsedRequest) -> None:
     """Removes our tools, and every parameter about them."""
     if not parsed.native:
         for key in ("tools", "tool_choice", "parallel_tool_calls", "max_tool_calls"):
@@ -160,7 +160,7 @@ def _leave_native(written: Json, parsed: ParsedRequest) -> None:
             written["tool_choice"] = {**choice, "mode": "auto", "tools": native}
 
 
-def _tell(written: Json, told: Manual, options: Options) -> None:
+def _add_manual(written: Json, told: Manual, options: Options) -> None:
     """Puts the manual into the system text: `instructions`, a first system message, or new instructions."""
     instructions = written.get("instructions")
     items = written.get("input")
@@ -247,7 +247,7 @@ def _turn(run: list[Any], history: History) -> list[Any]:
             # The model wrote both in one message. Separated, they would teach it to stop between them.
             made[-1] = _with_text(made[-1], text)
         else:
-            made.append(_says("assistant", text))
+            made.append(_message("assistant", text))
     return made
 
 
@@ -270,7 +270,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
         if parts and kind_of(parts[-1]) == "input_text":
             text = parts.pop()["text"] + "\n" + text
         parts += [_text_part(text), *beside]
-    return _says("user", parts[0]["text"] if len(parts) == 1 else parts)
+    return _message("user", parts[0]["text"] if len(parts) == 1 else parts)
 
 
 def _part_text(part: Mapping[str, Any]) -> object:
@@ -294,5 +294,5 @@ def _text_part(text: str) -> Json:
     return {"type": "input_text", "text": text}
 
 
-def _says(role: str, content: object) -> Json:
+def _message(role: str, content: object) -> Json:
     return {"role": role, "content": content}

@@ -202,7 +202,7 @@ class ResponsesStream(AnswerStream, PartWriter):
                 text.logprobs += logprobs
                 text.unsent += logprobs
             delta = event.get("delta")
-            self._hear(source, text, delta if isinstance(delta, str) else "", event)
+            self._feed(source, text, delta if isinstance(delta, str) else "", event)
         elif kind == "response.output_text.annotation.added" and index in source.texts:
             source.texts[index].annotations.append(event.get("annotation"))
         elif kind == "response.output_text.done":
@@ -240,11 +240,11 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
         """Reads what a closed text has and no delta had."""
-        heard = text.reader.source
-        if isinstance(given, str) and len(given) > len(heard) and given.startswith(heard):
-            self._hear(source, text, given[len(heard) :], None)
+        read = text.reader.source
+        if isinstance(given, str) and len(given) > len(read) and given.startswith(read):
+            self._feed(source, text, given[len(read) :], None)
 
-    def _hear(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
+    def _feed(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
         if text.finished:
             return
         self._write(source, text, text.reader.feed(delta), event)
