@@ -87,7 +87,7 @@ class StandInStream(AnswerStream):
 
     def _stop(self, stop: object) -> list[Json]:
         sent = self._send(self._reader.finish(truncated=cut(stop)))
-        if self._ended:
+        if self.ended:
             return sent
         if self._state.should_retry(normal=stop == "stop"):
             self._retries, self._held = True, None
@@ -105,7 +105,7 @@ class StandInStream(AnswerStream):
             else:
                 out += [*(self._held or []), part]
                 self._held = None
-            self._ended = self._ended or isinstance(part, CallAborted)
+            self.ended = self.ended or isinstance(part, CallAborted)
         return written(out)
 
 

@@ -152,7 +152,7 @@ class TellStream(AnswerStream, PartWriter):
 
     def abort(self, error: core.CallError) -> None:
         self.buffer.put({"failed": error.kind})
-        self._ended = True
+        self.ended = True
 
 
 TELL = Api(

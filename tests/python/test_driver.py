@@ -12,7 +12,7 @@ from wirecall import ToolCallError, ToolError
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
 from wirecall._clients.codec import Codec
-from wirecall._clients.driver import Driver, Handover, Head, passed
+from wirecall._clients.driver import Driver, Handover, Head, run_generator
 from wirecall._rewriting.options import Options
 from wirecall._sync import run
 
@@ -113,7 +113,7 @@ def streamed(source: Player, **options: Any) -> list[bytes]:
     async def read() -> list[bytes]:
         return [piece async for piece in driver(source, **options).rest()]
 
-    found = asyncio.run(read()) if source.is_async else list(passed(driver(source, **options).rest()))
+    found = asyncio.run(read()) if source.is_async else list(run_generator(driver(source, **options).rest()))
     return [piece for piece in found if piece != sse.KEEP_ALIVE]
 
 
@@ -194,7 +194,7 @@ def test_a_retry_that_cannot_be_read_ends_the_stream(is_async: bool, retry: Answ
 def test_who_leaves_early_closes_the_answer() -> None:
     answer = Answer(event(text="Hi"), event(text=" there"))
     records: list[Any] = []
-    stream = passed(driver(Player(answer), on_record=records.append).rest())
+    stream = run_generator(driver(Player(answer), on_record=records.append).rest())
     assert next(stream) == event(said="Hi")
     stream.close()
     assert answer.closed == 1
@@ -211,15 +211,15 @@ def test_who_leaves_early_closes_the_answer() -> None:
 
 def test_a_second_iterator_gives_what_is_left() -> None:
     rest = driver(Player(Answer(event(text="Hi"), event(text=" there")))).rest()
-    first = passed(rest)
+    first = run_generator(rest)
     assert next(first) == event(said="Hi")
-    assert list(passed(rest)) == [event(said=" there"), event(stop=None)]
+    assert list(run_generator(rest)) == [event(said=" there"), event(stop=None)]
     assert list(first) == []
 
 
 def test_a_sync_stream_outlives_an_event_loop() -> None:
     answer = Answer(event(text="Hi"), event(text=" there"))
-    stream = passed(driver(Player(answer)).rest())
+    stream = run_generator(driver(Player(answer)).rest())
 
     async def begin() -> bytes:
         return bytes(next(stream))

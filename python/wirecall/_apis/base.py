@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.names import ApiName
 from wirecall._apis.streams import AnswerStream
-from wirecall._apis.values import Json, are_same, dict_of, listed, mapping
+from wirecall._apis.values import Json, are_same, dict_of, listed, mapping, text_part
 from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
@@ -28,7 +28,6 @@ class ParsedRequest(NamedTuple):
     Attributes:
         tools: Tool definitions that can be rewritten, in any form that `Toolset` takes.
         native: Tool dicts of the provider's own (web search, code interpreter), which stay.
-        choice: What `tool_choice` and its siblings say.
         history: Whether the messages hold calls or results.
         answers: How many answers are requested (`n`).
         legacy: The host reads the API's older form of a call (chat's `function_call`).
@@ -45,15 +44,7 @@ class ParsedRequest(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """A request, and what it is rewritten with.
-
-    Attributes:
-        request: As the host sent it.
-        parsed: What it asks for.
-        manual: None if there is none (no tools, or `tool_choice` none).
-        history: Writes calls and results as text.
-        options: The host's.
-    """
+    """A request, and what it is rewritten with. `manual`: None without tools, or with `tool_choice` none."""
 
     request: Mapping[str, Any]
     parsed: ParsedRequest
@@ -62,16 +53,23 @@ class Rewrite(NamedTuple):
     options: Options
 
 
-def error_type(error: Exception) -> str:
-    """What all APIs call an error of ours. Exceptions for requests, tools and options are ValueErrors or
-    TypeErrors."""
-    return "invalid_request_error" if isinstance(error, (ValueError, TypeError)) else "api_error"
+def error_body(error: Exception) -> Json:
+    """What the bodies of all APIs say about an error of ours."""
+    # Exceptions for requests, tools and options are ValueErrors or TypeErrors.
+    kind = "invalid_request_error" if isinstance(error, (ValueError, TypeError)) else "api_error"
+    return {"type": kind, "message": str(error)}
 
 
 def openai_refusal(error: Exception) -> Json:
     """The body of an error as OpenAI's APIs have it."""
-    about: Json = {"type": error_type(error), "message": str(error)}
-    return {"error": {**about, "param": None, "code": "wirecall_refused"}}
+    return {"error": {**error_body(error), "param": None, "code": "wirecall_refused"}}
+
+
+def choice_among(names: Sequence[object], *, required: bool, parallel: bool) -> Choice:
+    """A choice among these tools. Without names, only the provider's own tools may be called."""
+    if not names:
+        return Choice("none", parallel=parallel)
+    return Choice("required" if required else "auto", tuple(map(str, names)), parallel)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +77,8 @@ class Api:
     """One API. Everything that is known of it is in the folder of its name.
 
     Attributes:
-        name: Its name.
         routes: The endings of its paths, and whether the answer there is one of the model's: a token count is
             not.
-        message_format: How it writes messages, for compaction.
         parse_request: Reads what a request asks for. Raises `UnsupportedRequestError` if it cannot be
             rewritten.
         rewrite_request: Returns the request that is sent to the model: the manual in its system text, no
@@ -139,20 +135,20 @@ class Api:
                 yield message.get("type"), message
 
     def user_part_types(self, request: Mapping[str, Any]) -> frozenset[str]:
-        """The types of all parts of the users' messages of a request."""
+        """The types of all parts in a request's user messages."""
         users = (one for one in listed(request.get(self.messages_key)) if mapping(one).get("role") == "user")
         parts = (part for user in users for part in listed(user.get("content")))
         return frozenset(str(part.get("type")) for part in parts if isinstance(part, Mapping))
 
     def usage(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What an answer, or an event of a stream, says of tokens."""
+        """The usage in an answer, or in an event of a stream."""
         usage = answer.get("usage")
         if not usage and self.usage_key is not None and (inner := answer.get(self.usage_key)):
             usage = dict_of(inner).get("usage")
         return dict_of(usage) if usage else {}
 
     def input_tokens(self, answer: Mapping[str, Any]) -> int:
-        """What an answer or an event says of the tokens of its request; 0 if it says nothing."""
+        """The number of tokens of the request, from its answer or an event; 0 if it is not reported."""
         usage = self.usage(answer)
         if not isinstance(usage.get(self.input_tokens_keys[0]), int):
             return 0
@@ -166,10 +162,10 @@ class Api:
     def with_messages(
         self, request: Mapping[str, Any], messages: Sequence[Message], note: str | None = None
     ) -> Mapping[str, Any]:
-        """The request with other messages; the very request if they are the same objects.
+        """The request with other messages; the request itself if they are the same objects.
 
         Args:
-            note: Added to the system text. If that is one of the messages and there is none, it is left out.
+            note: Added to the system text. It is left out if that would be one of the messages, and is not.
         """
         if note is not None and self.system_key is None:
             messages = self._noted(messages, note)
@@ -192,5 +188,5 @@ class Api:
 
 def _with_note(system: object, note: str) -> object:
     if isinstance(system, (list, tuple)):
-        return [*system, {"type": "text", "text": note}]
+        return [*system, text_part(note)]
     return f"{system}\n\n{note}" if system else note

@@ -23,8 +23,7 @@ class Call(NamedTuple):
     """A call that the application answers.
 
     Attributes:
-        id: The id of the call; if the API has none (chat's older `function_call`), its name.
-        name: The name of the tool.
+        id: The id of the call; if the API has none (chat's older `function_call`), the name of the tool.
         arguments: JSON text, or a mapping.
         kind: The API's type of call; "function" is the usual one.
         textual: Its result may be a text, so a placeholder can replace a missing one.
@@ -38,13 +37,7 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a call.
-
-    Attributes:
-        id: The id of the call.
-        name: The name of the tool, if the result contains it.
-        content: Text, or the API's parts.
-    """
+    """The result of the call with this id. `name` is the tool's, if the result contains it."""
 
     id: str
     name: str | None
@@ -73,13 +66,7 @@ SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
 
 
 class AnswerText(NamedTuple):
-    """What the model answered to a request for a summary.
-
-    Attributes:
-        text: The text.
-        reason: Why the answer ended.
-        refusal: Why the model refused, if it says so.
-    """
+    """What the model answered to a request for a summary. `reason`: why the answer ended."""
 
     text: str
     reason: object
@@ -102,7 +89,6 @@ class MessageFormat(ABC):
     """One API's messages. All methods take a message as `dict_of` returns it.
 
     Attributes:
-        name: The name of the API.
         merges: Whether several messages of the model are one answer while calls wait for results.
         interleaves: Whether results may be between these messages.
         text_part: The type of a text part in a user's message.

@@ -67,10 +67,7 @@ class _Signs:
             for format in self._formats:
                 if format.owns(message):
                     return format.name
-        content = message.get("content")
-        if isinstance(content, str):
-            return None
-        for part in listed(content):
+        for part in listed(message.get("content")):
             kind = dict_of(part).get("type")
             if not isinstance(kind, str):
                 continue

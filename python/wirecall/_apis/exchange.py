@@ -26,9 +26,7 @@ class Exchange:
     Either may say that the request must be retried. Then `request` is the next one to send. There is no I/O.
 
     Args:
-        api: The API that the request is for.
         request: The host's request; never mutated.
-        options: The host's options.
         where: Where the request goes, for its record; None for hosts without HTTP.
         served: The base URL and the model. If these refuse our stop sequence, that is remembered.
         takes_stop: Whether the model takes stop sequences at all.
@@ -134,8 +132,7 @@ class Exchange:
 
     @property
     def untouched(self) -> bool:
-        """Nothing has to be rewritten: there are no tools and no calls in the history, or `native_when`
-        returned true."""
+        """Nothing has to be rewritten: there are no tools or calls, or `native_when` returned true."""
         return self.state is None
 
     def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -153,8 +150,7 @@ class Exchange:
         return read
 
     def stream(self) -> AnswerStream:
-        """A reader of the answer's events. When it `should_retry`, call `retry`, and feed it the events of
-        the next answer."""
+        """A reader of events. When it `should_retry`, call `retry`, and feed it those of the next answer."""
         if self.state is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
         return self.api.open_stream(self.state)
@@ -196,8 +192,8 @@ class Exchange:
         if self.dropped_stop and self._served is not None:
             stops.REFUSALS.add(*self._served)
 
-    def gives(self, out: Mapping[str, Any]) -> None:
-        """Records what the application gets, for a host without HTTP."""
+    def record_output(self, out: Mapping[str, Any] | bytes) -> None:
+        """Records what the application gets."""
         if self.recorder is not None:
             self.recorder.add_output(out)
 

@@ -14,7 +14,6 @@ class Route(NamedTuple):
     """Where a request goes.
 
     Attributes:
-        api: The API.
         base_url: The URL without credentials and without the ending that belongs to the API.
         answers: Whether the answer is one of the model's; a token count is not.
     """

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wirecall._apis.values import listed, role_of
+from wirecall._rewriting.history import has_text
 from wirecall._rewriting.options import Options
 
 _SYSTEM = ("system", "developer")
@@ -26,9 +28,9 @@ def adapted(messages: Sequence[Any], options: Options, *, text: str = "text") ->
 
 def _without_system(messages: list[Any], text: str) -> list[Any]:
     """System messages as user messages; those at the beginning are merged with the first user message."""
-    leading = next((at for at, one in enumerate(messages) if _role(one) not in _SYSTEM), len(messages))
-    made = [{**one, "role": "user"} if _role(one) in _SYSTEM else one for one in messages]
-    end = leading + (leading < len(made) and _role(made[leading]) == "user")
+    leading = next((at for at, one in enumerate(messages) if role_of(one) not in _SYSTEM), len(messages))
+    made = [{**one, "role": "user"} if role_of(one) in _SYSTEM else one for one in messages]
+    end = leading + (leading < len(made) and role_of(made[leading]) == "user")
     return [*_merged(made[:end], text), *made[end:]]
 
 
@@ -42,20 +44,12 @@ def _merged(messages: list[Any], text: str) -> list[Any]:
     return made
 
 
-def _role(message: object) -> object:
-    if not isinstance(message, Mapping) or message.get("type", "message") != "message":
-        return None
-    return message.get("role")
-
-
 def _merges(first: Any, second: Any, text: str) -> bool:
-    role = _role(first)
-    if role is None or role != _role(second):
-        return False
-    # In the Responses API, parts of an assistant's message have another type.
-    return role == "user" or (
-        role == "assistant" and text == "text" and first.keys() | second.keys() <= _PLAIN
-    )
+    both = role_of(first), role_of(second)
+    if both == ("assistant", "assistant"):
+        # In the Responses API, parts of an assistant's message have another type.
+        return text == "text" and first.keys() | second.keys() <= _PLAIN
+    return both == ("user", "user")
 
 
 def _joined(first: Mapping[str, Any], second: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -69,7 +63,7 @@ def _joined(first: Mapping[str, Any], second: Mapping[str, Any], text: str) -> d
         made["content"] = "\n\n".join(filter(None, [before, after]))
         return made
     parts, others = _parts(first, text), _parts(second, text)
-    if parts and others and _is_text(parts[-1]) and _is_text(others[0]):
+    if parts and others and has_text(parts[-1]) and has_text(others[0]):
         # Templates join parts with nothing between them.
         others[0] = {**others[0], "text": "\n\n" + others[0]["text"]}
     made["content"] = [*parts, *others]
@@ -79,14 +73,8 @@ def _joined(first: Mapping[str, Any], second: Mapping[str, Any], text: str) -> d
 def _parts(message: Mapping[str, Any], text: str) -> list[Any]:
     """The content as parts. A breakpoint of the message is that of its last part."""
     content = message.get("content")
-    parts: list[Any] = [{"type": text, "text": content}] if isinstance(content, str) and content else []
-    if isinstance(content, (list, tuple)):
-        parts = list(content)
+    parts = [{"type": text, "text": content}] if isinstance(content, str) and content else [*listed(content)]
     mark = message.get("cache_control")
     if mark is not None and parts and isinstance(parts[-1], Mapping):
         parts[-1] = {**parts[-1], "cache_control": mark}
     return parts
-
-
-def _is_text(part: object) -> bool:
-    return isinstance(part, Mapping) and isinstance(part.get("text"), str)

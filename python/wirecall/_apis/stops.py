@@ -40,11 +40,7 @@ def without(request: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str
 
 
 class Refusals:
-    """Models that refused a stop sequence, by base URL and model. Safe for threads.
-
-    Args:
-        most: How many are remembered; the oldest one is forgotten first.
-    """
+    """The last `most` models that refused a stop sequence, by base URL and model. Safe for threads."""
 
     def __init__(self, most: int = 256) -> None:
         self._most = most
@@ -58,12 +54,10 @@ class Refusals:
                 del self._known[next(iter(self._known))]
 
     def has(self, base_url: str, model: str) -> bool:
-        with self._lock:
-            return (base_url, model) in self._known
+        return (base_url, model) in self._known
 
     def clear(self) -> None:
-        with self._lock:
-            self._known.clear()
+        self._known.clear()
 
 
 # For the whole process: some applications make a client for each request.

@@ -22,10 +22,7 @@ from wirecall._rewriting.response import ResponseState
 
 def is_text(parts: list[Part], text: str) -> bool:
     """Whether this text is all that was read, so that the provider's event can be sent as it is."""
-    if len(parts) != 1:
-        return False
-    (part,) = parts
-    return isinstance(part, TextPart) and part.text == text
+    return len(parts) == 1 and isinstance(part := parts[0], TextPart) and part.text == text
 
 
 class PartWriter(ABC):
@@ -84,31 +81,27 @@ class PartWriter(ABC):
 
 
 class AnswerStream(ABC):
-    """One streamed answer, or several where the request is retried: they become one."""
+    """One streamed answer, or several where the request is retried: they become one.
+
+    Attributes:
+        ended: It was ended with an error (a call failed after its first fragment): nothing more is sent.
+    """
 
     def __init__(self, state: ResponseState) -> None:
         self._state = state
         self._attempt = state.attempt
         self._retries = False
-        self._ended = False
+        self.ended = False
 
     @property
     def should_retry(self) -> bool:
-        """The request must be retried: `Exchange.retry` makes the next request, and the events of its
-        answer come next."""
+        """`Exchange.retry` must make the next request. The events of its answer are fed here, too."""
         return self._retries and self._state.attempt == self._attempt
-
-    @property
-    def ended(self) -> bool:
-        """The stream was ended with an error (a call failed after its first fragment): nothing more is
-        sent."""
-        return self._ended
 
     @property
     @abstractmethod
     def holds(self) -> bool:
-        """A call or an error is held back, so a comment should keep the connection from timing out. Not to be
-        read once the stream has `ended`."""
+        """A call or an error is held back: send comments, against timeouts. Not valid once it has `ended`."""
 
     @abstractmethod
     def feed(self, event: Json) -> list[Json] | None:
@@ -120,26 +113,24 @@ class AnswerStream(ABC):
 
     @abstractmethod
     def end(self) -> list[Json]:
-        """Ends the provider's stream, and returns what was held and is due. An answer without its closing
-        events was cut off."""
+        """Ends the stream, and returns what is due. An answer without its closing events was cut off."""
 
     def _is_over(self) -> bool:
-        """Whether what comes is dropped, as the stream has ended or the request is retried. Begins the next
-        attempt, if there is one."""
+        """Whether what comes is dropped: the stream ended, or is retried. Begins the next attempt, if any."""
         if self._attempt != self._state.attempt:
             self._attempt = self._state.attempt
             self._retries = False
             self._begin()
-        return self._ended or self._retries
+        return self.ended or self._retries
 
     def _begin(self) -> None:  # noqa: B027
         """Begins the next attempt. The first event may do all that is needed."""
 
     def _before_error(self) -> list[Json]:
-        """What goes out before the provider's error, at which clients stop reading."""
+        """What is due before the provider's error, at which clients stop reading."""
         try:
             due = self.end()
         except ToolCallError:
             due = []  # The provider's own error says more.
-        self._ended = True
+        self.ended = True
         return due

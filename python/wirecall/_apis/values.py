@@ -17,12 +17,25 @@ def listed(value: object) -> Sequence[Any]:
 
 def mapping(value: object) -> Mapping[str, Any]:
     """An object of a request or an answer; {} for anything else."""
-    return value if isinstance(value, Mapping) else {}
+    # `type` first, since asking for a Mapping is slow.
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
+
+
+def str_or_none(value: object) -> str | None:
+    """A string of a request or an answer; None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def role_of(message: object) -> str | None:
+    """The role of a message; None for anything else, such as an item of the Responses API."""
+    if not isinstance(message, Mapping) or message.get("type", "message") != "message":
+        return None
+    return str_or_none(message.get("role"))
 
 
 def kind_of(part: object) -> object:
     """The type of a part; None if it has none."""
-    return part.get("type") if isinstance(part, Mapping) else None
+    return mapping(part).get("type")
 
 
 def are_same(values: Sequence[Any], others: Sequence[Any]) -> bool:
@@ -32,23 +45,25 @@ def are_same(values: Sequence[Any], others: Sequence[Any]) -> bool:
 
 def dict_of(value: object) -> Mapping[str, Any]:
     """A message or a part of one as a mapping, which may be an SDK's object; {} for anything else."""
-    if type(value) is dict:
-        return value
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        dumped = dump(exclude_unset=True)
-        return dumped if isinstance(dumped, dict) else {}
-    return {}
+    dumped = dump(exclude_unset=True) if callable(dump) else None
+    return dumped if isinstance(dumped, dict) else {}
 
 
 def as_json(value: object) -> str:
-    """A value that only a native result can hold, as text, so that it is not lost."""
+    """A value that only a native result can hold, as text."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):
         return repr(value)
+
+
+def text_part(text: str, breakpoint: object = None) -> Json:
+    """A text part of chat completions and of the Messages API, with a cache breakpoint if there is one."""
+    part: Json = {"type": "text", "text": text}
+    return {**part, "cache_control": breakpoint} if breakpoint else part
 
 
 def omitted(part: Mapping[str, Any]) -> str:

@@ -10,10 +10,9 @@ events and whole bodies that are not JSON objects. An event beyond the limit of 
 API's error. Half an event at the end of a stream is sent after everything else.
 
 Middlewares get a request once, in `open` or `aopen`, and what its answer says about usage. If there is
-nothing else to do with an answer, each chunk goes out at once, as it came.
+nothing else to do with an answer, each chunk is passed on at once, unchanged.
 """
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from wirecall._apis.base import Api, UnsupportedRequestError, openai_refusal
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.registry import Route, find_route
 from wirecall._apis.streams import AnswerStream
+from wirecall._apis.values import str_or_none
 from wirecall._clients import sse
 from wirecall._clients.driver import Driven
 from wirecall._clients.middleware import MiddlewareStack
@@ -44,10 +44,6 @@ class Reply(NamedTuple):
 
     status: int
     body: bytes
-
-
-class BrokenAnswerError(Exception):
-    """The rest of a stream cannot be read; the message of the stream's error event."""
 
 
 class Codec:
@@ -101,7 +97,7 @@ class Codec:
         if route is None or given is None:
             return None
         api, base_url, answers = route
-        # What is not for the provider must not be sent, so a request that holds it cannot be sent as it is.
+        # Overrides must not reach the provider, so a request with them cannot be sent unchanged.
         options, session, overridden = self.options, None, OVERRIDES in given
         if overridden:
             options, session = _overridden(options, given.pop(OVERRIDES))
@@ -109,7 +105,7 @@ class Codec:
         on_usage = None
         if self._stack and answers:
             request = await self._stack.on_request(given, api.name, session, is_async=is_async)
-            on_usage = functools.partial(self._stack.on_usage, api=api.name, session=session)
+            on_usage = self._stack.usage_listener(api.name, session)
         where = Where.of(method, url, headers)
         exchange = Exchange(api, request, options, where, served=(base_url, str(request.get("model"))))
         same = exchange.untouched and not overridden and request is given
@@ -143,12 +139,10 @@ class ByteExchange(Driven):
     """One request and its answers, as bytes.
 
     Args:
-        where: Where the request goes.
-        body: The request's own bytes, where they are to be sent.
-        reads: As the attribute.
+        body: The request's own bytes, if they are to be sent.
 
     Attributes:
-        reads: The answer is to be given here; else it is the host's, as it is.
+        reads: The answer is to be given here; otherwise it reaches the application unchanged.
     """
 
     def __init__(
@@ -163,9 +157,7 @@ class ByteExchange(Driven):
         super().__init__(exchange, on_usage)
         self._where = where
         self._body = body
-        self._recorder = exchange.recorder
         self.reads = reads
-        self._stream: AnswerStream | None = None
         self._events = sse.Parser()
         self._stream_over = False
 
@@ -174,62 +166,56 @@ class ByteExchange(Driven):
         return sse.dump(self._exchange.request) if self._body is None else self._body
 
     def is_stream(self, content_type: str) -> bool:
-        """Whether an answer is read as events. SDKs read what they asked for as events, whatever its type."""
+        """Whether an answer is read as events. SDKs read what they requested as events, whatever its type."""
         kind = content_type.partition(";")[0].strip().lower()
         return kind == "text/event-stream" or (self._exchange.streams and not kind.endswith("json"))
 
     def reads_error(self, status: int) -> bool:
-        return status >= 400 and (self._recorder is not None or self._exchange.may_drop_stop)
+        return status >= 400 and (self._exchange.recorder is not None or self._exchange.may_drop_stop)
 
     def answers(self, status: int, body: bytes | None = None) -> bool:
-        if self._recorder is not None:
-            self._recorder.set_status(status)
-            if body is not None:
-                self._recorder.add_received(body)
+        if self._exchange.recorder is not None:
+            self._exchange.recorder.set_status(status)
+        if body is not None:
+            self._record_received(body)
         if body is not None and self._exchange.drops_stop(status, body):
             return True
         if status < 400:
             self._exchange.accepted()
         if body is not None:
-            self._gives(body)
+            self._recorded(body)
         return False
 
     def whole(self, body: bytes) -> bytes | None:
-        if self._recorder is not None:
-            self._recorder.add_received(body)
-        out = self._whole(body)
-        if out is not None:
-            self._gives(out)
-            self._exchange.finish()
-        return out
-
-    def _gives(self, out: bytes) -> bytes:
-        if self._recorder is not None:
-            self._recorder.add_output(out)
-        return out
-
-    def _whole(self, body: bytes) -> bytes | None:
+        self._record_received(body)
         self.should_retry = False
         given = sse.load(body.removeprefix(sse.BOM))
-        if given is None:
-            return body
-        self._hear(given)
-        read = self._exchange.whole(given)
-        if read is None:
-            self.should_retry = True
-            return None
-        return body if read is given else sse.dump(read)
+        if given is not None:
+            self._note_usage(given)
+            read = self._exchange.whole(given)
+            if read is None:
+                self.should_retry = True
+                return None
+            body = body if read is given else sse.dump(read)
+        self._recorded(body)
+        self._exchange.finish()
+        return body
+
+    def _recorded(self, out: bytes) -> bytes:
+        self._exchange.record_output(out)
+        return out
 
     def chunk(self, chunk: bytes) -> bytes:
         if self.ended:
             return b""
-        if self._recorder is not None:
-            self._recorder.add_received(chunk)
-        return self._gives(self._chunk(chunk))
+        if self._exchange.recorder is None:
+            return self._chunk(chunk)
+        self._record_received(chunk)
+        return self._recorded(self._chunk(chunk))
 
     def _chunk(self, chunk: bytes) -> bytes:
         if self._exchange.untouched:
-            self._overhear(lambda: self._events.feed(chunk))
+            self._note_passing_usage(lambda: self._events.feed(chunk))
             return chunk
         if self.should_retry:
             self.should_retry, self._stream_over = False, False
@@ -239,18 +225,18 @@ class ByteExchange(Driven):
         except sse.TooLargeError as error:
             return self._failed(str(error))
         out = self._take(events)
-        if not out and not self._is_over() and self._reader().holds:
+        if not out and not self._is_over() and self._open_reader().holds:
             return sse.KEEP_ALIVE
         return out
 
     def end(self, *, dropped: bool = False) -> bytes:
-        if dropped and not (self._is_over() or self._exchange.untouched or self._reader().should_retry):
+        if dropped and not (self._is_over() or self._exchange.untouched or self._open_reader().should_retry):
             self.ended = True
-        return b"" if self._is_over() else self._gives(self._end())
+        return b"" if self._is_over() else self._recorded(self._end())
 
     def _end(self) -> bytes:
         if self._exchange.untouched:
-            self._overhear(self._events.finish)
+            self._note_passing_usage(self._events.finish)
             self.ended = True
             return b""
         last, half = self._events.finish(), b""
@@ -263,7 +249,7 @@ class ByteExchange(Driven):
         out += tail
         if self._is_over():
             return out
-        if self._reader().should_retry:
+        if self._open_reader().should_retry:
             self._exchange.retry()
             self.should_retry = True
             # Until the next answer begins, it is quiet.
@@ -276,44 +262,40 @@ class ByteExchange(Driven):
         return self._write(self._exchange.api.stream_error(error))
 
     def fail(self, message: str) -> bytes:
-        return b"" if self._is_over() else self._gives(self._failed(message))
+        return b"" if self._is_over() else self._recorded(self._failed(message))
 
     def _failed(self, message: str) -> bytes:
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            out += self.error_event(BrokenAnswerError(self._where.hides(message)))
+            out += self.error_event(Exception(self._where.hides(message)))
         return out
 
-    def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
-        """Hears what passes untouched."""
-        if not self._listens:
+    def _note_passing_usage(self, read: Callable[[], list[sse.Event]]) -> None:
+        """Notes what a stream that passes unchanged says about usage."""
+        if not self._notes_usage:
             return
         try:
             events = read()
         except sse.TooLargeError:
-            # The stream is not ours to end; what it used stays unknown.
-            self._listens = False
+            # A stream that passes unchanged must not end with our error: its usage stays unknown.
+            self._notes_usage = False
             return
         for event in events:
-            if (
-                event.data is not None
-                and _USAGE in event.data
-                and (given := sse.load(event.data)) is not None
-            ):
-                self._hear(given)
+            if _USAGE in (data := event.data or b"") and (given := sse.load(data)) is not None:
+                self._note_usage(given)
 
     def _is_over(self) -> bool:
-        # mypy believes that an attribute keeps its value while methods are called; not so that of a method.
+        # mypy assumes that attributes do not change while methods are called.
         return self.ended
 
-    def _reader(self) -> AnswerStream:
-        if self._stream is None:
-            self._stream = self._exchange.stream()
-        return self._stream
+    def _open_reader(self) -> AnswerStream:
+        if self._reader is None:
+            self._reader = self._exchange.stream()
+        return self._reader
 
     def _take(self, events: list[sse.Event]) -> bytes:
-        stream = self._reader()
+        stream = self._open_reader()
         out: list[bytes] = []
         for event in events:
             if self.ended:
@@ -326,17 +308,12 @@ class ByteExchange(Driven):
                 if not stream.should_retry and not self.ended:
                     out.append(event.raw)
                 continue
-            self._hear(given)
-            try:
-                read = stream.feed(given)
-            except ToolCallError as failure:
-                self.failure, self.ended = failure, True
-                break
+            self._note_usage(given)
+            read = self._call_reader(stream.feed, given)
             if read is None:
                 out.append(event.raw)
             else:
                 out.extend(map(self._write, read))
-            self.ended = stream.ended
         return b"".join(out)
 
     def _finish_stream(self) -> bytes:
@@ -344,18 +321,11 @@ class ByteExchange(Driven):
         if self._stream_over or self.ended:
             return b""
         self._stream_over = True
-        stream = self._reader()
-        try:
-            out = stream.end()
-        except ToolCallError as failure:
-            self.failure, self.ended = failure, True
-            return b""
-        self.ended = stream.ended
-        return b"".join(map(self._write, out))
+        return b"".join(map(self._write, self._call_reader(self._open_reader().end)))
 
     def _write(self, event: Mapping[str, Any]) -> bytes:
-        kind = event.get("type") if self._exchange.api.names_events else None
-        return sse.format_event(event, name=kind if isinstance(kind, str) else None)
+        name = str_or_none(event.get("type")) if self._exchange.api.names_events else None
+        return sse.format_event(event, name=name)
 
 
 def _is_complete(event: sse.Event) -> bool:

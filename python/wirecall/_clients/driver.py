@@ -5,9 +5,9 @@
     async for piece in driver.rest():       # the pieces of a streamed one
         ...
 
-Everything is written once, as coroutines. A sync host runs them with `run` and `passed`: its source never
-waits, so they never suspend. What a source raises reaches the application as it is; an error of ours is first
-given to `Source.fail`, which puts it into the form of the host.
+Everything is written once, as coroutines. A sync host runs them with `run` and `run_generator`: its source
+never waits, so they never suspend. Exceptions of a source reach the application unchanged; an error of ours
+is first given to `Source.fail`, which puts it into the form of the host.
 """
 
 import sys
@@ -17,6 +17,8 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.streams import AnswerStream
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._sync import run
 
 _END = object()
@@ -24,12 +26,7 @@ _SHOWN_OF_AN_ERROR = 500
 
 
 class Head(NamedTuple):
-    """The beginning of an answer.
-
-    Attributes:
-        status: The HTTP status.
-        streams: Whether the answer is no error, and read in chunks.
-    """
+    """The HTTP status of an answer, and whether it is read in chunks, which no error is."""
 
     status: int = 200
     streams: bool = False
@@ -72,14 +69,15 @@ class Driven(ABC):
     Attributes:
         should_retry: The answer that just ended is not the last: `request` is the next one to send, and its
             answer comes here, too.
-        ended: Nothing more goes out, whatever comes: stop reading.
+        ended: Nothing more is sent to the application, so reading can stop.
         failure: With `ended`: the error of ours that the application gets after everything else.
     """
 
     def __init__(self, exchange: Exchange, on_usage: Callable[[Mapping[str, Any]], None] | None) -> None:
         self._exchange = exchange
         self._on_usage = on_usage
-        self._listens = on_usage is not None or exchange.recorder is not None
+        self._notes_usage = on_usage is not None or exchange.recorder is not None
+        self._reader: AnswerStream | None = None
         self.should_retry = False
         self.ended = False
         self.failure: Exception | None = None
@@ -103,8 +101,7 @@ class Driven(ABC):
         return False
 
     def answers(self, status: int, body: Any = None) -> bool:
-        """Notes the status of an answer, and the body of an error. True: send `request`, which has changed,
-        because the server refused our stop sequence."""
+        """Notes the status, and the body of an error. True: send `request`, now without our stop sequence."""
         self._exchange.accepted()
         return False
 
@@ -114,28 +111,42 @@ class Driven(ABC):
 
     @abstractmethod
     def chunk(self, chunk: Any) -> Any:
-        """What goes out for a piece of the stream. Then look at `ended`."""
+        """What the application gets for a chunk of the stream. Check `ended` afterwards."""
 
     @abstractmethod
     def end(self, *, dropped: bool = False) -> Any:
-        """The provider's stream is over: what still goes out. Then look at `should_retry`. If it dropped,
-        nothing goes out unless the answer was complete: the beginning of a call is not text."""
+        """Ends the stream, and returns what the application still gets. Check `should_retry` afterwards. If
+        the connection dropped, that is nothing unless the answer was complete."""
 
     def fail(self, message: str) -> Any:
         """Ends the stream with an error, after what is still to go out."""
         raise NotImplementedError(message)
 
     def pieces(self, out: Any) -> Iterable[Any]:
-        """What goes out, one by one."""
+        """What the application gets, one by one."""
         return (out,) if out else ()
 
     def finish(self, error: BaseException | None = None) -> None:
-        """The answer is over, read or not: its record goes out. The application gets the error instead."""
+        """Delivers the record, whether the answer was read or not. The application gets the error, if any."""
         self._exchange.finish(error)
 
-    def _hear(self, given: Mapping[str, Any]) -> None:
+    def _call_reader(self, read: Callable[..., Any], *given: Any) -> Any:
+        """What `read` of the API's reader returns. A call that failed ends the stream."""
+        try:
+            out = read(*given)
+        except ToolCallError as error:
+            self.failure, self.ended = error, True
+            return ()
+        self.ended = self._reader is not None and self._reader.ended
+        return out
+
+    def _record_received(self, given: Any) -> None:
+        if self._exchange.recorder is not None:
+            self._exchange.recorder.add_received(given)
+
+    def _note_usage(self, given: Mapping[str, Any]) -> None:
         """Notes what an answer, or an event of one, says about usage."""
-        usage = self._exchange.api.usage(given) if self._listens else None
+        usage = self._exchange.api.usage(given) if self._notes_usage else None
         if usage and self._exchange.recorder is not None:
             self._exchange.recorder.add_usage(usage)
         if usage and self._on_usage is not None and self._retries == 0:
@@ -227,9 +238,8 @@ class Driver:
                 if not head.streams:
                     body = await source.read_all(self.answer)
                     shown = body[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
-                    yield exchange.fail(
-                        f"The request was retried, and the server answered {head.status}: {shown}"
-                    )
+                    why = f"The request was retried, and the server answered {head.status}: {shown}"
+                    yield exchange.fail(why)
                     return
         except BaseException as error:
             exchange.finish(error)
@@ -249,10 +259,10 @@ class Driver:
         return self._source.head(self.answer)
 
 
-def passed(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
-    """What a generator of a sync host yields; closed with this one.
+def run_generator(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
+    """Iterates over an async generator for a sync host, and closes it at the end.
 
-    A second one over the same pieces, which are not closed yet, gives what is left.
+    A second one over the same generator, if it is not closed yet, yields what is left.
     """
     # An event loop in this thread must not take the generator for one of its own, and close it when it ends.
     hooks = sys.get_asyncgen_hooks()

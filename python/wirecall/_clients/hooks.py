@@ -5,7 +5,6 @@ others call one of the two with their request. A hook is given the function that
 stack: that function may call another hook.
 """
 
-import functools
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
@@ -14,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.values import Json
-from wirecall._clients.driver import Driven, Driver, Head, passed
+from wirecall._clients.driver import Driven, Driver, Head, run_generator
 from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
-from wirecall._rewriting.parts import ToolCallError
 from wirecall._sync import run
 from wirecall._tools.toolset import Toolset
 
@@ -126,7 +123,7 @@ class CompactTools:
             ToolCallError: From the iterator, as the options say.
         """
         exchange = self._exchange(params, session, overrides)
-        return passed(Driver(exchange, FunctionSource(stream, streams=True)).rest())
+        return run_generator(Driver(exchange, FunctionSource(stream, streams=True)).rest())
 
     def awrap_stream(
         self,
@@ -160,9 +157,7 @@ class CompactTools:
         options = self._options(overrides)
         request = await self._stack.on_request(params, "chat", session, is_async=is_async)
         exchange = Exchange(chat, request, options)
-        on_usage = None
-        if self._stack:
-            on_usage = functools.partial(self._stack.on_usage, api="chat", session=session)
+        on_usage = self._stack.usage_listener("chat", session)
         return Rewritten(exchange.request, exchange.toolset, exchange, on_usage)
 
     def _exchange(
@@ -209,23 +204,26 @@ class DictExchange(Driven):
 
     def whole(self, body: Any) -> Any:
         given = _checked(body)
-        self._receive(given)
+        self._record_received(given)
+        self._note_usage(given)
         read = self._exchange.whole(given)
         if read is not None:
-            self._exchange.gives(read)
+            self._exchange.record_output(read)
         return read
 
-    def chunk(self, chunk: Any) -> Iterable[Any]:
-        if self._listens and isinstance(chunk, dict):
-            self._receive(chunk)
-        return self._passing(self._read, chunk)
+    def chunk(self, chunk: Any) -> Any:
+        if self._notes_usage and isinstance(chunk, dict):
+            self._record_received(chunk)
+            self._note_usage(chunk)
+        return self._call_reader(self._read, chunk)
 
-    def end(self, *, dropped: bool = False) -> Iterable[Any]:
+    def end(self, *, dropped: bool = False) -> Any:
         self.should_retry = False
-        if self._reader is None or self.ended or dropped:
+        reader = self._reader
+        if reader is None or self.ended or dropped:
             return ()
-        out = self._passing(self._reader.end)
-        self.should_retry = self._reader.should_retry
+        out = self._call_reader(lambda: self._given(reader.end()))
+        self.should_retry = reader.should_retry
         if self.should_retry:
             self._exchange.retry()
         return out
@@ -233,39 +231,24 @@ class DictExchange(Driven):
     def pieces(self, out: Any) -> Any:
         return out
 
-    def _receive(self, given: Mapping[str, Any]) -> None:
-        if self._exchange.recorder is not None:
-            self._exchange.recorder.add_received(given)
-        self._hear(given)
-
-    def _passing(self, read: Callable[..., Iterable[Any]], *given: Any) -> Iterable[Any]:
-        try:
-            out = self._given(read(*given))
-        except ToolCallError as error:
-            self.failure, self.ended = error, True
-            return ()
-        self.ended = self._reader is not None and self._reader.ended
-        return out
-
     def _read(self, chunk: Any) -> Iterable[Any]:
-        """What goes out instead of a chunk."""
-        reader = self._reader
-        if reader is None:
-            return (chunk,)
-        if not isinstance(chunk, dict):
+        """What the application gets for a chunk."""
+        reader, made = self._reader, None
+        if reader is not None and isinstance(chunk, dict):
+            made = reader.feed(chunk)
+        elif reader is not None:
             if hasattr(chunk, "model_dump"):
                 name = type(chunk).__name__
                 raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
             # Not a chunk ("[DONE]", a ping): only that of the last answer counts.
-            return () if reader.should_retry or reader.ended else (chunk,)
-        made: list[Json] | None = reader.feed(chunk)
-        return (chunk,) if made is None else made
+            made = [] if reader.should_retry or reader.ended else None
+        return self._given((chunk,) if made is None else made)
 
     def _given(self, out: Iterable[Any]) -> Iterable[Any]:
-        """What goes out, in the form of the host."""
-        if self._listens:
+        """Puts what the application gets into the form of the host."""
+        if self._notes_usage:
             for one in out:
-                self._exchange.gives(one)
+                self._exchange.record_output(one)
         return out
 
 

@@ -49,12 +49,10 @@ def _wrap_openai(model: Any, wrap_client: Callable[[Any], Any]) -> None:
         raise TypeError(f"{type(model).__name__} cannot be wrapped: it has no client of the openai SDK")
     # Fields of the model, so that models made from it (configurable_fields) have them, too. A client is None
     # if there is no key for it. `stream_usage` was chosen before, and stays.
-    if model.root_client is not None:
-        model.root_client = wrap_client(model.root_client)
-        model.client = model.root_client.chat.completions
-    if model.root_async_client is not None:
-        model.root_async_client = wrap_client(model.root_async_client)
-        model.async_client = model.root_async_client.chat.completions
+    for root, resource in (("root_client", "client"), ("root_async_client", "async_client")):
+        if getattr(model, root) is not None:
+            setattr(model, root, wrap_client(getattr(model, root)))
+            setattr(model, resource, getattr(model, root).chat.completions)
 
 
 def _wrap_anthropic(model: Any, wrap_client: Callable[[Any], Any]) -> None:

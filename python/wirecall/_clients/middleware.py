@@ -1,8 +1,9 @@
 """Middlewares get a request before its tools are rewritten, and what its answer says about usage."""
 
+import functools
 import inspect
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from wirecall._apis.names import ApiName
@@ -74,8 +75,11 @@ class MiddlewareStack:
             request = _request(member, given)
         return request
 
-    def on_usage(self, body: Mapping[str, Any], api: ApiName, session: str | None) -> None:
-        """Tells all of them what was used."""
+    def usage_listener(self, api: ApiName, session: str | None) -> Callable[[Mapping[str, Any]], None] | None:
+        """A function that passes usage to all members; None if there are none."""
+        return functools.partial(self._on_usage, api=api, session=session) if self.members else None
+
+    def _on_usage(self, body: Mapping[str, Any], *, api: ApiName, session: str | None) -> None:
         for member in self.members:
             try:
                 member.on_usage(body, api=api, session=session)

@@ -91,10 +91,7 @@ class Parser:
         return events
 
     def finish(self) -> list[Event]:
-        """The stream is over: what follows the last blank line, if anything, as one event.
-
-        Clients that follow the standard ignore it, because it may be half an event.
-        """
+        """At the end of the stream: what follows its last blank line, as one event that may be incomplete."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return [self._event(rest)] if rest else []
@@ -108,16 +105,14 @@ class Parser:
             return Event(raw, None, line[1])
         name: bytes | None = None
         data: list[bytes] = []
-        block = raw
-        if self._first:
-            self._first = False
-            block = raw.removeprefix(BOM)
+        block = raw.removeprefix(BOM) if self._first else raw
+        self._first = False
         for field_line in block.splitlines():
             field, _, value = field_line.partition(b":")
             if field == b"data":
-                data.append(value[1:] if value[:1] == b" " else value)
+                data.append(value.removeprefix(b" "))
             elif field == b"event":
-                name = value[1:] if value[:1] == b" " else value
+                name = value.removeprefix(b" ")
         return Event(raw, name, b"\n".join(data) if data else None)
 
 
@@ -137,20 +132,16 @@ def load(text: bytes) -> dict[str, Any] | None:
     """A JSON object; None for anything else."""
     try:
         written = text.decode()
-        value = _read(written) if written[:1] == "{" else json.loads(written)
+        # `json.loads` also searches for whitespace around the value: events rarely have any.
+        value, end = _DECODER.raw_decode(written) if written[:1] == "{" else (None, -1)
+        if end != len(written):
+            value = json.loads(written)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-def _read(written: str) -> object:
-    """As `json.loads`, which also searches for whitespace around the value: events rarely have any."""
-    value, end = _DECODER.raw_decode(written)
-    return value if end == len(written) else json.loads(written)
-
-
 def format_event(data: Mapping[str, Any], *, name: str | None = None) -> bytes:
     """An event with JSON data."""
-    if name is None:
-        return b"data: " + dump(data) + b"\n\n"
-    return b"event: " + name.encode() + b"\ndata: " + dump(data) + b"\n\n"
+    named = b"" if name is None else b"event: " + name.encode() + b"\n"
+    return named + b"data: " + dump(data) + b"\n\n"

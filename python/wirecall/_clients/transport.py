@@ -15,19 +15,18 @@ from typing import Any
 
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
-from wirecall._clients.driver import Driver, Handover, Head, passed
+from wirecall._clients.driver import Driver, Handover, Head, run_generator
 from wirecall._sync import run
 from wirecall.errors import both
 
 # Headers about how the old body was transferred.
-_OF_THE_OLD_BODY = frozenset({"content-length", "content-encoding", "transfer-encoding"})
+_OF_THE_OLD_BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
 
 
 class HttpRewriter:
     """What is the same for all requests of one wrapped client.
 
     Args:
-        codec: Rewrites.
         http: The module httpx or httpx2.
         error: The SDK's base exception: what is derived from it reaches the caller unchanged, and is not
             retried.
@@ -61,12 +60,9 @@ class HttpRewriter:
             # With the first request's key, a server would repeat its first answer.
             suffix = b"-%d" % (attempt + 1)
             headers = [(key, value + suffix * (key.lower() == _IDEMPOTENCY)) for key, value in headers]
+        extensions = dict(request.extensions)
         return type(request)(
-            request.method,
-            request.url,
-            headers=headers,
-            content=body,
-            extensions=dict(request.extensions),
+            request.method, request.url, headers=headers, content=body, extensions=extensions
         )
 
     def reply(self, request: Any, reply: Reply) -> Any:
@@ -81,9 +77,7 @@ class HttpRewriter:
         """The provider's response with another body."""
         new = self.http.Response(
             old.status_code,
-            headers=[
-                (key, value) for key, value in old.headers.raw if key.decode().lower() not in _OF_THE_OLD_BODY
-            ],
+            headers=[(key, value) for key, value in old.headers.raw if key.lower() not in _OF_THE_OLD_BODY],
             stream=stream,
             request=request,
             extensions=old.extensions,
@@ -103,13 +97,9 @@ def _since(start: float) -> datetime.timedelta:
 
 
 class _Events:
-    """The rewritten bytes of a stream, pulled from the provider's responses.
+    """The rewritten bytes of a stream, pulled from the provider's responses."""
 
-    Attributes:
-        owner: A weak reference to the application's response.
-        elapsed: From the request to the end of the stream; None until then.
-    """
-
+    # A weak reference to the application's response.
     owner: Any = None
 
     def __init__(self, driver: Driver, exchange: ByteExchange, start: float) -> None:
@@ -118,6 +108,7 @@ class _Events:
         # SDKs that drain a stream iterate it once more, and get what is left.
         self._rest = driver.rest()
         self._start = start
+        # From the request to the end of the stream; None until then.
         self.elapsed: datetime.timedelta | None = None
 
     def _closed(self) -> None:
@@ -130,7 +121,7 @@ class _Events:
 
 class SyncEvents(_Events):
     def __iter__(self) -> Iterator[bytes]:
-        return passed(self._rest)
+        return run_generator(self._rest)
 
     def close(self) -> None:
         run(self._driver.close())
@@ -158,18 +149,12 @@ def _stream_type(http: ModuleType, is_async: bool) -> Any:
 
 @dataclass(eq=False)
 class _HttpSource:
-    """One request through a wrapped client, which sends it as often as the driver says.
-
-    Args:
-        _inner: The client that sends.
-        _request: The application's.
-        _stream: The application reads the response itself.
-        _options: For `send` of the client.
-    """
+    """One request of the application. The inner client sends it as often as the driver says."""
 
     _inner: Any
     _rewriter: HttpRewriter
     _request: Any
+    # Whether the application reads the response itself.
     _stream: bool
     _options: dict[str, Any]
     is_async: bool
@@ -246,12 +231,20 @@ class _HttpSource:
         raise self._rewriter.as_sdk_error(error) from error.__cause__
 
 
-class SyncTransport:
+class Transport:
     """Mixed into a subclass of the host's client class, whose state it shares."""
 
     __slots__ = ("_wirecall_inner", "_wirecall_rewriter")
     _wirecall_inner: Any
     _wirecall_rewriter: HttpRewriter
+
+    def __del__(self) -> None:
+        # The SDKs' own clients close themselves here; this one is not the owner.
+        pass
+
+
+class SyncTransport(Transport):
+    __slots__ = ()
 
     def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         inner, rewriter = self._wirecall_inner, self._wirecall_rewriter
@@ -263,17 +256,9 @@ class SyncTransport:
     def close(self) -> None:
         self._wirecall_inner.close()
 
-    def __del__(self) -> None:
-        # The SDKs' own clients close themselves here; this one is not the owner.
-        pass
 
-
-class AsyncTransport:
-    """As `SyncTransport`."""
-
-    __slots__ = ("_wirecall_inner", "_wirecall_rewriter")
-    _wirecall_inner: Any
-    _wirecall_rewriter: HttpRewriter
+class AsyncTransport(Transport):
+    __slots__ = ()
 
     async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         inner, rewriter = self._wirecall_inner, self._wirecall_rewriter
@@ -284,6 +269,3 @@ class AsyncTransport:
 
     async def aclose(self) -> None:
         await self._wirecall_inner.aclose()
-
-    def __del__(self) -> None:
-        pass

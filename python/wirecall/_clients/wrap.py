@@ -8,7 +8,7 @@ such a client has already imported them.
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import langchain
 from wirecall._clients.codec import Codec
 from wirecall._clients.middleware import Middleware, MiddlewareStack
-from wirecall._clients.transport import AsyncTransport, HttpRewriter, SyncTransport
+from wirecall._clients.transport import AsyncTransport, HttpRewriter, SyncTransport, Transport
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 
@@ -67,10 +67,8 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
         module = sys.modules.get(name)
         if module is not None and isinstance(client, tuple(getattr(module, kind) for kind in sdk.clients)):
             return cast(T, _wrap_sdk(client, codec, module, sdk))
-    for name in _HTTP:
-        module = sys.modules.get(name)
-        if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
-            return cast(T, _attach(client, HttpRewriter(codec, module)))
+    if (http := _http_of(client)) is not None:
+        return cast(T, _attach(client, HttpRewriter(codec, http)))
     kind: type = client if isinstance(client, type) else type(client)
     root = kind.__module__.partition(".")[0]
     if kind is client:
@@ -89,21 +87,21 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
     require(module.__name__, sdk.oldest, extra=module.__name__, found=module.__version__)
     inner = client._client
-    http = next(
-        sys.modules[name]
-        for name in _HTTP
-        if name in sys.modules
-        and isinstance(inner, (sys.modules[name].Client, sys.modules[name].AsyncClient))
-    )
-    rewriter = HttpRewriter(codec, http, error=getattr(module, sdk.error))
+    rewriter = HttpRewriter(codec, _http_of(inner), error=getattr(module, sdk.error))
     wrapped = client.with_options(http_client=_attach(inner, rewriter))
     if sdk.guard is not None:
         sdk.guard(wrapped)
     return wrapped
 
 
+def _http_of(client: object) -> Any:
+    """The module whose HTTP client this is; None if it is not one."""
+    modules = (sys.modules[name] for name in _HTTP if name in sys.modules)
+    return next((one for one in modules if isinstance(client, (one.Client, one.AsyncClient))), None)
+
+
 def _attach(inner: Any, rewriter: HttpRewriter) -> Any:
-    if isinstance(inner, (SyncTransport, AsyncTransport)):
+    if isinstance(inner, Transport):
         raise ValueError("This client is already wrapped. Wrap the client that it was made from.")
     kind: Any = type(inner)
     transport = _transport_type(kind, isinstance(inner, rewriter.http.AsyncClient))
@@ -150,20 +148,16 @@ class _NoWebsockets(str):
     def __bool__(self) -> bool:
         return True  # otherwise a copy of the client falls back to another address
 
+    def _refuse(self) -> Any:
+        raise UnsupportedRequestError(_WEBSOCKET)
+
     # Making a URL of it needs its length, or its characters.
-    def __len__(self) -> int:
-        raise UnsupportedRequestError(_WEBSOCKET)
-
-    def __iter__(self) -> Iterator[str]:
-        raise UnsupportedRequestError(_WEBSOCKET)
-
-    def __str__(self) -> str:
-        raise UnsupportedRequestError(_WEBSOCKET)
+    __len__ = __iter__ = __str__ = _refuse
 
 
 def _guarded_copy(client: Any, **options: Any) -> Any:
     copied = type(client).copy(client, **options)
-    if isinstance(copied._client, (SyncTransport, AsyncTransport)):
+    if isinstance(copied._client, Transport):
         _guard_openai(copied)
     return copied
 

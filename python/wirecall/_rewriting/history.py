@@ -105,7 +105,7 @@ class History:
 
     def _uncut(self, parts: list[Any]) -> list[Any]:
         """Neutralises tags that only appear when the texts of parts are joined."""
-        spoken = [at for at, part in enumerate(parts) if _has_text(part)]
+        spoken = [at for at, part in enumerate(parts) if has_text(part)]
         if len(spoken) < 2:
             return parts
         joined = "".join(parts[at]["text"] for at in spoken)
@@ -134,7 +134,7 @@ class History:
             return self._toolset.neutralise(f"[called {call.name!r} with {call.arguments!r}]")
 
 
-def _has_text(part: object) -> bool:
+def has_text(part: object) -> bool:
     return isinstance(part, Mapping) and isinstance(part.get("text"), str)
 
 

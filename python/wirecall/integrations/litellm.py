@@ -12,7 +12,7 @@ from wirecall._apis.base import UnsupportedRequestError
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._clients.codec import OVERRIDES
-from wirecall._clients.driver import Driver, passed
+from wirecall._clients.driver import Driver, run_generator
 from wirecall._clients.hooks import DictExchange, FunctionSource
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
@@ -34,30 +34,13 @@ __all__ = ["register"]
 
 Json = dict[str, Any]
 
-# What litellm tells its providers and sets by itself, or what the inner call is given by another name.
+# What litellm itself sets for its providers, or what the inner call gets under another name.
 _ITS_OWN = frozenset(
     {
-        "acompletion",
-        "api_base",
-        "api_key",
-        "async_call",
-        "completion_call_id",
-        "custom_llm_provider",
-        "custom_prompt_dict",
-        "fallbacks",
-        "force_timeout",
-        "litellm_call_id",
-        "logger_fn",
-        "max_retries",
-        "model_alias_map",
-        "no-log",
-        "preset_cache_key",
-        "proxy_server_request",
-        "stream_response",
-        "text_completion",
-        "timeout",
-        "use_litellm_proxy",
-        "verbose",
+        *("acompletion", "api_base", "api_key", "async_call", "completion_call_id", "custom_llm_provider"),
+        *("custom_prompt_dict", "fallbacks", "force_timeout", "litellm_call_id", "logger_fn", "max_retries"),
+        *("model_alias_map", "no-log", "preset_cache_key", "proxy_server_request", "stream_response"),
+        *("text_completion", "timeout", "use_litellm_proxy", "verbose"),
     }
 )
 
@@ -75,13 +58,13 @@ def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> litell
     provider = _Provider(name, Options().with_overrides(options))
     others = [item for item in litellm.custom_provider_map if item["provider"] != name]
     litellm.custom_provider_map = [*others, {"provider": name, "custom_handler": provider}]
-    # litellm does this at each call, but not when it counts tokens or looks for capabilities.
+    # litellm does this at each call, but not before it counts tokens or looks up capabilities.
     litellm.utils.custom_llm_setup()
     return provider
 
 
 class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
-    """Serves any number of requests at once: what changes is in the request's `_Talk`."""
+    """Serves any number of requests at once: what changes is in the request's `_ModelExchange`."""
 
     def __init__(self, name: str, options: Options) -> None:
         super().__init__()
@@ -101,7 +84,7 @@ class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
         # Here and not in the generator: what fails before the first chunk fails in `litellm.completion`, as
         # without us, where it is retried and falls back.
         run(driver.first())
-        return passed(driver.rest())
+        return run_generator(driver.rest())
 
     async def astreaming(self, *_: Any, **given: Any) -> AsyncIterator[ModelResponseStream]:
         # litellm wants an iterator at once, so the first request is sent with the first `anext`, and its
@@ -111,32 +94,34 @@ class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
                 yield chunk
 
     def _driver(self, given: Mapping[str, Any], *, is_async: bool, stream: bool = False) -> Driver:
-        talk = _Talk(self._name, self._options, given)
-        more = {**(talk.retries if is_async else {}), "stream": True} if stream else {}
+        exchange = _ModelExchange(self._name, self._options, given)
+        more = {**(exchange.retries if is_async else {}), "stream": True} if stream else {}
         call = litellm.acompletion if is_async else litellm.completion
 
         def send(request: Json) -> Any:
-            return call(**{**talk.settings, **request, **more})
+            return call(**{**exchange.settings, **request, **more})
 
-        return Driver(talk, _Source(send, talk, streams=stream, is_async=is_async))
+        return Driver(exchange, _Source(send, exchange, streams=stream, is_async=is_async))
 
 
 class _Source(FunctionSource):
-    def __init__(self, call: Callable[[Any], Any], talk: "_Talk", *, streams: bool, is_async: bool) -> None:
+    def __init__(
+        self, call: Callable[[Any], Any], exchange: "_ModelExchange", *, streams: bool, is_async: bool
+    ) -> None:
         super().__init__(call, streams=streams, is_async=is_async)
-        self._talk = talk
+        self._exchange = exchange
 
     async def send(self, request: Any, attempt: int) -> Any:
         try:
             return await super().send(request, attempt)
         except litellm.BadRequestError as error:
-            if not self._talk.drops_stop(error):
+            if not self._exchange.drops_stop(error):
                 raise
-        return await self.send(self._talk.request, attempt)
+        return await self.send(self._exchange.request, attempt)
 
     def fail(self, error: Exception) -> Any:
         if isinstance(error, ToolCallError):
-            raise self._talk.raised(error) from error
+            raise self._exchange.raised(error) from error
         raise error
 
     async def close(self, answer: Any) -> None:
@@ -160,16 +145,15 @@ def close_stream(inner: Any) -> None:
             return
 
 
-class _Talk(DictExchange):
+class _ModelExchange(DictExchange):
     """One request to us, and the requests to the inner model that it needs."""
 
     def __init__(self, name: str, options: Options, given: Mapping[str, Any]) -> None:
         self._name = name
         self._model = str(given["model"])
         if self._model.startswith(f"{name}/"):
-            raise self.raised(
-                UnsupportedRequestError(f"{name}/{self._model}: the prefix {name}/ is given twice")
-            )
+            twice = UnsupportedRequestError(f"{name}/{self._model}: the prefix {name}/ is given twice")
+            raise self.raised(twice)
         params = {key: value for key, value in given["optional_params"].items() if value is not None}
         overrides = params.pop(OVERRIDES, {})
         params.pop("stream", None)
@@ -177,11 +161,8 @@ class _Talk(DictExchange):
         self.settings = _settings(given)
         if allowed := self._allowed(params):
             self.settings["allowed_openai_params"] = allowed
-        request = {
-            "model": self._model,
-            "messages": [_plain(message) for message in given["messages"]],
-            **params,
-        }
+        messages = [_plain(message) for message in given["messages"]]
+        request = {"model": self._model, "messages": messages, **params}
         try:
             exchange = Exchange(
                 chat,
@@ -225,7 +206,8 @@ class _Talk(DictExchange):
             return self._in_order([chunk])
         event = chunk.model_dump()
         if self._several and self._reader is not None and _finishes(chunk):
-            self._receive(event)
+            self._record_received(event)
+            self._note_usage(event)
             self._finish.append(event)
             return []
         chunks = super().chunk(event)
@@ -235,7 +217,7 @@ class _Talk(DictExchange):
         if dropped:
             return []
         chunks = [
-            chunk for event in self._finish if not self.ended for chunk in self._passing(self._read, event)
+            one for event in self._finish if not self.ended for one in self._call_reader(self._read, event)
         ]
         chunks = self._in_order([*chunks, *super().end()])
         return chunks if self.should_retry or self.failure is not None else chunks + self._last
@@ -277,7 +259,7 @@ class _Talk(DictExchange):
 
 
 def _settings(given: Mapping[str, Any]) -> Json:
-    """What of the outer call is meant for the inner one without being of the request: key, address, region.
+    """What the inner call takes from the outer one besides the request: key, address, region.
 
     litellm fills its own in with None or false; a false one counts where litellm knows that a host sets it.
     """
@@ -290,7 +272,7 @@ def _settings(given: Mapping[str, Any]) -> Json:
     settings.update({key: given[key] for key in named if given.get(key) is not None})
     if given.get("headers"):
         settings["extra_headers"] = dict(given["headers"])
-    # The host's callbacks hear of the outer call, once.
+    # The host's callbacks are called for the outer call only.
     settings["no-log"] = True
     return settings
 

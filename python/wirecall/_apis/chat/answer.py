@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from wirecall._apis.chat.stream import finish_reason, is_cut, is_whole
-from wirecall._apis.values import Json, listed, sum_usage
+from wirecall._apis.values import Json, listed, mapping, sum_usage, text_part
 from wirecall._rewriting.parts import CallPart, Hold, Part, TextPart
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
@@ -20,12 +20,12 @@ def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     alone = state.alone and len(choices) == 1
     made = []
     for choice in choices:
-        message = choice.get("message") if isinstance(choice, Mapping) else None
+        message = mapping(choice).get("message")
         if not isinstance(message, Mapping):
             made.append(choice)
             continue
         own = state if alone else state.sibling()
-        written = _Written(message, own, is_cut(choice, body, own))
+        written = _WholeMessage(message, own, is_cut(choice, body, own))
         # A model that refuses to answer is not asked for the missing call.
         if own.should_retry(normal=is_whole(choice, body, own) and not message.get("refusal")):
             state.kept.append(written.kept())
@@ -38,7 +38,7 @@ def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     return {**body, "choices": made, **({"usage": usage} if usage else {})}
 
 
-class _Written:
+class _WholeMessage:
     """Reads one message of a whole answer.
 
     Some servers send the content as a list of parts. Their texts are then read as one, and each keeps its
@@ -106,7 +106,7 @@ class _Written:
         if not isinstance(given, (list, tuple)):
             text = before + "".join(text or "" for text in self._texts)
             return text if text or (given is not None and not self._calls) else None
-        made: list[object] = [{"type": "text", "text": before}] if before else []
+        made: list[object] = [text_part(before)] if before else []
         for item, read in zip(self._items, self._texts, strict=True):
             if read is None or (isinstance(item, Mapping) and item["text"] == read):
                 made.append(item)

@@ -1,6 +1,6 @@
 """OpenAI's chat completions, which many servers speak.
 
-Structured output (`response_format`) with tools stays as it is, and the manual stands beside it. A provider
+Structured output (`response_format`) with tools stays as it is, and the manual is added. A provider
 that forces the form while it samples then leaves the model no way to write a call; where it is only a
 request, the model may do either.
 """

@@ -45,12 +45,11 @@ class ChatFormat(MessageFormat):
         if role == "assistant":
             calls = tuple(_calls(message))
             return Seen("assistant", calls) if calls else ASSISTANT
-        if role == "tool":
-            id = str(message.get("tool_call_id"))
-            return Seen("result", results=(Result(id, message.get("name"), message.get("content")),))
-        if role == "function":
-            name = str(message.get("name"))
-            return Seen("result", results=(Result(name, name, message.get("content")),))
+        if role in self.own_roles:
+            name = message.get("name")
+            id = str(message.get("tool_call_id") if role == "tool" else name)
+            name = name if role == "tool" else id
+            return Seen("result", results=(Result(id, name, message.get("content")),))
         return SYSTEM if role in ("system", "developer") else USER
 
     def text(self, message: Mapping[str, Any]) -> str:

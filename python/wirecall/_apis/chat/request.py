@@ -5,14 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wirecall._apis import roles
-from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
+from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, choice_among
 from wirecall._apis.stops import stops_of
-from wirecall._apis.values import Json, listed, mapping, omitted, result_text
+from wirecall._apis.values import Json, listed, mapping, omitted, result_text, text_part
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
 
+# Roles of messages that are a result.
+_RESULTS = ("tool", "function")
 _GONE = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"})
 _MOST_STOPS = 4
 # Reasoning models of OpenAI and xAI, which answer 400 to any `stop`.
@@ -35,23 +37,16 @@ def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
     messages = listed(request.get("messages"))
     if not messages:
         return ParsedRequest([], [], Choice(), history=False)
-    tools: list[Json] = []
-    native: list[Json] = []
-    for tool in listed(request.get("tools")):
-        (tools if _is_ours(tool) else native).append(tool)
-    functions = listed(request.get("functions"))
+    given, functions = listed(request.get("tools")), listed(request.get("functions"))
+    tools = [tool for tool in given if _is_ours(tool)]
+    native = [tool for tool in given if not _is_ours(tool)]
     legacy = bool(functions) and not tools
-    kept = _native_ids(messages)
     tools += functions
-    return ParsedRequest(
-        tools=tools,
-        native=native,
-        choice=_choice(request, legacy) if tools else Choice(),
-        history=any(_is_history(message, kept) for message in messages),
-        answers=request.get("n") or 1,
-        legacy=legacy,
-        stops=stops_of(request),
-    )
+    choice = _choice(request, legacy) if tools else Choice()
+    kept = _native_ids(messages)
+    history = any(_is_history(message, kept) for message in messages)
+    answers = request.get("n") or 1
+    return ParsedRequest(tools, native, choice, history, answers, legacy, stops_of(request))
 
 
 def _is_ours(tool: object) -> bool:
@@ -76,18 +71,12 @@ def _choice(request: Mapping[str, Any], legacy: bool) -> Choice:
         return Choice("required", parallel=parallel)
     if not isinstance(given, Mapping):
         raise UnsupportedRequestError(f"tool_choice is {given!r}, which is not a form of chat completions")
-    if given.get("type") == "allowed_tools":
-        inner = mapping(given.get("allowed_tools"))
-        names = [_name(tool) for tool in listed(inner.get("tools")) if _is_ours(tool)]
-        mode = "required" if inner.get("mode") == "required" else "auto"
-    elif _is_ours(given) or legacy:
-        names, mode = [_name(given)], "required"
-    else:
-        names, mode = [], "none"
-    if not names:
-        # Only tools of the provider's own may be called.
-        return Choice("none", parallel=parallel)
-    return Choice("required" if mode == "required" else "auto", tuple(map(str, names)), parallel)
+    if given.get("type") != "allowed_tools":
+        names = [_name(given)] if _is_ours(given) or legacy else []
+        return choice_among(names, required=True, parallel=parallel)
+    inner = mapping(given.get("allowed_tools"))
+    names = [_name(tool) for tool in listed(inner.get("tools")) if _is_ours(tool)]
+    return choice_among(names, required=inner.get("mode") == "required", parallel=parallel)
 
 
 def _native_choice(given: object) -> object:
@@ -159,7 +148,7 @@ def _stop(made: Json, mark: str | None, options: Options) -> None:
 
 def _with_manual(given: list[Any], manual: manuals.Manual, options: Options) -> list[Any]:
     for at, message in enumerate(given):
-        if isinstance(message, Mapping) and message.get("role") in ("system", "developer"):
+        if mapping(message).get("role") in ("system", "developer"):
             return [*given[:at], _joined(message, manual, options), *given[at + 1 :]]
     return [{"role": "system", "content": str(manual)}, *given]
 
@@ -167,15 +156,15 @@ def _with_manual(given: list[Any], manual: manuals.Manual, options: Options) -> 
 def _joined(message: Mapping[str, Any], manual: manuals.Manual, options: Options) -> Json:
     content = message.get("content")
     if isinstance(content, (list, tuple)):
-        return {**message, "content": manuals.place(content, manual, _text_part, options)}
+        return {**message, "content": manuals.place(content, manual, text_part, options)}
     text = content if isinstance(content, str) else ""
     if message.get("cache_control") is None or not manual.rules:
         return {**message, "content": manuals.join(text, manual, options)}
     # A breakpoint on a message is one on its only part: the rules come after it.
     made = {key: value for key, value in message.items() if key != "cache_control"}
     cached = manuals.join(text, manuals.Manual(manual.text, ""), options)
-    parts = [{**_text_part(cached), "cache_control": message["cache_control"]}] if cached else []
-    return {**made, "content": [*parts, _text_part(manual.rules)]}
+    parts = [{**text_part(cached), "cache_control": message["cache_control"]}] if cached else []
+    return {**made, "content": [*parts, text_part(manual.rules)]}
 
 
 # Messages --------------------------------------------------------------------------------------
@@ -191,36 +180,30 @@ def messages(given: Sequence[Any], history: History) -> list[Any]:
     native = _native_ids(given)
     made: list[Any] = []
     results: list[Mapping[str, Any]] = []
-    for message in given:
-        role = message.get("role") if isinstance(message, Mapping) else None
-        if role in ("tool", "function"):
-            if _id(message.get("tool_call_id")) in native:
-                made.append(_foreign(message, history))
-            else:
-                results.append(message)
+    # None, which is removed again, ends a run of results.
+    for message in [*given, None]:
+        role = mapping(message).get("role")
+        if role in _RESULTS and _id(message.get("tool_call_id")) not in native:
+            results.append(message)
             continue
-        if results:
+        if results and role not in _RESULTS:
             made.append(_results(results, history))
             results = []
         if role == "assistant":
             message = _assistant(message, history)
-        elif role == "user":
+        elif role == "user" or role in _RESULTS:
             message = _foreign(message, history)
         made.append(message)
-    if results:
-        made.append(_results(results, history))
-    return made
+    return made[:-1]
 
 
 def _is_history(message: object, native: set[str]) -> bool:
-    if not isinstance(message, Mapping):
-        return False
-    if message.get("role") in ("tool", "function"):
-        return _id(message.get("tool_call_id")) not in native
-    return message.get("role") == "assistant" and (
-        any(not _is_native(call) for call in listed(message.get("tool_calls")))
-        or message.get("function_call") is not None
-    )
+    given = mapping(message)
+    if given.get("role") in _RESULTS:
+        return _id(given.get("tool_call_id")) not in native
+    calls = listed(given.get("tool_calls"))
+    is_ours = given.get("function_call") is not None or not all(map(_is_native, calls))
+    return given.get("role") == "assistant" and is_ours
 
 
 def _is_native(call: object) -> bool:
@@ -229,13 +212,8 @@ def _is_native(call: object) -> bool:
 
 
 def _native_ids(given: Sequence[Any]) -> set[str]:
-    found = set()
-    for message in given:
-        if isinstance(message, Mapping):
-            for call in listed(message.get("tool_calls")):
-                if _is_native(call) and (id := _id(call.get("id"))) is not None:
-                    found.add(id)
-    return found
+    calls = (call for message in given for call in listed(mapping(message).get("tool_calls")))
+    return {id for call in calls if _is_native(call) and (id := _id(call.get("id"))) is not None}
 
 
 def _id(value: object) -> str | None:
@@ -254,7 +232,7 @@ def _assistant(message: Mapping[str, Any], history: History) -> Mapping[str, Any
     made = {key: value for key, value in message.items() if key not in ("tool_calls", "function_call")}
     content = message.get("content")
     if isinstance(content, (list, tuple)):
-        made["content"] = [*content, _text_part(text)]
+        made["content"] = [*content, text_part(text)]
     else:
         made["content"] = f"{content}\n{text}" if content else text
     if len(ours) < len(calls):
@@ -263,11 +241,12 @@ def _assistant(message: Mapping[str, Any], history: History) -> Mapping[str, Any
 
 
 def _past(call: object) -> PastCall:
-    function = call.get("function") if isinstance(call, Mapping) else None
-    if not isinstance(call, Mapping) or not isinstance(function, Mapping):
+    given = mapping(call)
+    function = given.get("function")
+    if not isinstance(function, Mapping):
         return PastCall(None, "unknown", call)
-    name = function.get("name")
-    return PastCall(_id(call.get("id")), "unknown" if name is None else str(name), function.get("arguments"))
+    id, name = _id(given.get("id")), _id(function.get("name"))
+    return PastCall(id, "unknown" if name is None else name, function.get("arguments"))
 
 
 def _foreign(message: Mapping[str, Any], history: History) -> Mapping[str, Any]:
@@ -289,7 +268,7 @@ def _results(run: Sequence[Mapping[str, Any]], history: History) -> Json:
     for message in run:
         for part in _result(message, history):
             if parts and parts[-1].keys() == part.keys() == {"type", "text"}:
-                part = _text_part(parts.pop()["text"] + "\n" + part["text"])
+                part = text_part(parts.pop()["text"] + "\n" + part["text"])
             parts.append(part)
         others.update((key, value) for key, value in message.items() if key not in _OF_RESULT)
     alone = len(parts) == 1 and parts[0].keys() == {"type", "text"}
@@ -310,14 +289,9 @@ def _result(message: Mapping[str, Any], history: History) -> list[Json]:
         content, beside = result_text(content, history, _part_text, _CARRIED, omitted)
     if "cache_control" in message:
         marks["cache_control"] = message["cache_control"]
-    name = message.get("name")
-    text = history.result(
-        _id(message.get("tool_call_id")),
-        content,
-        name=None if name is None else str(name),
-        error=message.get("is_error") is True,
-    )
-    return [{**_text_part(text), **marks}, *beside]
+    id, name = _id(message.get("tool_call_id")), _id(message.get("name"))
+    text = history.result(id, content, name=name, error=message.get("is_error") is True)
+    return [{**text_part(text), **marks}, *beside]
 
 
 def _part_text(part: str | Mapping[str, Any]) -> object:
@@ -326,7 +300,3 @@ def _part_text(part: str | Mapping[str, Any]) -> object:
 
 def _is_part(part: object) -> bool:
     return isinstance(part, str) or (isinstance(part, Mapping) and isinstance(part.get("type"), str))
-
-
-def _text_part(text: str) -> Json:
-    return {"type": "text", "text": text}

@@ -13,17 +13,18 @@ from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
+# Keys of a choice, and of its delta, that are written anew.
+_WRITTEN = frozenset({"index", "delta", "finish_reason"})
 _READ = frozenset({"content", "tool_calls", "function_call"})
 
 
-def is_normal(reason: object) -> bool:
-    """Whether the answer stopped by itself."""
-    return reason in ("stop", "tool_calls", "function_call")
+# Finish reasons of answers that stopped by themselves.
+_NORMAL = ("stop", "tool_calls", "function_call")
 
 
 def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], state: ResponseState) -> bool:
     """Whether a choice stopped normally, and not at a stop sequence of the host's request."""
-    return is_normal(choice.get("finish_reason")) and not state.asked_to_stop(_matched(choice, answer))
+    return choice.get("finish_reason") in _NORMAL and not state.asked_to_stop(_matched(choice, answer))
 
 
 def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], state: ResponseState) -> bool | None:
@@ -31,7 +32,7 @@ def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], state: Response
     reason = choice.get("finish_reason")
     if reason == "stop":
         return state.was_cut(_matched(choice, answer))
-    return True if reason == "length" else False if is_normal(reason) else None
+    return True if reason == "length" else False if reason in _NORMAL else None
 
 
 def _matched(choice: Mapping[str, Any], answer: Mapping[str, Any]) -> object:
@@ -62,11 +63,11 @@ class _Aborted(ToolCallError):
 
 
 class _Choice(PartWriter):
-    """One choice, and the deltas that are made of it.
+    """One choice, and the deltas that are made from it.
 
     Attributes:
         state: Its own, if there are several choices.
-        lead: What else a chunk says of the choice: it goes with the first delta that is made of the chunk.
+        lead: The other fields of a chunk. They go with the first delta that is made from it.
         calls: Number of calls that were sent, native ones included: the next one's index.
         ours: Whether one of them was parsed from text.
         native: The index under which a native call is sent, by the call's own index.
@@ -183,7 +184,7 @@ class ChatStream(AnswerStream):
         if not self._state.reads:
             return None
         is_over = self._is_over()
-        if self._ended:
+        if self.ended:
             return []
         if isinstance(event.get("usage"), Mapping):
             self._usage = event["usage"]
@@ -210,7 +211,7 @@ class ChatStream(AnswerStream):
             return self._events(event, None)
         if changed:
             return self._events(event, event.get("usage"))
-        return None if not self._attempt or "error" in event else [self._renewed(event, event.get("usage"))]
+        return None if not self._attempt or "error" in event else [self._renewed(event)]
 
     def end(self) -> list[Json]:
         if not self._state.reads or self._is_over():
@@ -229,14 +230,14 @@ class ChatStream(AnswerStream):
 
     # Events.
 
-    def _renewed(self, event: Json, usage: object) -> Json:
+    def _renewed(self, event: Json) -> Json:
         """The event as part of the first attempt's answer. Its usage is that of all attempts."""
         if not self._attempt:
             return event
         known = {key: value for key, value in (self._identity or {}).items() if key in event}
         made = {**event, **known}
-        if isinstance(usage, Mapping):
-            made["usage"] = sum_usage([*self._state.usage, usage])
+        if isinstance(event.get("usage"), Mapping):
+            made["usage"] = sum_usage([*self._state.usage, event["usage"]])
         return made
 
     def _events(self, event: Json, usage: object) -> list[Json]:
@@ -249,10 +250,10 @@ class ChatStream(AnswerStream):
             if not events:
                 events.append({**base, "choices": []})
             events[-1]["usage"] = usage
-        return [self._renewed(made, made.get("usage")) for made in events]
+        return [*map(self._renewed, events)]
 
     def _abort(self, error: _Aborted) -> list[Json]:
-        self._ended = True
+        self.ended = True
         return [*self._events(self._after_last(), None), stream_error(error)]
 
     def _after_last(self) -> Json:
@@ -335,10 +336,6 @@ def _lead(choice: Mapping[str, Any], delta: Mapping[str, Any], attempt: int) -> 
         rest.pop("role", None)  # The first attempt had it.
     elif "content" in delta and not delta["content"]:
         rest["content"] = delta["content"]
-    beside = {
-        key: value
-        for key, value in choice.items()
-        if key not in ("index", "delta", "finish_reason") and value is not None
-    }
+    beside = {key: value for key, value in choice.items() if key not in _WRITTEN and value is not None}
     said = rest if rest.keys() != {"content"} else {}
     return {**beside, "delta": said} if said else beside

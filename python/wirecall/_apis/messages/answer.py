@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirecall._apis.values import Json, sum_usage
+from wirecall._apis.values import Json, kind_of, sum_usage, text_part
+from wirecall._rewriting.history import has_text
 from wirecall._rewriting.parts import CallPart, Hold, TextPart
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
@@ -23,12 +24,7 @@ ID_PREFIX = "toolu_"
 
 @dataclass(frozen=True, slots=True)
 class StopReason:
-    """Why an answer stopped.
-
-    Attributes:
-        reason: What the API says.
-        ours: It stopped at our own stop sequence.
-    """
+    """Why an answer stopped. `ours`: at our own stop sequence."""
 
     reason: object
     ours: bool
@@ -63,12 +59,7 @@ class StopReason:
 
 
 def is_text(block: object) -> bool:
-    return isinstance(block, Mapping) and block.get("type") == "text" and isinstance(block.get("text"), str)
-
-
-def is_call(block: object) -> bool:
-    """Whether the model made a native call, although its tools are text. It counts, and is kept."""
-    return isinstance(block, Mapping) and block.get("type") == "tool_use"
+    return kind_of(block) == "text" and has_text(block)
 
 
 @dataclass(slots=True)
@@ -88,8 +79,8 @@ def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     kept: list[object] | None = None
     for position, block in enumerate(content):
         if not is_text(block):
-            if is_call(block):
-                state.called += 1
+            # A native call, although the tools are text. It counts, and is kept.
+            state.called += kind_of(block) == "tool_use"
             items.append(block)
             continue
         reader = TextReader(state, ID_PREFIX, fragments=False)
@@ -99,7 +90,8 @@ def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
             if isinstance(part, TextPart):
                 _say(items, block, part.text)
             elif isinstance(part, CallPart):
-                items.append(_call_block(part))
+                call = {"type": "tool_use", "id": part.id, "name": part.name}
+                items.append({**call, "input": _input(part.arguments)})
             elif isinstance(part, Hold):
                 kept = _folded(items)
     if state.should_retry(normal=stop.normal):
@@ -130,37 +122,29 @@ def _folded(items: list[Any]) -> list[object]:
         elif item.block["text"] == item.text:
             blocks.append(item.block)
         elif item.block is begun:
-            blocks.append({"type": "text", "text": item.text})
+            blocks.append(text_part(item.text))
         else:
             begun = item.block
             blocks.append({**item.block, "text": item.text})
     return blocks
 
 
-def _call_block(call: CallPart) -> Json:
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call.arguments)}
-
-
 def _input(arguments: str) -> Json:
     """Arguments as the object that the API requires; other text (`on_error="native"`) in an object."""
     try:
-        read = json.loads(arguments, parse_int=_number(int), parse_float=_number(float))
+        read = json.loads(arguments, parse_int=_number, parse_float=_number)
     except (ValueError, RecursionError):
         read = None
     return read if isinstance(read, dict) else {"arguments": arguments}
 
 
-def _number(kind: type[int] | type[float]) -> Any:
+def _number(digits: str) -> float | str:
     """Reads a number. One that Python cannot represent remains text."""
-
-    def read(digits: str) -> float | str:
-        try:
-            number = kind(digits)
-        except ValueError:
-            return digits
-        return digits if number in (float("inf"), float("-inf")) else number
-
-    return read
+    try:
+        number = int(digits) if digits.removeprefix("-").isdecimal() else float(digits)
+    except ValueError:
+        return digits
+    return digits if abs(number) == float("inf") else number
 
 
 def partial_json(arguments: str) -> str:

@@ -16,7 +16,7 @@ from wirecall._apis.conversation import (
     Result,
     Seen,
 )
-from wirecall._apis.values import dict_of, listed
+from wirecall._apis.values import dict_of, listed, text_part
 
 _REASONING = ("thinking", "redacted_thinking")
 
@@ -41,7 +41,7 @@ class MessagesFormat(MessageFormat):
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")
         if role == "assistant":
-            return ASSISTANT if isinstance(content, str) else _said(content)
+            return ASSISTANT if isinstance(content, str) else _assistant(content)
         if role == "system":
             return SYSTEM
         results = () if isinstance(content, str) else _results(content)
@@ -97,9 +97,8 @@ class MessagesFormat(MessageFormat):
         blocks = []
         for block in listed(given.get("content")):
             held = dict_of(block)
-            content = (
-                contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
-            )
+            is_result = held.get("type") == "tool_result"
+            content = contents.get(str(held.get("tool_use_id"))) if is_result else None
             blocks.append(block if content is None else {**held, "content": content})
         return {**given, "content": blocks}
 
@@ -128,7 +127,7 @@ def _is_reasoning(block: Mapping[str, Any]) -> bool:
     return block.get("type") in _REASONING
 
 
-def _said(content: object) -> Seen:
+def _assistant(content: object) -> Seen:
     """What the model said. A server tool's result without its call continues the message before."""
     calls, asked, joins = [], set(), False
     for given in listed(content):
@@ -154,7 +153,7 @@ def _results(content: object) -> tuple[Result, ...]:
 
 
 def _blocks(content: object) -> Sequence[Any]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else listed(content)
+    return [text_part(content)] if isinstance(content, str) else listed(content)
 
 
 def _without(message: Message, drops: Any) -> Message | None:

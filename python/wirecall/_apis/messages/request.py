@@ -1,14 +1,24 @@
 """Requests of the Messages API, rewritten: their tools in a manual, calls and results as text."""
 
 import logging
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from wirecall._apis import roles
-from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, error_type
+from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, error_body
 from wirecall._apis.messages.answer import is_text
 from wirecall._apis.stops import stops_of
-from wirecall._apis.values import Json, are_same, as_json, kind_of, listed, mapping, result_text
+from wirecall._apis.values import (
+    Json,
+    are_same,
+    as_json,
+    kind_of,
+    listed,
+    mapping,
+    result_text,
+    str_or_none,
+    text_part,
+)
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
@@ -28,7 +38,7 @@ class UnsupportedThreadError(UnsupportedRequestError):
 
 
 def refusal(error: Exception) -> Json:
-    about: Json = {"type": error_type(error), "message": str(error)}
+    about = error_body(error)
     if isinstance(error, UnsupportedThreadError):
         about["details"] = {"error_code": "thread_unsupported_request"}
     return {"type": "error", "error": about}
@@ -40,20 +50,16 @@ def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
             "the server holds the history and the tools of a thread, so they cannot be rewritten: "
             "send the whole conversation without `thread`"
         )
-    tools: list[Json] = []
-    native: list[Json] = []
-    for tool in listed(request.get("tools")):
+    given = listed(request.get("tools"))
+    for tool in given:
         if not isinstance(tool, dict):
             raise ToolError(f"{tool!r:.80} is not a tool: a tool is an object")
-        (native if _is_native(tool) else tools).append(tool)
-    natives = _Natives(native)
-    return ParsedRequest(
-        tools,
-        native,
-        _choice(request.get("tool_choice"), natives),
-        any(natives.rewrites(block) for message in _messages(request) for block in _blocks(message)),
-        stops=stops_of(request),
-    )
+    tools = [tool for tool in given if not _is_native(tool)]
+    natives = _Natives([tool for tool in given if _is_native(tool)])
+    choice = _choice(request.get("tool_choice"), natives)
+    blocks = (block for message in listed(request.get("messages")) for block in _blocks(message))
+    history = any(map(natives.rewrites, blocks))
+    return ParsedRequest(tools, natives.tools, choice, history, stops=stops_of(request))
 
 
 def rewrite_request(given: Rewrite) -> Json:
@@ -63,8 +69,11 @@ def rewrite_request(given: Rewrite) -> Json:
     if isinstance(request.get("messages"), list):
         new["messages"] = [_message(message, history, natives) for message in request["messages"]]
     if parsed.tools:
-        _set(new, "tools", parsed.native or None)
-        _set(new, "tool_choice", _native_choice(request.get("tool_choice"), natives))
+        left = {
+            "tools": parsed.native or None,
+            "tool_choice": _native_choice(new.get("tool_choice"), natives),
+        }
+        new = {key: value for key, value in {**new, **left}.items() if value is not None or key not in left}
     # Token counting has neither of the two.
     if "max_tokens" in request and history.stop is not None:
         given_stops = listed(request.get("stop_sequences"))
@@ -109,12 +118,10 @@ class _Natives:
     """The native tools, and which calls and results are theirs. For one pass through a conversation."""
 
     def __init__(self, tools: list[Json]) -> None:
+        self.tools = tools
         self._names = [tool.get("name") for tool in tools]
         self._types = tuple(str(tool.get("type")) for tool in tools)
         self._ids: set[str] = set()
-
-    def __bool__(self) -> bool:
-        return bool(self._types)
 
     def has(self, name: object) -> bool:
         return isinstance(name, str) and name in self._names
@@ -164,7 +171,7 @@ def _choice(given: object, natives: _Natives) -> Choice:
 
 def _native_choice(given: object, natives: _Natives) -> object:
     """What remains of `tool_choice` for the native tools."""
-    if not natives or not isinstance(given, Mapping):
+    if not natives.tools or not isinstance(given, Mapping):
         return None
     if given.get("type") == "none" or (given.get("type") == "tool" and natives.has(given.get("name"))):
         return given
@@ -193,9 +200,9 @@ def _holders(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield request
     for key in ("tools", "system"):
         yield from map(mapping, listed(request.get(key)))
-    for message in _messages(request):
-        for block in map(mapping, _blocks(message)):
-            yield block
+    for message in listed(request.get("messages")):
+        for block in _blocks(message):
+            yield mapping(block)
             yield from map(mapping, _blocks(block))
 
 
@@ -206,9 +213,9 @@ def _system(
     text = system if isinstance(system, str) and system.strip() else ""
     if breakpoint is None and not isinstance(system, list):
         return manuals.join(text, manual, options)
-    blocks = system if isinstance(system, list) else [_text(text)] if text else []
+    blocks = system if isinstance(system, list) else [text_part(text)] if text else []
     # Only the manual itself is the same for every `tool_choice`.
-    return manuals.place(blocks, manual, _text, options, cached=lambda told: _text(told, breakpoint))
+    return manuals.place(blocks, manual, text_part, options, cached=lambda told: text_part(told, breakpoint))
 
 
 # The messages.
@@ -235,66 +242,53 @@ def _assistant(blocks: list[Any], history: History, natives: _Natives) -> list[A
     if not any(ours):
         return blocks
     calls = [block for block, mine in zip(blocks, ours, strict=True) if mine]
-    texts = iter(history.calls([_past(call) for call in calls]))
-    written = _Written()
-    for block, mine in zip(blocks, ours, strict=True):
-        if mine:
-            written.line(next(texts), block.get("cache_control"))
-        else:
-            written.block(block)
-    return written.blocks()
-
-
-def _past(call: Mapping[str, Any]) -> PastCall:
-    id = call.get("id")
-    return PastCall(id if isinstance(id, str) else None, str(call.get("name")), call.get("input"))
+    past = [PastCall(str_or_none(one.get("id")), str(one.get("name")), one.get("input")) for one in calls]
+    texts = iter(history.calls(past))
+    pairs = zip(blocks, ours, strict=True)
+    return _folded(
+        _Lines([next(texts)], block.get("cache_control")) if mine else block for block, mine in pairs
+    )
 
 
 def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
     ours = [natives.rewrites(block) and kind_of(block) == "tool_result" for block in blocks]
-    written = _Written()
+    written: list[Any] = []
     natively: list[Any] = []
     theirs = iter(history.foreign([block for block, mine in zip(blocks, ours, strict=True) if not mine]))
     for block, mine in zip(blocks, ours, strict=True):
         if mine:
-            _write_result(block, history, written)
+            written += _result(block, history)
         elif any(ours) and kind_of(block) == "tool_result":
             # The API refuses text before a native result.
             natively.append(next(theirs))
         else:
-            written.block(next(theirs))
-    changed = [*natively, *written.blocks()]
+            written.append(next(theirs))
+    changed = [*natively, *_folded(written)]
     return blocks if are_same(blocks, changed) else changed
 
 
-class _Written:
-    """Collects blocks. Consecutive lines become one text, up to a cache breakpoint."""
-
-    def __init__(self) -> None:
-        self._blocks: list[Any] = []
-        self._lines: list[str] = []
-
-    def line(self, text: str, breakpoint: object = None) -> None:
-        self._lines.append(text)
-        if breakpoint:
-            self._flush(breakpoint)
-
-    def block(self, block: object) -> None:
-        self._flush()
-        self._blocks.append(block)
-
-    def blocks(self) -> list[Any]:
-        self._flush()
-        return self._blocks
-
-    def _flush(self, breakpoint: object = None) -> None:
-        if self._lines:
-            self._blocks.append(_text("\n".join(self._lines), breakpoint))
-            self._lines = []
+class _Lines(NamedTuple):
+    texts: list[str]
+    breakpoint: object
 
 
-def _write_result(result: Mapping[str, Any], history: History, written: _Written) -> None:
-    """Writes a result as text. Images and documents follow it, and the text says where they were."""
+def _folded(given: Iterable[Any]) -> list[Any]:
+    """The blocks. Consecutive lines become one text, up to a cache breakpoint."""
+    made: list[Any] = []
+    for one in given:
+        last = made[-1] if made else None
+        if isinstance(one, _Lines) and isinstance(last, _Lines) and not last.breakpoint:
+            last.texts.extend(one.texts)
+            made[-1] = one._replace(texts=last.texts)
+        else:
+            made.append(one)
+    return [
+        text_part("\n".join(one.texts), one.breakpoint) if isinstance(one, _Lines) else one for one in made
+    ]
+
+
+def _result(result: Mapping[str, Any], history: History) -> list[Any]:
+    """A result as text. Images and documents follow it, and the text says where they were."""
     content = result.get("content")
     breakpoint = result.get("cache_control")
     beside: list[Any] = []
@@ -302,18 +296,13 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
         for block in content:
             if str(kind_of(block)) not in _BESIDE:
                 breakpoint = breakpoint or mapping(block).get("cache_control")
-        content, beside = result_text(content, history, _block_text, _BESIDE, as_json)
+        content, beside = result_text(
+            content, history, lambda block: block["text"] if is_text(block) else None, _BESIDE, as_json
+        )
     elif content is None:
         content = ""
-    id = result.get("tool_use_id")
-    error = result.get("is_error") is True
-    written.line(history.result(id if isinstance(id, str) else None, content, error=error), breakpoint)
-    for block in beside:
-        written.block(block)
-
-
-def _block_text(block: Any) -> object:
-    return block["text"] if is_text(block) else None
+    id, error = str_or_none(result.get("tool_use_id")), result.get("is_error") is True
+    return [_Lines([history.result(id, content, error=error)], breakpoint), *beside]
 
 
 # Retries.
@@ -326,37 +315,16 @@ def _with_words(content: object, words: str) -> object:
     blocks = content if isinstance(content, list) else []
     if blocks and is_text(blocks[-1]):
         return [*blocks[:-1], {**blocks[-1], "text": blocks[-1]["text"] + words}]
-    return [*blocks, _text(words)] if words.strip() else blocks
+    return [*blocks, text_part(words)] if words.strip() else blocks
 
 
 def _with_message(content: object, message: str) -> object:
     """Appends a text to a user's content."""
     if isinstance(content, list):
-        return [*content, _text(message)]
+        return [*content, text_part(message)]
     return f"{content}\n\n{message}" if content else message
 
 
-# Helpers.
-
-
-def _messages(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    return (message for message in listed(request.get("messages")) if isinstance(message, Mapping))
-
-
-def _blocks(holder: Mapping[str, Any]) -> list[Any]:
-    content = holder.get("content")
+def _blocks(holder: object) -> list[Any]:
+    content = mapping(holder).get("content")
     return content if isinstance(content, list) else []
-
-
-def _text(text: str, breakpoint: object = None) -> Json:
-    block: Json = {"type": "text", "text": text}
-    if breakpoint:
-        block["cache_control"] = breakpoint
-    return block
-
-
-def _set(request: Json, key: str, value: object) -> None:
-    if value is None:
-        request.pop(key, None)
-    else:
-        request[key] = value

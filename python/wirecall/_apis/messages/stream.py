@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import wirecall._core as core
 from wirecall._apis import streams
-from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_call, is_text, partial_json
-from wirecall._apis.values import Json, mapping, sum_usage
+from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_text, partial_json
+from wirecall._apis.values import Json, kind_of, mapping, sum_usage
 from wirecall._kinds import described
 from wirecall._rewriting.hold import HoldBuffer
 from wirecall._rewriting.parts import ToolCallError
@@ -56,7 +56,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
     def feed(self, event: Json) -> list[Json] | None:
         kind = event.get("type")
         if kind == "ping":
-            return [] if self._ended else None
+            return [] if self.ended else None
         if self._is_over():
             return []
         if kind == "error":
@@ -76,7 +76,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return []
         self._sending.clear()
         self._finish(truncated=True)
-        if not self._ended:
+        if not self.ended:
             self._state.should_retry(normal=False)
             self.buffer.release()
         self._stopped = True
@@ -92,7 +92,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
 
     def _block_start(self, event: Json) -> Json | None:
         self._finish(truncated=None)
-        if self._ended:
+        if self.ended:
             return None
         block, index = event.get("content_block"), event.get("index")
         if isinstance(block, Mapping) and is_text(block) and isinstance(index, int):
@@ -100,7 +100,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             if block["text"]:
                 self.write(self._block.reader.feed(block["text"]))
             return None
-        if is_call(block):
+        if kind_of(block) == "tool_use":
             self._state.called += 1
             self.buffer.release()
         place = self._take()
@@ -139,7 +139,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return self._with_usage(event)
         stop = StopReason.of(delta, self._state)
         self._finish(truncated=stop.truncated)
-        if self._ended:
+        if self.ended:
             return None
         if self._state.should_retry(normal=stop.normal):
             if self.buffer.drop():
@@ -160,7 +160,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         if self._block is not None:
             self.write(self._block.reader.finish(truncated=truncated))
             self._block = None
-            if not self._ended:
+            if not self.ended:
                 self._close()
 
     def hold(self) -> None:
@@ -196,7 +196,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
 
     def abort(self, error: core.CallError) -> None:
         self.buffer.put(stream_error(ToolCallError(described(error.kind))))
-        self._ended = True
+        self.ended = True
 
     def _start_block(self, index: int, block: Json) -> None:
         self.buffer.put({"type": "content_block_start", "index": index, "content_block": block})

@@ -28,6 +28,8 @@ _PAIRS = {
     "apply_patch_call": ("apply_patch_call_output", "call_id", "call_id"),
     "mcp_approval_request": ("mcp_approval_response", "approval_request_id", "id"),
 }
+# Calls that the host must answer; the provider answers the others itself.
+NATIVE_CALLS = tuple(_PAIRS.keys() - {"mcp_approval_request"})
 _OUTPUTS = {output: key for output, key, _ in _PAIRS.values()}
 # Calls whose result may be a text, so that a placeholder can replace it.
 _TEXTUAL = ("function_call", "custom_tool_call")

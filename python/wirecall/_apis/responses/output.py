@@ -6,7 +6,7 @@ message when its first text comes, and closes it before anything else.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any
 
 from wirecall._apis.values import Json, listed, mapping
@@ -84,16 +84,15 @@ class Output:
     """The items of one answer, over all its attempts.
 
     Attributes:
-        items: The items of `output`.
-        events: The events to send.
         sequence: The number of the next event.
+        ended: All further events are dropped.
     """
 
     def __init__(self) -> None:
         self.items: list[Any] = []
         self.events: list[Json] = []
         self.sequence = 0
-        self._shut = False
+        self.ended = False
         self._ids: set[str] = set()
         self._message: _Message | None = None
         self._call: Json = {}
@@ -103,16 +102,12 @@ class Output:
 
     def send(self, event: Json) -> None:
         """Sends an event; the same object if its number is right."""
-        if self._shut:
+        if self.ended:
             return
         if event.get("sequence_number") != self.sequence:
             event = {**event, "sequence_number": self.sequence}
         self.sequence += 1
         self.events.append(event)
-
-    def shut(self) -> None:
-        """Drops all further events."""
-        self._shut = True
 
     def _send(self, kind: str, **fields: Any) -> None:
         self.send({"type": kind, "sequence_number": self.sequence, **fields})
@@ -245,11 +240,8 @@ class Output:
         """The model's own id for the first message that its message becomes, then with a number added."""
         own = source.item.get("id")
         own = own if isinstance(own, str) and own else "msg_0"
-        number = source.messages
-        id = own if number == 1 else f"{own}_{number}"
-        while id in self._ids:
-            number += 1
-            id = f"{own}_{number}"
+        ids = (own if number == 1 else f"{own}_{number}" for number in count(source.messages))
+        id = next(id for id in ids if id not in self._ids)
         self._ids.add(id)
         return id
 
@@ -323,8 +315,8 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
         annotations, logprobs = list(listed(final.get("annotations"))), list(listed(final.get("logprobs")))
     if not part.leads:
         annotations, logprobs = [], []
-    elif said != (heard := text.reader.source):
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, heard, strict=False)))
+    elif said != (read := text.reader.source):
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, read, strict=False)))
         annotations = [one for one in annotations if _fits(one, same)]
         logprobs = _fitting(logprobs, said)
     written = {**(text.part if final is None else final), "text": said, "annotations": annotations}
@@ -349,9 +341,9 @@ def _fits(annotation: object, same: int) -> bool:
 def _fitting(logprobs: list[Any], said: str) -> list[Any]:
     """The logprobs of the tokens that are shown, up to the first that is not."""
     position = 0
-    for count, one in enumerate(logprobs):
+    for shown, one in enumerate(logprobs):
         token = mapping(one).get("token")
         if not isinstance(token, str) or not said.startswith(token, position):
-            return logprobs[:count]
+            return logprobs[:shown]
         position += len(token)
     return logprobs

@@ -1,13 +1,23 @@
 """Requests of the Responses API, rewritten: their tools in a manual, calls and results as text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
 from wirecall._apis import roles
-from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
+from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, choice_among
 from wirecall._apis.stops import stops_of
-from wirecall._apis.values import Json, are_same, as_json, kind_of, listed, mapping, result_text
+from wirecall._apis.values import (
+    Json,
+    are_same,
+    as_json,
+    kind_of,
+    listed,
+    mapping,
+    result_text,
+    role_of,
+    str_or_none,
+)
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.manual import Manual
@@ -45,7 +55,7 @@ def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
     tools = _dicts(request.get("tools"))
     ours = [tool for tool in tools if tool.get("type") == "function"]
     native = [tool for tool in tools if tool.get("type") != "function"]
-    items = _items(request)
+    items = listed(request.get("input"))
     linked = _native_ids(items)
     history = any(_is_call(item) or _is_result(item, linked) for item in items)
     if ours or history:
@@ -57,14 +67,9 @@ def _dicts(given: object) -> list[Json]:
     return [one for one in listed(given) if isinstance(one, dict)]
 
 
-def _items(request: Mapping[str, Any]) -> list[Any]:
-    """The items of the input; none for a text."""
-    return list(listed(request.get("input")))
-
-
 def _items_or_text(request: Mapping[str, Any]) -> list[Any]:
     given = request.get("input")
-    return [_says("user", given)] if isinstance(given, str) else _items(request)
+    return [_message("user", given)] if isinstance(given, str) else [*listed(given)]
 
 
 def _refuse_what_the_server_holds(request: Mapping[str, Any], items: Iterable[Any]) -> None:
@@ -79,28 +84,21 @@ def _refuse_what_the_server_holds(request: Mapping[str, Any], items: Iterable[An
 
 
 def _is_reference(item: object) -> bool:
-    if not isinstance(item, Mapping):
-        return False
-    kind = item.get("type")
-    return kind == "item_reference" or (kind is None and "id" in item and "role" not in item)
+    held, kind = mapping(item), kind_of(item)
+    return kind == "item_reference" or (kind is None and "id" in held and "role" not in held)
 
 
 def _choice(request: Mapping[str, Any]) -> Choice:
     parallel = request.get("parallel_tool_calls") is not False
     given = request.get("tool_choice")
-    if given == "none":
-        return Choice("none", (), parallel)
-    if given == "required":
-        return Choice("required", (), parallel)
-    if isinstance(given, Mapping):
-        if given.get("type") == "function":
-            return Choice("required", (str(given.get("name")),), parallel)
-        if given.get("type") == "allowed_tools":
-            tools = _dicts(given.get("tools"))
-            names = tuple(str(tool.get("name")) for tool in tools if tool.get("type") == "function")
-            if not names:  # No tool of ours may be called.
-                return Choice("none", (), parallel)
-            return Choice("required" if given.get("mode") == "required" else "auto", names, parallel)
+    if given in ("none", "required"):
+        return Choice(given, (), parallel)
+    choice = mapping(given)
+    if choice.get("type") == "function":
+        return choice_among([choice.get("name")], required=True, parallel=parallel)
+    if choice.get("type") == "allowed_tools":
+        names = [tool.get("name") for tool in _dicts(choice.get("tools")) if kind_of(tool) == "function"]
+        return choice_among(names, required=choice.get("mode") == "required", parallel=parallel)
     return Choice("auto", (), parallel)
 
 
@@ -110,21 +108,21 @@ def _choice(request: Mapping[str, Any]) -> Choice:
 def rewrite_request(given: Rewrite) -> Json:
     request, parsed, manual, history, options = given
     written = dict(request)
-    _leave_native(written, parsed)
+    _keep_native_tools(written, parsed)
     said = request.get("input")
     if isinstance(said, str):
         written["input"] = history.user(said)
     elif "input" in request:
-        written["input"] = rewrite_items(_items(request), history)
+        written["input"] = rewrite_items(listed(said), history)
     if manual is not None:
-        _tell(written, manual, options)
+        _add_manual(written, manual, options)
     return written
 
 
 def adapt_request(request: Json, options: Options) -> Json:
     new = dict(request)
     instructions = new.pop("instructions", None) if options.system_role == "user" else None
-    told = [_says("system", instructions)] if instructions else []
+    told = [_message("system", instructions)] if instructions else []
     items = _items_or_text(request)
     adapted = roles.adapted([*told, *items], options, text="input_text")
     if not are_same(adapted, items):
@@ -134,11 +132,11 @@ def adapt_request(request: Json, options: Options) -> Json:
 
 def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
     # An answer without words (only reasoning) is not repeated.
-    own = [_says("assistant", words)] if words else []
-    return {**request, "input": [*_items_or_text(request), *own, _says("user", message)]}
+    own = [_message("assistant", words)] if words else []
+    return {**request, "input": [*_items_or_text(request), *own, _message("user", message)]}
 
 
-def _leave_native(written: Json, parsed: ParsedRequest) -> None:
+def _keep_native_tools(written: Json, parsed: ParsedRequest) -> None:
     """Removes our tools, and every parameter about them."""
     if not parsed.native:
         for key in ("tools", "tool_choice", "parallel_tool_calls", "max_tool_calls"):
@@ -153,7 +151,7 @@ def _leave_native(written: Json, parsed: ParsedRequest) -> None:
         written["tool_choice"] = "auto"
     elif kind_of(choice) == "function":
         written["tool_choice"] = "none"
-    elif isinstance(choice, Mapping) and choice.get("type") == "allowed_tools":
+    elif isinstance(choice, Mapping) and kind_of(choice) == "allowed_tools":
         tools = _dicts(choice.get("tools"))
         native = [tool for tool in tools if tool.get("type") != "function"]
         if not native:
@@ -162,11 +160,16 @@ def _leave_native(written: Json, parsed: ParsedRequest) -> None:
             written["tool_choice"] = {**choice, "mode": "auto", "tools": native}
 
 
-def _tell(written: Json, told: Manual, options: Options) -> None:
+def _add_manual(written: Json, told: Manual, options: Options) -> None:
     """Puts the manual into the system text: `instructions`, a first system message, or new instructions."""
     instructions = written.get("instructions")
     items = written.get("input")
-    if not instructions and isinstance(items, list) and items and _role(items[0]) in ("system", "developer"):
+    if (
+        not instructions
+        and isinstance(items, list)
+        and items
+        and role_of(items[0]) in ("system", "developer")
+    ):
         first = items[0]
         content = first.get("content")
         if isinstance(content, list):
@@ -201,20 +204,10 @@ def _author(item: object, linked: set[str]) -> Literal["model", "result", "host"
         return "result"
     if not isinstance(item, Mapping):
         return "host"
-    role, kind = _role(item), item.get("type")
-    if role is not None:
-        return "model" if role == "assistant" else "host"
-    if isinstance(kind, str) and kind.endswith(("_output", "_response")):
+    role, kind = role_of(item), item.get("type")
+    if role is None and isinstance(kind, str) and kind.endswith(("_output", "_response")):
         return "host"
-    return "model"
-
-
-def _role(item: object) -> str | None:
-    """The role of a message; None for any other item."""
-    if not isinstance(item, Mapping) or item.get("type", "message") != "message":
-        return None
-    role = item.get("role")
-    return role if isinstance(role, str) else None
+    return "model" if role in ("assistant", None) else "host"
 
 
 def _is_call(item: object) -> bool:
@@ -226,8 +219,7 @@ def _is_result(item: object, linked: set[str]) -> bool:
 
 
 def _call_id(item: Mapping[str, Any]) -> str | None:
-    id = item.get("call_id")
-    return id if isinstance(id, str) else None
+    return str_or_none(item.get("call_id"))
 
 
 def _stays_native(call: Mapping[str, Any]) -> bool:
@@ -241,27 +233,22 @@ def _native_ids(items: Iterable[Any]) -> set[str]:
     return {id for id in map(_call_id, calls) if id is not None}
 
 
-def _turn(run: list[Any], history: History) -> Iterator[Any]:
-    texts = iter(history.calls([_past(item) for item in run if _is_call(item)]))
-    last: Any = None
+def _turn(run: list[Any], history: History) -> list[Any]:
+    calls = [item for item in run if _is_call(item)]
+    past = [PastCall(_call_id(call), str(call.get("name")), call.get("arguments")) for call in calls]
+    texts = iter(history.calls(past))
+    made: list[Any] = []
     for is_call, group in groupby(run, key=_is_call):
-        members = list(group)
         if not is_call:
-            if last is not None:
-                yield last
-            yield from members[:-1]
-            last = members[-1]
+            made += group
             continue
-        text = "\n".join(next(texts) for _ in members)
-        if _role(last) == "assistant" and isinstance(last.get("content"), (str, list)):
+        text = "\n".join(next(texts) for _ in group)
+        if made and role_of(made[-1]) == "assistant" and isinstance(made[-1].get("content"), (str, list)):
             # The model wrote both in one message. Separated, they would teach it to stop between them.
-            last = _with_text(last, text)
-            continue
-        if last is not None:
-            yield last
-        last = _says("assistant", text)
-    if last is not None:
-        yield last
+            made[-1] = _with_text(made[-1], text)
+        else:
+            made.append(_message("assistant", text))
+    return made
 
 
 def _with_text(message: Mapping[str, Any], text: str) -> Json:
@@ -271,29 +258,19 @@ def _with_text(message: Mapping[str, Any], text: str) -> Json:
     return {**message, "content": [*content, {"type": "output_text", "text": text, "annotations": []}]}
 
 
-def _past(item: Mapping[str, Any]) -> PastCall:
-    return PastCall(_call_id(item), str(item.get("name")), item.get("arguments"))
-
-
 def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
     """One user message with consecutive results."""
     parts: list[Json] = []
     for item in run:
-        content, beside = _content(item.get("output", ""), history)
+        content: Any = item.get("output", "")
+        beside: list[Json] = []
+        if isinstance(content, (list, tuple)) and all(isinstance(kind_of(part), str) for part in content):
+            content, beside = result_text(content, history, _part_text, _BESIDE, as_json)
         text = history.result(_call_id(item), content)
         if parts and kind_of(parts[-1]) == "input_text":
             text = parts.pop()["text"] + "\n" + text
         parts += [_text_part(text), *beside]
-    return _says("user", parts[0]["text"] if len(parts) == 1 else parts)
-
-
-def _content(output: object, history: History) -> tuple[object, list[Json]]:
-    """The text of a result, and the parts that are placed beside it."""
-    if not isinstance(output, (list, tuple)):
-        return output, []
-    if not all(isinstance(kind_of(part), str) for part in output):
-        return output, []
-    return result_text(output, history, _part_text, _BESIDE, as_json)
+    return _message("user", parts[0]["text"] if len(parts) == 1 else parts)
 
 
 def _part_text(part: Mapping[str, Any]) -> object:
@@ -305,7 +282,7 @@ def _user(item: Any, history: History) -> Any:
     call; mostly the same object."""
     if not isinstance(item, Mapping):
         return item
-    key = "content" if _role(item) == "user" else "output"
+    key = "content" if role_of(item) == "user" else "output"
     if key == "output" and not str(item.get("type")).endswith("_output"):
         return item
     given = item.get(key)
@@ -317,5 +294,5 @@ def _text_part(text: str) -> Json:
     return {"type": "input_text", "text": text}
 
 
-def _says(role: str, content: object) -> Json:
+def _message(role: str, content: object) -> Json:
     return {"role": role, "content": content}

@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 import wirecall._core as core
+from wirecall._apis.responses.conversation import NATIVE_CALLS
 from wirecall._apis.responses.output import Output, Source, Text
 from wirecall._apis.streams import AnswerStream, PartWriter
-from wirecall._apis.values import Json, listed, mapping, sum_usage
+from wirecall._apis.values import Json, kind_of, listed, mapping, str_or_none, sum_usage
 from wirecall._kinds import described
 from wirecall._rewriting.hold import HoldBuffer
 from wirecall._rewriting.parts import Part, ToolCallError
@@ -19,20 +20,7 @@ from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
-_ENDS = {
-    "response.completed": "completed",
-    "response.incomplete": "incomplete",
-    "response.failed": "failed",
-}
-# Calls that the host must answer; the provider answers the others itself.
-_NATIVE_CALLS = (
-    "function_call",
-    "custom_tool_call",
-    "computer_call",
-    "local_shell_call",
-    "shell_call",
-    "apply_patch_call",
-)
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 def stream_error(error: Exception, sequence_number: int = 0) -> Json:
@@ -111,10 +99,12 @@ class ResponsesStream(AnswerStream, PartWriter):
         kind = event.get("type")
         index = event.get("output_index")
         if kind in _STARTS:
-            self._start(event)
+            if self._attempt == 0:
+                self._note_id(mapping(event.get("response")))
+                self._out.send(event)
         elif isinstance(kind, str) and kind in _ENDS:
             response = event.get("response")
-            read = self._close(response if isinstance(response, Mapping) else {}, _ENDS[kind])
+            read = self._close(mapping(response), kind.removeprefix("response."))
             if read is not None:
                 same = read is response or not isinstance(response, Mapping)
                 self._out.send(event if same else {**event, "response": read})
@@ -133,18 +123,15 @@ class ResponsesStream(AnswerStream, PartWriter):
                 self._settle()
             if kind == "response.output_text.delta" and index not in self._announced:
                 # A text of a message that was never announced.
-                self._item_added(index, _message(event.get("item_id")), event)
+                self._item_added(index, {**_MESSAGE, "id": event.get("item_id")}, event)
             if index in self._sources:
                 self._message_event(self._sources[index], event)
             else:
                 self._do(self._forward, index, event)
 
-    def _start(self, event: Json) -> None:
-        response = event.get("response")
-        if self._attempt == 0:
-            if self._response_id is None and isinstance(response, Mapping):
-                self._response_id = response.get("id")
-            self._out.send(event)
+    def _note_id(self, response: Mapping[str, Any]) -> None:
+        if self._response_id is None:
+            self._response_id = response.get("id")
 
     # Items
 
@@ -171,7 +158,7 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._sources[index] = Source(item)
             self._open.append(index)
             return
-        if isinstance(item, Mapping) and item.get("type") in _NATIVE_CALLS:
+        if kind_of(item) in NATIVE_CALLS:
             self._state.called += 1
             self.buffer.release()
         self._do(self._begin_item, index, item, event)
@@ -215,7 +202,7 @@ class ResponsesStream(AnswerStream, PartWriter):
                 text.logprobs += logprobs
                 text.unsent += logprobs
             delta = event.get("delta")
-            self._hear(source, text, delta if isinstance(delta, str) else "", event)
+            self._feed(source, text, delta if isinstance(delta, str) else "", event)
         elif kind == "response.output_text.annotation.added" and index in source.texts:
             source.texts[index].annotations.append(event.get("annotation"))
         elif kind == "response.output_text.done":
@@ -231,8 +218,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         if isinstance(part, Mapping) and part.get("type") == "output_text":
             self._text(source, index, part)
             return
-        if isinstance(part, Mapping) and part.get("type") == "refusal":
-            self._refused = True
+        self._refused = self._refused or kind_of(part) == "refusal"
         self._finish_texts(source, False)
         # Its position is known when it is written, which may be later.
         source.others[index] = {}
@@ -254,11 +240,11 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
         """Reads what a closed text has and no delta had."""
-        heard = text.reader.source
-        if isinstance(given, str) and len(given) > len(heard) and given.startswith(heard):
-            self._hear(source, text, given[len(heard) :], None)
+        read = text.reader.source
+        if isinstance(given, str) and len(given) > len(read) and given.startswith(read):
+            self._feed(source, text, given[len(read) :], None)
 
-    def _hear(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
+    def _feed(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
         if text.finished:
             return
         self._write(source, text, text.reader.feed(delta), event)
@@ -293,20 +279,20 @@ class ResponsesStream(AnswerStream, PartWriter):
     def abort(self, error: core.CallError) -> None:
         # A call cannot be taken back once a part of it is sent.
         self._out.send(stream_error(ToolCallError(described(error.kind), error), self._out.sequence))
-        self._out.shut()
-        self._ended = True
+        self.ended = self._out.ended = True
 
     # The end
 
     def _close(self, response: Mapping[str, Any], status: str) -> Mapping[str, Any] | None:
         """Returns the response with native calls; None if the request is retried."""
-        if self._attempt == 0 and self._response_id is None:
-            self._response_id = response.get("id")
+        if self._attempt == 0:
+            self._note_id(response)
         output = listed(response.get("output"))
         if not self._announced:
             # A whole answer; or none of its items was streamed.
             for index, item in enumerate(output):
-                self._item_done(index, item, _item_event(index, item))
+                done = {"type": "response.output_item.done", "output_index": index, "item": item}
+                self._item_done(index, item, done)
         cut = mapping(response.get("incomplete_details")).get("reason") == "max_output_tokens"
         truncated = self._state.was_cut() if status == "completed" else (cut or None)
         usage = response.get("usage")
@@ -342,17 +328,9 @@ class ResponsesStream(AnswerStream, PartWriter):
 
 
 _NO_TEXT: Json = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
-
-
-def _message(id: object) -> Json:
-    return {"id": id, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
-
-
-def _item_event(index: int, item: object) -> Json:
-    return {"type": "response.output_item.done", "output_index": index, "item": item}
+_MESSAGE: Json = {"id": None, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
 
 
 def _status(source: Source) -> str | None:
     """The status of a message that was closed."""
-    status = source.final.get("status") if source.final is not None else None
-    return status if isinstance(status, str) else None
+    return str_or_none(mapping(source.final).get("status"))
