@@ -184,9 +184,8 @@ class Where(NamedTuple):
     def of(cls, method: str, url: str, headers: Mapping[str, str]) -> "Where":
         parts = urlsplit(url)
         found = [value for _, value in parse_qsl(parts.query)]
-        if "@" in parts.netloc:
-            user = parts.netloc.rpartition("@")[0]
-            found += [user, *user.split(":", 1), *map(unquote, user.split(":", 1))]
+        user = parts.netloc.rpartition("@")[0]
+        found += [user, *user.split(":", 1), *map(unquote, user.split(":", 1))]
         for name, value in headers.items():
             if any(word in name.lower() for word in _SECRET_HEADERS):
                 found += [value, *value.split()]

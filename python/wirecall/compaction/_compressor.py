@@ -120,17 +120,15 @@ class Compressor:
                     break
         compressed = None
         if job is not None:
+            cancelled = True  # also if the summarizer is async in a sync host
             try:
                 scale = max(1, tokens / max(own, 1))
                 task = _Task(of, given, session, host)
                 compressed = await self._summarize(task, trimmed, around, scale)
-            except BaseException:  # cancelled, or the summarizer is async in a sync host
-                with session.lock:
-                    session.undo(job)
-                raise
+                cancelled = False
             finally:
                 with session.lock:
-                    session.end(job)
+                    session.end(job, cancelled=cancelled)
                 job.done.set_result(None)
         if compressed is not None:
             return compressed

@@ -44,8 +44,7 @@ class Session:
         skips: The next check does not use `fed`, which stays.
         failures: The number of failures in a row.
         attempts: The number of summaries that were made or tried.
-        remembered: The most recently made summaries.
-        jobs: Summaries that are being made.
+        remembered: The most recent summaries.
         version: Changes when a job begins, and when its summary is remembered.
     """
 
@@ -73,13 +72,11 @@ class Session:
         self.version += 1
         return job
 
-    def undo(self, job: Job) -> None:
-        """Undoes the check of a cancelled job."""
-        if self.fed is None:
-            self.fed = job.fed
-
-    def end(self, job: Job) -> None:
+    def end(self, job: Job, *, cancelled: bool) -> None:
+        """Ends a job; if it was cancelled, its check is undone."""
         self.jobs = [other for other in self.jobs if other is not job]
+        if cancelled and self.fed is None:
+            self.fed = job.fed
 
     def add_attempt(self, *, failed: bool) -> None:
         self.skips = True
