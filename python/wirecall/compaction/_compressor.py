@@ -48,19 +48,19 @@ class Trim(NamedTuple):
     prune: Sequence[Prune]
 
     def apply(
-        self, of: MessageFormat, given: Sequence[Message], remembered: Remembered | None = None
+        self, format: MessageFormat, given: Sequence[Message], remembered: Remembered | None = None
     ) -> Trimmed:
         """Truncates and prunes messages, after a remembered summary has replaced the first of them."""
         start = 0 if remembered is None else remembered.length
         messages = list(given[start:])
         origins = list(range(start, len(given)))
         if remembered is not None:
-            front = [*system_of(of, given[:start]), of.user(wrapped(remembered.text))]
+            front = [*system_of(format, given[:start]), format.user(wrapped(remembered.text))]
             messages, origins = [*front, *messages], [*([-1] * len(front)), *origins]
         if self.truncate is not None:
-            messages = truncated(of, messages, self.truncate)
+            messages = truncated(format, messages, self.truncate)
         for rule in self.prune:
-            left = pruned(of, messages, rule)
+            left = pruned(format, messages, rule)
             origins = [origin for origin, message in zip(origins, left, strict=True) if message is not None]
             messages = [message for message in left if message is not None]
         return Trimmed(messages, origins)
@@ -69,7 +69,7 @@ class Trim(NamedTuple):
 class _Task(NamedTuple):
     """A request that is compressed."""
 
-    of: MessageFormat
+    format: MessageFormat
     given: Sequence[Message]
     session: Session
     host: Host
@@ -101,7 +101,7 @@ class Compressor:
         self, api: Api, request: Mapping[str, Any], session: Session, trim: Trim, host: Host
     ) -> list[Message]:
         """The messages to send. A request waits if another one makes a summary that it can use."""
-        of, given = api.message_format, request[api.messages_key]
+        format, given = api.message_format, request[api.messages_key]
         around = self._around(request)
         may_wait = True
         while True:
@@ -111,7 +111,7 @@ class Compressor:
                 may_wait = await host.wait(other.done)
                 continue
             remembered = recalled(known, given)
-            trimmed = trim.apply(of, given, remembered)
+            trimmed = trim.apply(format, given, remembered)
             own = around + sum(map(self._weigh, trimmed.messages))
             with session.lock:
                 if version == session.version:  # else another request makes a summary, or has made one
@@ -123,7 +123,7 @@ class Compressor:
             cancelled = True  # also if the summarizer is async in a sync host
             try:
                 scale = max(1, tokens / max(own, 1))
-                task = _Task(of, given, session, host)
+                task = _Task(format, given, session, host)
                 compressed = await self._summarize(task, trimmed, around, scale)
                 cancelled = False
             finally:
@@ -134,8 +134,8 @@ class Compressor:
             return compressed
         if remembered is None:
             return trimmed.messages
-        conversation = turns_of(of, trimmed.messages)
-        recent = joined(of, conversation.turns, ended=True)
+        conversation = turns_of(format, trimmed.messages)
+        recent = joined(format, conversation.turns, ended=True)
         return [*conversation.system, *conversation.summary, *recent]
 
     def _tokens(self, session: Session, own: float) -> float:
@@ -154,10 +154,10 @@ class Compressor:
     ) -> list[Message] | None:
         """The conversation with a summary of its older turns, or with a notice if it could not be made; None
         if there are no older turns."""
-        options, of = self.options, task.of
-        conversation = turns_of(of, trimmed.messages)
+        options, format = self.options, task.format
+        conversation = turns_of(format, trimmed.messages)
         allowed = min(options.max_summary_tokens, max(1, self.window // 4))
-        always = [*conversation.system, of.user(INTRODUCTION)]
+        always = [*conversation.system, format.user(INTRODUCTION)]
         fixed = allowed + scale * (around + sum(map(self._weigh, always)))
         room = min(math.floor(options.keep_share * self.window), self.window - fixed)
         kept = self._kept(conversation, room / scale)
@@ -167,9 +167,9 @@ class Compressor:
         failure: Exception | None = None
         busy = _busy.set((*_busy.get(), self))
         try:
-            given = [*conversation.summary, *joined(of, old, ended=True)]
+            given = [*conversation.summary, *joined(format, old, ended=True)]
             threshold = options.tool_result_stub_threshold
-            asked = question(given, threshold, options.instructions, allowed, of.name)
+            asked = question(given, threshold, options.instructions, allowed, format.name)
             if not asked:
                 return None
             length = trimmed.origins[recent[0].at]
@@ -182,12 +182,12 @@ class Compressor:
             text, failure = "", error
         finally:
             _busy.reset(busy)
-        tail = joined(of, recent, ended=True)
+        tail = joined(format, recent, ended=True)
         if not text:
             self._fail(task.session, failure)
-            return [*conversation.system, *conversation.summary, of.user(NOTICE), *tail]
+            return [*conversation.system, *conversation.summary, format.user(NOTICE), *tail]
         await self._succeed(task, Remembered(length, digest, text))
-        return [*conversation.system, of.user(wrapped(text)), *tail]
+        return [*conversation.system, format.user(wrapped(text)), *tail]
 
     def _kept(self, conversation: Conversation, room: float) -> int:
         """How many turns at the end are kept."""
@@ -215,16 +215,16 @@ class Compressor:
             self._notify("opened", session.id, detail)
 
     async def _succeed(self, task: _Task, made: Remembered) -> None:
-        of, given, session, host = task
+        format, given, session, host = task
         with session.lock:
             session.add_attempt(failed=False)
             session.remember(made)
             attempts = session.attempts
         if self.on_compress is not None:
-            recent = joined(of, turns_of(of, given[made.length :]).turns, ended=False)
-            messages = [*system_of(of, given), of.user(wrapped(made.text)), *recent]
+            recent = joined(format, turns_of(format, given[made.length :]).turns, ended=False)
+            messages = [*system_of(format, given), format.user(wrapped(made.text)), *recent]
             try:
-                compressed = Compressed(session.id, of.name, messages, made.text, made.length)
+                compressed = Compressed(session.id, format.name, messages, made.text, made.length)
                 await host.call(self.on_compress, compressed)
             except Exception as error:
                 log.warning("on_compress failed: %s", _logged(error))
@@ -262,5 +262,5 @@ def _logged(error: Exception) -> str:
     return f"{name}: {error}" if isinstance(error, AsyncFunctionError) else name
 
 
-def system_of(of: MessageFormat, messages: Sequence[Message]) -> list[Message]:
-    return [message for message in messages if of.see(dict_of(message)).role == "system"]
+def system_of(format: MessageFormat, messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if format.see(dict_of(message)).role == "system"]

@@ -148,9 +148,9 @@ def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> lis
     """The conversation with a summary instead of what it summarises; [] if the summary is empty."""
     if not summary:
         return []
-    of = api_named(plan.format).message_format
+    format = api_named(plan.format).message_format
     text = wrapped(summary)
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
-    if first and of.see(first).role == "user":
-        return [*plan.system, of.merged(text, first), *plan.to_keep[1:]]
-    return [*plan.system, of.user(text), *plan.to_keep]
+    if first and format.see(first).role == "user":
+        return [*plan.system, format.merged(text, first), *plan.to_keep[1:]]
+    return [*plan.system, format.user(text), *plan.to_keep]
