@@ -280,7 +280,7 @@ class ByteExchange(Driven):
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            out += self.error_event(BrokenAnswerError(self._where.hides(message)))
+            out += self.error_event(BrokenAnswerError(self._where.redact(message)))
         return out
 
     def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:

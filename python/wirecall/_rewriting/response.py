@@ -51,7 +51,7 @@ class ResponseState:
         stops: The stop sequences of the host's own request.
         called: The number of calls handed over. Native calls are included: the API's own code counts them.
         late: The number of calls that violate the schema and are handed over unless the request is retried.
-        excused: The end user has read that a call could not be read.
+        excused: The end user has been told that a call could not be read.
         attempt: 0 for the first response.
         kept: For the API's own code: what remains of earlier attempts, for whole answers.
         usage: For the API's own code: the usage of earlier attempts.

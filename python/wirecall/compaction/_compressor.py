@@ -16,7 +16,7 @@ from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._counting import Count, estimate, texts, tokens_of, written
 from wirecall.compaction._host import AsyncFunctionError, Host
 from wirecall.compaction._pruning import Prune, pruned
-from wirecall.compaction._sessions import Remembered, Session, digests, making, recalled
+from wirecall.compaction._sessions import Remembered, Session, digests, job_for, summary_for
 from wirecall.compaction._summary import INTRODUCTION, cleaned, question, wrapped
 from wirecall.compaction._truncation import Truncate, truncated
 from wirecall.compaction._turns import Conversation, joined, turns_of
@@ -24,9 +24,9 @@ from wirecall.compaction._turns import Conversation, joined, turns_of
 log = logging.getLogger("wirecall")
 
 # This many failures in a row open the breaker.
-FAILURES = 3
+MAX_FAILURES = 3
 # From this summary on, a host that does not store summaries is warned.
-_WARNS_AT = 3
+_WARN_AFTER = 3
 # Replaces messages that could not be summarised.
 NOTICE = (
     "[Earlier messages of this conversation are left out here, because they did not fit and could not be "
@@ -42,7 +42,7 @@ class Trimmed(NamedTuple):
 
 
 class Trim(NamedTuple):
-    """What is done to every request first."""
+    """Truncation and pruning, which are applied to every request first."""
 
     truncate: Truncate | None
     prune: Sequence[Prune]
@@ -67,7 +67,7 @@ class Trim(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """A request that is compressed."""
+    """A request to compress."""
 
     format: MessageFormat
     given: Sequence[Message]
@@ -75,7 +75,7 @@ class _Task(NamedTuple):
     host: Host
 
 
-# Compressors whose summaries are being made here: requests sent meanwhile are theirs.
+# The compressors that make a summary in this context: requests sent here are from their summarizers.
 _busy: "ContextVar[tuple[Compressor, ...]]" = ContextVar("wirecall_summarising", default=())
 
 
@@ -102,17 +102,17 @@ class Compressor:
     ) -> list[Message]:
         """The messages to send. A request waits if another one makes a summary that it can use."""
         format, given = api.message_format, request[api.messages_key]
-        around = self._around(request)
+        overhead = self._overhead(request)
         may_wait = True
         while True:
             with session.lock:
                 version, known, jobs = session.version, session.remembered, [*session.jobs]
-            if may_wait and (other := making(jobs, given)) is not None:
+            if may_wait and (other := job_for(jobs, given)) is not None:
                 may_wait = await host.wait(other.done)
                 continue
-            remembered = recalled(known, given)
+            remembered = summary_for(known, given)
             trimmed = trim.apply(format, given, remembered)
-            own = around + sum(map(self._weigh, trimmed.messages))
+            own = overhead + sum(map(self._weigh, trimmed.messages))
             with session.lock:
                 if version == session.version:  # else another request makes a summary, or has made one
                     tokens = self._tokens(session, own)
@@ -124,7 +124,7 @@ class Compressor:
             try:
                 scale = max(1, tokens / max(own, 1))
                 task = _Task(format, given, session, host)
-                compressed = await self._summarize(task, trimmed, around, scale)
+                compressed = await self._summarize(task, trimmed, overhead, scale)
                 cancelled = False
             finally:
                 with session.lock:
@@ -140,7 +140,7 @@ class Compressor:
 
     def _tokens(self, session: Session, own: float) -> float:
         """The number of tokens that a check compares with the window."""
-        if session.failures >= FAILURES:
+        if session.failures >= MAX_FAILURES:
             return 0
         if session.skips:
             # What was fed is about an earlier request; a counter knows what will be sent now.
@@ -150,7 +150,7 @@ class Compressor:
         return max(own, session.fed) if self.usage == "max" and self.count is not None else session.fed
 
     async def _summarize(
-        self, task: _Task, trimmed: Trimmed, around: float, scale: float
+        self, task: _Task, trimmed: Trimmed, overhead: float, scale: float
     ) -> list[Message] | None:
         """The conversation with a summary of its older turns, or with a notice if it could not be made; None
         if there are no older turns."""
@@ -158,7 +158,7 @@ class Compressor:
         conversation = turns_of(format, trimmed.messages)
         allowed = min(options.max_summary_tokens, max(1, self.window // 4))
         always = [*conversation.system, format.user(INTRODUCTION)]
-        fixed = allowed + scale * (around + sum(map(self._weigh, always)))
+        fixed = allowed + scale * (overhead + sum(map(self._weigh, always)))
         room = min(math.floor(options.keep_share * self.window), self.window - fixed)
         kept = self._kept(conversation, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
@@ -205,12 +205,12 @@ class Compressor:
         """The summarizer raised `failure`, or, None, its summary is empty."""
         with session.lock:
             session.add_attempt(failed=True)
-            opened = session.failures == FAILURES
+            opened = session.failures == MAX_FAILURES
         why = "the summary is empty" if failure is None else _logged(failure)
         log.warning("A conversation could not be summarised: %s", why)
         self._notify("failed", session.id, why if failure is None else f"{type(failure).__name__}: {failure}")
         if opened:
-            detail = f"{FAILURES} failures in a row: summaries are off in this session until reset()"
+            detail = f"{MAX_FAILURES} failures in a row: summaries are off in this session until reset()"
             log.warning("%s", detail)
             self._notify("opened", session.id, detail)
 
@@ -228,7 +228,7 @@ class Compressor:
                 await host.call(self.on_compress, compressed)
             except Exception as error:
                 log.warning("on_compress failed: %s", _logged(error))
-        elif attempts >= _WARNS_AT and self._warning.acquire(blocking=False):
+        elif attempts >= _WARN_AFTER and self._warning.acquire(blocking=False):
             log.warning(
                 "A conversation was summarised %d times, and the summaries are not stored: pass on_compress "
                 "and store what it receives, or shorten the stored conversation with compact_messages",
@@ -244,7 +244,7 @@ class Compressor:
         except Exception as error:
             log.warning("on_event failed: %s", _logged(error))
 
-    def _around(self, request: Mapping[str, Any]) -> float:
+    def _overhead(self, request: Mapping[str, Any]) -> float:
         """Tokens of the system text and the tools that are not messages, wherever an API has them."""
         count, known = self.count or estimate, apis().values()
         system = (text for api in known if api.system_key for text in texts(request.get(api.system_key)))
@@ -257,7 +257,7 @@ class Compressor:
 
 
 def _logged(error: Exception) -> str:
-    """What a log may say about it: messages of providers and stores may quote the conversation."""
+    """An error as logs show it: mostly without its message, which may quote the conversation."""
     name = type(error).__name__
     return f"{name}: {error}" if isinstance(error, AsyncFunctionError) else name
 

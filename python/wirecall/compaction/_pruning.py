@@ -1,4 +1,4 @@
-"""Removes from old messages: reasoning, calls with their results, and the contents of results."""
+"""Removes reasoning, calls with their results, and the contents of results from old messages."""
 
 import math
 from collections.abc import Sequence

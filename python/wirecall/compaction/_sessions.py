@@ -1,4 +1,4 @@
-"""What is kept from one request of a session to the next, for the most recently used sessions."""
+"""The state of sessions between requests, for the most recently used sessions."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from wirecall._apis.values import dict_of
 log = logging.getLogger("wirecall")
 
 # Conversations under one id (branches, sub-agents, hosts without ids) each have a summary of their own.
-_REMEMBERED = 8
+_MAX_REMEMBERED = 8
 
 
 class Remembered(NamedTuple):
@@ -85,7 +85,7 @@ class Session:
 
     def remember(self, one: Remembered) -> None:
         kept = [old for old in self.remembered if old.digest != one.digest]
-        self.remembered = [*kept, one][-_REMEMBERED:]
+        self.remembered = [*kept, one][-_MAX_REMEMBERED:]
         self.version += 1
 
 
@@ -128,7 +128,7 @@ class Sessions:
         return None
 
 
-def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> Remembered | None:
+def summary_for(remembered: Sequence[Remembered], messages: Sequence[Message]) -> Remembered | None:
     """The summary that replaces the most of these messages."""
     fitting = {one.digest: one for one in remembered if one.length < len(messages)}
     counts = sorted({one.length for one in fitting.values()})
@@ -138,7 +138,7 @@ def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> R
     return found
 
 
-def making(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
+def job_for(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
     """A job whose messages these begin with."""
     for job in jobs:
         pairs = zip(messages, job.messages, strict=False)

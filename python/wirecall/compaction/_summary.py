@@ -87,12 +87,12 @@ def _flattened(messages: Sequence[Message], threshold: float | None, name: ApiNa
             continue
         lines = []
         for result in seen.results:
-            text = _shown(format, result.content)
+            text = _result_text(format, result.content)
             tool = names.get(result.id) or result.name or "of an unknown name"
             if len(text) > limit:
                 text = f"[Tool {tool} returned {len(text)} chars; omitted before summarization]"
             lines.append(f"[Tool result ({result.id}): {text}]")
-        lines += _said(format, mapping)
+        lines += _texts_of(format, mapping)
         for call in seen.calls:
             names[call.id] = call.name
             arguments = "{}" if call.arguments is None else written(call.arguments)
@@ -103,15 +103,15 @@ def _flattened(messages: Sequence[Message], threshold: float | None, name: ApiNa
     return flat
 
 
-def _said(format: MessageFormat, mapping: Mapping[str, Any]) -> list[str]:
+def _texts_of(format: MessageFormat, mapping: Mapping[str, Any]) -> list[str]:
     return [*format.attachments(mapping), format.text(mapping)]
 
 
-def _shown(format: MessageFormat, content: object) -> str:
+def _result_text(format: MessageFormat, content: object) -> str:
     """The text of a result."""
     if isinstance(content, str):
         return content
-    lines = _said(format, {"role": "user", "content": content})
+    lines = _texts_of(format, {"role": "user", "content": content})
     return "\n".join(line for line in lines if line) or "\n".join(texts(content))
 
 

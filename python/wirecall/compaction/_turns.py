@@ -1,6 +1,6 @@
 """Cuts a conversation into turns, with every result next to its call.
 
-A turn is a user's message, or what the model said at once with all results of its calls. System and developer
+A turn is a user's message, or an answer of the model with all results of its calls. System and developer
 messages are not turns, nor is the summary that an earlier compaction left at the beginning.
 """
 
@@ -154,7 +154,7 @@ class _TurnCutter:
         return self.turns[-1]
 
     def _said(self, index: int, message: Message, seen: Seen) -> None:
-        if self._goes_on(seen):
+        if self._continues(seen):
             turn = self.turns[-1]
             if self.format.interleaves:
                 turn.said += turn.results
@@ -167,7 +167,7 @@ class _TurnCutter:
             self.waiting.pop(call.id, None)
             turn.open.setdefault(call.id, []).append((call, index))
 
-    def _goes_on(self, seen: Seen) -> bool:
+    def _continues(self, seen: Seen) -> bool:
         """Whether this message belongs to the model's last one."""
         if self.last is None:
             return False
