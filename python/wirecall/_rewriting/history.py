@@ -1,7 +1,7 @@
 """Writes the calls and results of a conversation as the text that the model reads.
 
-Each request has a `History`: it gets the turns in order, and remembers the call of each id. It is the same for
-all APIs: the code of each API walks through its own messages and asks the history for text.
+Each request has a `History`: it gets the turns in order, and remembers the call of each id. It is the same
+for all APIs: the code of each API walks through its own messages and asks the history for text.
 """
 
 import json
@@ -45,7 +45,7 @@ class History:
     def calls(self, calls: Sequence[PastCall]) -> list[str]:
         """The canonical text of each call of one turn.
 
-        No history is rejected: calls of undeclared tools and arguments that are not valid JSON are written too.
+        No history is rejected: calls of undeclared tools, and arguments that are not valid JSON, are written.
         """
         totals = Counter(call.name for call in calls)
         seen: Counter[str] = Counter()

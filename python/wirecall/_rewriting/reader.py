@@ -70,7 +70,7 @@ class TextReader:
         self._opening: CallOpened | None = None
         self._open = False
         self._sent = 0
-        # The last character sent as text, and whether a sentence of our own must be separated from what follows.
+        # The last character sent as text, and whether it ends a sentence of our own, which is kept apart.
         self._tail = ""
         self._apart = False
 

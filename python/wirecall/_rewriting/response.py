@@ -159,11 +159,8 @@ class ResponseState:
     def begin_retry(self) -> tuple[str, str]:
         """Begins the next attempt. Returns what the model wrote, and the message that answers it."""
         words = "".join(piece for text in self._source for piece in text)
-        if self._failures:
-            texts = [self.toolset.encode_result(error.name, error) for error in self._failures]
-            message = "\n".join(texts)
-        else:
-            message = self._missing_message()
+        results = [self.toolset.encode_result(error.name, error) for error in self._failures]
+        message = "\n".join(results) or self._missing_message()
         reasons = ", ".join(error.kind for error in self._failures) or "missing_call"
         self.attempt += 1
         self._source, self._failures = [], []

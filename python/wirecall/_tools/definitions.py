@@ -144,11 +144,13 @@ def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
         if not _is_name(tool["title"]):
             raise ToolError(f"{where}: the title {tool['title']!r} is not a tool name: pass (name, schema)")
         return _definition(where, tool["title"], tool.get("description"), tool)
+    # Custom tools of Anthropic have a schema, those of OpenAI a grammar.
+    has_custom_schema = kind == "custom" and "input_schema" in tool
     if kind in (None, "function") and "function" in tool:
         tool = tool["function"]
         if not isinstance(tool, Mapping):
             raise ToolError(f'{where}: "function" must be a dict')
-    elif isinstance(kind, str) and not _takes_schema(kind, tool):
+    elif isinstance(kind, str) and kind not in ("function", "object") and not has_custom_schema:
         raise ToolError(
             f"{where}: a tool of type {kind!r} is defined by the provider and stays native; leave it out here"
         )
@@ -174,11 +176,6 @@ def _refuse_typos(tool: Mapping[str, Any], where: str, *, has_schema: bool) -> N
 
         if near := get_close_matches(str(key), missing, 1, _MIN_SIMILARITY):
             raise ToolError(f"{where}: there is no member {key!r}; did you mean {near[0]!r}?")
-
-
-def _takes_schema(kind: str, tool: Mapping[str, Any]) -> bool:
-    """Whether tools of this type come with a schema. Anthropic's "custom" do, OpenAI's have a grammar."""
-    return kind in ("function", "object") or (kind == "custom" and "input_schema" in tool)
 
 
 def _read_callable(tool: Callable[..., Any]) -> Definition:

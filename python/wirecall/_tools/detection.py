@@ -52,8 +52,8 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     scores = {name: _score(name, text, declared) for name in PROTOCOLS}
     # The order of PROTOCOLS decides between equal scores.
     ranked = dict(sorted(scores.items(), key=lambda item: -item[1]))
-    best = next(iter(ranked))
-    return Detection(best if ranked[best] else None, ranked[best], ranked)
+    best, score = next(iter(ranked.items()))
+    return Detection(best if score else None, score, ranked)
 
 
 def _score(protocol: str, text: str, declared: list[Definition]) -> float:

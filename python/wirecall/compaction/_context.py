@@ -63,8 +63,7 @@ class CompactContext:
 
     def on_usage(self, body: object, *, api: ApiName, session: str | None = None) -> None:
         """Feeds the usage in an answer, or in an event of a streamed one."""
-        found = api_named(api).input_tokens(dict_of(body))
-        if found:
+        if found := api_named(api).input_tokens(dict_of(body)):
             self.feed(found, session=session)
 
     def feed(self, input_tokens: int, *, session: str | None = None) -> None:
