@@ -268,7 +268,7 @@ class ByteExchange(Driven):
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            out += self.error_event(Exception(self._where.hides(message)))
+            out += self.error_event(Exception(self._where.redact(message)))
         return out
 
     def _note_passing_usage(self, read: Callable[[], list[sse.Event]]) -> None:

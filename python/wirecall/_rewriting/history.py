@@ -1,7 +1,7 @@
 """Writes the calls and results of a conversation as the text that the model reads.
 
-Each request has a `History`: it gets the turns in order, and remembers the call of each id. It knows no API;
-the code of an API walks through its own messages and asks the history for text.
+Each request has a `History`: it gets the turns in order, and remembers the call of each id. It is the same
+for all APIs: the code of each API walks through its own messages and asks the history for text.
 """
 
 import json
@@ -15,11 +15,11 @@ from wirecall._tools.toolset import Toolset
 
 _LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
 # No API nests parts deeper, and models read no text there.
-_DEEPEST = 64
+_MAX_DEPTH = 64
 
 
 class PastCall(NamedTuple):
-    """A call in a history. `arguments` is a mapping or JSON text; any other value is written, too."""
+    """A call in a history. `arguments` is a mapping or JSON text; other values are written too."""
 
     id: str | None
     name: str
@@ -45,8 +45,7 @@ class History:
     def calls(self, calls: Sequence[PastCall]) -> list[str]:
         """The canonical text of each call of one turn.
 
-        Calls of tools that are no longer declared, and arguments that are not valid JSON, are written, too:
-        no history is refused.
+        No history is rejected: calls of undeclared tools, and arguments that are not valid JSON, are written.
         """
         totals = Counter(call.name for call in calls)
         seen: Counter[str] = Counter()
@@ -91,14 +90,14 @@ class History:
         """
         if isinstance(value, str):
             return self.user(value)
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return value
         if isinstance(value, Mapping):
             made = {key: self.foreign(item, depth=depth + 1) for key, item in value.items()}
             return value if all(made[key] is item for key, item in value.items()) else made
         if isinstance(value, (list, tuple)):
             items = [self.foreign(item, depth=depth + 1) for item in value]
-            if depth < _DEEPEST:
+            if depth < _MAX_DEPTH:
                 items = self._uncut(items)
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
         return value
@@ -130,7 +129,7 @@ class History:
         try:
             return self._toolset.encode(call.name, _object(call.arguments))
         except (ValueError, TypeError):
-            # A name that no call can have, or values that are not valid JSON.
+            # An invalid name, or values that are not valid JSON.
             return self._toolset.neutralise(f"[called {call.name!r} with {call.arguments!r}]")
 
 

@@ -140,7 +140,7 @@ class Options:
         if self.max_retries < 0:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
         # The toolset checks its own options: now, not at the first request.
-        Toolset(**self._of_toolset())
+        Toolset(**self._toolset_options())
 
     @property
     def adapts(self) -> bool:
@@ -153,12 +153,12 @@ class Options:
         check(given, _declared())
         return replace(self, **given)
 
-    def _of_toolset(self) -> dict[str, Any]:
+    def _toolset_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
 
     def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
         """The tools, compiled; the same object if they were compiled with these options before."""
-        chosen = self._of_toolset()
+        chosen = self._toolset_options()
         protocol = chosen.pop("protocol")
         listed = list(tools)
         try:

@@ -70,7 +70,7 @@ class TextReader:
         self._opening: CallOpened | None = None
         self._open = False
         self._sent = 0
-        # The last character sent as text. A sentence of ours is separated from the text before and after it.
+        # The last character sent as text, and whether it ends a sentence of our own, which is kept apart.
         self._tail = ""
         self._apart = False
 

@@ -27,8 +27,8 @@ EventKind = Literal["text", "call_start", "call", "error"]
 _SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "signature", "credential")
 # Shorter texts occur by accident in content that is not secret.
 _SHORTEST_SECRET = 6
-_HIDDEN = "[secret]"
-_DIGITS = 16
+_REDACTED = "[secret]"
+_HASH_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,19 +184,18 @@ class Where(NamedTuple):
     def of(cls, method: str, url: str, headers: Mapping[str, str]) -> "Where":
         parts = urlsplit(url)
         found = [value for _, value in parse_qsl(parts.query)]
-        if "@" in parts.netloc:
-            user = parts.netloc.rpartition("@")[0]
-            found += [user, *user.split(":", 1), *map(unquote, user.split(":", 1))]
+        user = parts.netloc.rpartition("@")[0]
+        found += [user, *user.split(":", 1), *map(unquote, user.split(":", 1))]
         for name, value in headers.items():
             if any(word in name.lower() for word in _SECRET_HEADERS):
                 found += [value, *value.split()]
         long_first = sorted({one for one in found if len(one) >= _SHORTEST_SECRET}, key=len, reverse=True)
         return cls(method.upper(), parts.path, tuple(long_first))
 
-    def hides(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """A text without the secrets."""
         for secret in self.secrets:
-            text = text.replace(secret, _HIDDEN)
+            text = text.replace(secret, _REDACTED)
         return text
 
 
@@ -219,7 +218,7 @@ class _OpenText:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenAttempt:
     """An attempt that has not ended."""
 
     # Fields of `Attempt` that are known when the request is sent.
@@ -271,7 +270,7 @@ class Recorder:
             "protocol": None,
             "tools": (),
         }
-        self._attempts: list[_Open] = []
+        self._attempts: list[_OpenAttempt] = []
         self._output: list[bytes] = []
         self._texts = 0
         self._delivered = False
@@ -300,10 +299,10 @@ class Recorder:
             "messages": tuple(self._outline(role, content) for role, content in said),
             "parameters": parameters,
             "request_length": len(written),
-            "request_sha256": self._sha256(written).hexdigest()[:_DIGITS],
+            "request_sha256": self._sha256(written).hexdigest()[:_HASH_DIGITS],
             "request": self._text([written]),
         }
-        self._attempts.append(_Open(fixed, self._sha256()))
+        self._attempts.append(_OpenAttempt(fixed, self._sha256()))
 
     def set_status(self, status: int) -> None:
         self._attempts[-1].status = status
@@ -367,7 +366,7 @@ class Recorder:
         if self._delivered:
             return
         self._delivered = True
-        attempts = tuple(map(self._closed, self._attempts))
+        attempts = tuple(map(self._finished, self._attempts))
         if attempts and (attempts[-1].status or 0) >= 400 and outcome not in ("broken", "failed"):
             outcome = "http_error"
         if error is None and attempts:
@@ -392,16 +391,16 @@ class Recorder:
             # Without its message, which may quote the record.
             log.warning("on_record raised %s", type(failure).__name__)
 
-    def _closed(self, attempt: _Open) -> Attempt:
+    def _finished(self, attempt: _OpenAttempt) -> Attempt:
         return Attempt(
             **attempt.fixed,
             first_byte=attempt.first_byte,
             end=attempt.end,
             status=attempt.status,
             answer_length=attempt.length,
-            answer_sha256=attempt.hash.hexdigest()[:_DIGITS],
+            answer_sha256=attempt.hash.hexdigest()[:_HASH_DIGITS],
             answer=self._text(attempt.answer),
-            events=tuple(map(self._read, attempt.events)),
+            events=tuple(map(self._event, attempt.events)),
             usage=attempt.usage,
         )
 
@@ -411,19 +410,19 @@ class Recorder:
     def _text(self, pieces: list[bytes]) -> str | None:
         return self._scrubbed(b"".join(pieces).decode(errors="replace")) if self._content else None
 
-    def _read(self, event: RecordEvent | _OpenText) -> RecordEvent:
-        # A text is joined before it is searched, since a secret may come in pieces.
+    def _event(self, event: RecordEvent | _OpenText) -> RecordEvent:
+        # A text is joined before it is searched, since a secret may be split between pieces.
         event = event.event(self._content) if isinstance(event, _OpenText) else event
         return event if event.content is None else replace(event, content=self._scrubbed(event.content))
 
     def _scrubbed(self, text: str) -> str:
-        return text if self._where is None else self._where.hides(text)
+        return text if self._where is None else self._where.redact(text)
 
     def _outline(self, role: object, content: object) -> MessageOutline:
         parts = content if isinstance(content, (list, tuple)) else [content]
         kinds = [_kind(part.get("type")) if isinstance(part, Mapping) else "text" for part in parts]
         written = content if isinstance(content, str) else _dump(content).decode()
-        digest = self._sha256(written.encode(errors="replace")).hexdigest()[:_DIGITS]
+        digest = self._sha256(written.encode(errors="replace")).hexdigest()[:_HASH_DIGITS]
         return MessageOutline(
             role=_kind(role), kinds=tuple(dict.fromkeys(kinds)), length=len(written), sha256=digest
         )

@@ -51,7 +51,7 @@ class ResponseState:
         stops: The stop sequences of the host's own request.
         called: The number of calls handed over. Native calls are included: the API's own code counts them.
         late: The number of calls that violate the schema and are handed over unless the request is retried.
-        excused: The end user has read that a call could not be read.
+        excused: The end user has been told that a call could not be read.
         attempt: 0 for the first response.
         kept: For the API's own code: what remains of earlier attempts, for whole answers.
         usage: For the API's own code: the usage of earlier attempts.
@@ -159,11 +159,8 @@ class ResponseState:
     def begin_retry(self) -> tuple[str, str]:
         """Begins the next attempt. Returns what the model wrote, and the message that answers it."""
         words = "".join(piece for text in self._source for piece in text)
-        if self._failures:
-            texts = [self.toolset.encode_result(error.name, error) for error in self._failures]
-            message = "\n".join(texts)
-        else:
-            message = self._missing_message()
+        results = [self.toolset.encode_result(error.name, error) for error in self._failures]
+        message = "\n".join(results) or self._missing_message()
         reasons = ", ".join(error.kind for error in self._failures) or "missing_call"
         self.attempt += 1
         self._source, self._failures = [], []

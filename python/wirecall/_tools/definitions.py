@@ -36,14 +36,14 @@ _FORMS = (
     'a dict with "name" and "parameters" or "schema"; a tuple (name, schema); '
     'or a JSON Schema with "type": "object" and a "title" that is a name'
 )
-_NONE = object()
-# How deep the search for the cause goes, once json has refused a schema. Cycles are found long before.
+_MISSING = object()
+# The maximum depth of the search for the cause once json has rejected a schema; cycles are found earlier.
 _MAX_DEPTH = 500
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "schema")
-# Members of other APIs that look like misspelled ones.
-_NO_TYPOS = ("outputSchema", "output_schema")
+# Members of other APIs that look like misspelled known ones.
+_NOT_TYPOS = ("outputSchema", "output_schema")
 # How similar an unknown member must be to a known one to be a typo: `params` is one.
-_TYPO = 0.75
+_MIN_SIMILARITY = 0.75
 # The keywords of all drafts, and OpenAPI's. Keys that begin with "$" or "x-" count as keywords, too.
 _KEYWORDS = frozenset(
     """
@@ -79,7 +79,7 @@ def definitions(tools: Iterable[object]) -> list[Definition]:
             is a single tool.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
     """
-    if _is_no_list(tools):
+    if _is_single_tool(tools):
         raise ToolError("pass a list of tools, such as Toolset([tool])")
     found: dict[str, Definition] = {}
     for position, tool in enumerate(tools):
@@ -100,26 +100,26 @@ def schema_text(definition: Definition) -> str:
         text = json.dumps(definition.parameters, ensure_ascii=False, allow_nan=False)
         text.encode()
     except (ValueError, TypeError, RecursionError) as error:
-        pointer, message = _offence(definition.parameters)
+        pointer, message = _find_invalid(definition.parameters)
         raise ToolError(message, tool=definition.name, pointer=pointer) from error
     return text
 
 
-def _is_no_list(tools: object) -> bool:
+def _is_single_tool(tools: object) -> bool:
     return (
         not isinstance(tools, Iterable)
         or isinstance(tools, (Mapping, str, bytes, Definition))
         or callable(tools)
-        or _mcp_schema(tools) is not _NONE
+        or _mcp_schema(tools) is not _MISSING
         or (isinstance(tools, tuple) and len(tools) == 2 and isinstance(tools[0], str))
     )
 
 
 def _mcp_schema(tool: object) -> object:
-    """The schema of an MCP tool object, else `_NONE`. Version 2 of the SDK uses snake case."""
+    """The schema of an MCP tool object, else `_MISSING`. Version 2 of the SDK uses snake case."""
     if isinstance(tool, type) or not hasattr(tool, "name"):
-        return _NONE
-    return getattr(tool, "inputSchema", getattr(tool, "input_schema", _NONE))
+        return _MISSING
+    return getattr(tool, "inputSchema", getattr(tool, "input_schema", _MISSING))
 
 
 def _read(tool: object, where: str) -> Definition:
@@ -129,7 +129,7 @@ def _read(tool: object, where: str) -> Definition:
         return _definition(where, *tool)
     if isinstance(tool, tuple) and len(tool) == 2:
         return _definition(where, tool[0], None, tool[1])
-    if (schema := _mcp_schema(tool)) is not _NONE:
+    if (schema := _mcp_schema(tool)) is not _MISSING:
         return _definition(where, getattr(tool, "name", None), getattr(tool, "description", None), schema)
     if isinstance(tool, (staticmethod, classmethod)):
         tool = tool.__func__
@@ -144,11 +144,13 @@ def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
         if not _is_name(tool["title"]):
             raise ToolError(f"{where}: the title {tool['title']!r} is not a tool name: pass (name, schema)")
         return _definition(where, tool["title"], tool.get("description"), tool)
+    # Custom tools of Anthropic have a schema, those of OpenAI a grammar.
+    has_custom_schema = kind == "custom" and "input_schema" in tool
     if kind in (None, "function") and "function" in tool:
         tool = tool["function"]
         if not isinstance(tool, Mapping):
             raise ToolError(f'{where}: "function" must be a dict')
-    elif isinstance(kind, str) and not _takes_schema(kind, tool):
+    elif isinstance(kind, str) and kind not in ("function", "object") and not has_custom_schema:
         raise ToolError(
             f"{where}: a tool of type {kind!r} is defined by the provider and stays native; leave it out here"
         )
@@ -167,18 +169,13 @@ def _refuse_typos(tool: Mapping[str, Any], where: str, *, has_schema: bool) -> N
     known = ("name", "description", "strict", *_SCHEMA_KEYS)
     missing = [key for key in known if key not in tool and not (has_schema and key in _SCHEMA_KEYS)]
     for key in tool:
-        if key in known or key in _NO_TYPOS:
+        if key in known or key in _NOT_TYPOS:
             continue
         # Loaded for unknown members only.
         from difflib import get_close_matches
 
-        if near := get_close_matches(str(key), missing, 1, _TYPO):
+        if near := get_close_matches(str(key), missing, 1, _MIN_SIMILARITY):
             raise ToolError(f"{where}: there is no member {key!r}; did you mean {near[0]!r}?")
-
-
-def _takes_schema(kind: str, tool: Mapping[str, Any]) -> bool:
-    """Whether tools of this type come with a schema. Anthropic's "custom" do, OpenAI's have a grammar."""
-    return kind in ("function", "object") or (kind == "custom" and "input_schema" in tool)
 
 
 def _read_callable(tool: Callable[..., Any]) -> Definition:
@@ -228,7 +225,7 @@ def _unknown_form(tool: object, where: str) -> ToolError:
     return ToolError(f"{where}: {reprlib.repr(tool)} is not a tool definition. Accepted forms: {_FORMS}")
 
 
-def _offence(schema: object) -> tuple[str | None, str]:
+def _find_invalid(schema: object) -> tuple[str | None, str]:
     """Where and why a schema is not valid JSON: a pointer, None if there is no one place, and a message."""
     todo: list[tuple[str, object, tuple[int, ...]]] = [("", schema, ())]
     while todo:

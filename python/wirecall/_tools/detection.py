@@ -10,13 +10,13 @@ from wirecall._tools.toolset import Toolset
 from wirecall.errors import ToolError
 
 # Elements of other protocols, or of none: tool names are not guessed from them.
-_NO_TOOLS = frozenset(["call", "function", "parameter", "think", "tool_call", "tool_response"])
-# The most names that are guessed; a text with more is a document.
-_MOST = 64
+_NOT_TOOL_NAMES = frozenset(["call", "function", "parameter", "think", "tool_call", "tool_response"])
+# The maximum number of guessed names; a text with more is a document.
+_MAX_NAMES = 64
 _ELEMENT = re.compile(r"^<([A-Za-z_][\w.-]{0,127})[ \t]*/?>", re.MULTILINE)
 # A guessed name counts less than a declared one.
-_GUESSED = 0.8
-_REPAIRED = 0.9
+_GUESSED_WEIGHT = 0.8
+_REPAIR_FACTOR = 0.9
 
 
 class Detection(NamedTuple):
@@ -52,24 +52,25 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     scores = {name: _score(name, text, declared) for name in PROTOCOLS}
     # The order of PROTOCOLS decides between equal scores.
     ranked = dict(sorted(scores.items(), key=lambda item: -item[1]))
-    best = next(iter(ranked))
-    return Detection(best if ranked[best] else None, ranked[best], ranked)
+    best, score = next(iter(ranked.items()))
+    return Detection(best if score else None, score, ranked)
 
 
 def _score(protocol: str, text: str, declared: list[Definition]) -> float:
-    worth = 1.0
+    weight = 1.0
     if not declared and protocol in ("xml", "yaml"):
         found = dict.fromkeys(match[1] for match in _ELEMENT.finditer(text))
-        names = [name for name in found if name.lower() not in _NO_TOOLS][:_MOST]
+        names = [name for name in found if name.lower() not in _NOT_TOOL_NAMES][:_MAX_NAMES]
         if not names:
             return 0.0
-        declared, worth = [Definition(name, None, {"type": "object"}, None) for name in names], _GUESSED
+        declared = [Definition(name, None, {"type": "object"}, None) for name in names]
+        weight = _GUESSED_WEIGHT
     try:
         toolset = Toolset(declared, protocol=protocol)
     except ToolError:
-        if worth == 1.0:
+        if weight == 1.0:
             raise
-        # A guessed name that no call can have.
+        # A guessed name is not a valid tool name.
         return 0.0
     message: Message = toolset.parse(text, truncated=False)
     if not message.calls:
@@ -77,4 +78,4 @@ def _score(protocol: str, text: str, declared: list[Definition]) -> float:
     repairs = {repair for call in message.calls for repair in call.repairs}
     flaws = len(repairs) + any(call.problems for call in message.calls)
     share = len(message.calls) / (len(message.calls) + len(message.errors))
-    return round(worth * share * _REPAIRED**flaws, 3)
+    return round(weight * share * _REPAIR_FACTOR**flaws, 3)

@@ -1,4 +1,4 @@
-"""Custom protocols: markers around a body that is read here, or around one that you read."""
+"""Custom protocols: markers around a built-in body, or around one that a subclass parses."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -118,11 +118,11 @@ class Protocol:
             error: Whether the content is an error message.
             number: Which call of the same tool in one turn this answers, from 1; None if there is only one.
         """
-        said: dict[str, Any] = {"name": name}
+        result: dict[str, Any] = {"name": name}
         if number is not None:
-            said["number"] = number
-        said["error" if error else "content"] = content
-        return json.dumps(said, ensure_ascii=False)
+            result["number"] = number
+        result["error" if error else "content"] = content
+        return json.dumps(result, ensure_ascii=False)
 
     def format_tools(self, tools: Sequence[Definition], header: str | None) -> str:
         """The manual: what the model is told about the tools, and how to call them.

@@ -112,10 +112,10 @@ class Toolset(_core.Toolset):
             limits=limits,
         )
         if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
-            made._told = protocol, read
+            made._custom_manual = protocol, read
         return made
 
-    _told: tuple[Protocol, list[Definition]] | None = None
+    _custom_manual: tuple[Protocol, list[Definition]] | None = None
 
     def manual(self, *, header: str | None = None) -> str:
         """The manual for the model: a header, and one line for each tool (section 9).
@@ -126,9 +126,9 @@ class Toolset(_core.Toolset):
         Raises:
             TypeError: `format_tools` of a `Protocol` did not return a str.
         """
-        if self._told is None:
+        if self._custom_manual is None:
             return super().manual(header=header)
-        protocol, tools = self._told
+        protocol, tools = self._custom_manual
         text = protocol.format_tools(tools, protocol.header if header is None else header)
         if not isinstance(text, str):
             raise TypeError(f"format_tools must return a str, not {type(text).__name__}")

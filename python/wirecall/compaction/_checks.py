@@ -1,4 +1,4 @@
-"""Checks of arguments, whose errors say what was expected."""
+"""Checks of arguments; the errors say what was expected."""
 
 import math
 
@@ -27,7 +27,7 @@ def whole_turns(given: object) -> float:
     return given if math.isinf(given) and given > 0 else max(0, math.floor(max(given, 0)))
 
 
-def above_zero(name: str, given: object) -> float:
+def above_zero(name: str, given: object) -> None:
+    """Raises if this is not a number above 0."""
     if not isinstance(given, (int, float)) or isinstance(given, bool) or not given > 0:
         raise ValueError(f"{name} is {given!r}; it must be a number above 0")
-    return given

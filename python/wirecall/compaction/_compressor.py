@@ -16,7 +16,7 @@ from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._counting import Count, estimate, texts, tokens_of, written
 from wirecall.compaction._host import AsyncFunctionError, Host
 from wirecall.compaction._pruning import Prune, pruned
-from wirecall.compaction._sessions import Remembered, Session, digests, making, recalled
+from wirecall.compaction._sessions import Remembered, Session, digests, job_for, summary_for
 from wirecall.compaction._summary import INTRODUCTION, cleaned, question, wrapped
 from wirecall.compaction._truncation import Truncate, truncated
 from wirecall.compaction._turns import Conversation, joined, turns_of
@@ -24,9 +24,9 @@ from wirecall.compaction._turns import Conversation, joined, turns_of
 log = logging.getLogger("wirecall")
 
 # This many failures in a row open the breaker.
-FAILURES = 3
+MAX_FAILURES = 3
 # From this summary on, a host that does not store summaries is warned.
-_WARNS_AT = 3
+_WARN_AFTER = 3
 # Replaces messages that could not be summarised.
 NOTICE = (
     "[Earlier messages of this conversation are left out here, because they did not fit and could not be "
@@ -42,40 +42,40 @@ class Trimmed(NamedTuple):
 
 
 class Trim(NamedTuple):
-    """What is done to every request first."""
+    """Truncation and pruning, which are applied to every request first."""
 
     truncate: Truncate | None
     prune: Sequence[Prune]
 
     def apply(
-        self, of: MessageFormat, given: Sequence[Message], remembered: Remembered | None = None
+        self, format: MessageFormat, given: Sequence[Message], remembered: Remembered | None = None
     ) -> Trimmed:
         """Truncates and prunes messages, after a remembered summary has replaced the first of them."""
         start = 0 if remembered is None else remembered.length
         messages = list(given[start:])
         origins = list(range(start, len(given)))
         if remembered is not None:
-            front = [*system_of(of, given[:start]), of.user(wrapped(remembered.text))]
+            front = [*system_of(format, given[:start]), format.user(wrapped(remembered.text))]
             messages, origins = [*front, *messages], [*([-1] * len(front)), *origins]
         if self.truncate is not None:
-            messages = truncated(of, messages, self.truncate)
+            messages = truncated(format, messages, self.truncate)
         for rule in self.prune:
-            left = pruned(of, messages, rule)
+            left = pruned(format, messages, rule)
             origins = [origin for origin, message in zip(origins, left, strict=True) if message is not None]
             messages = [message for message in left if message is not None]
         return Trimmed(messages, origins)
 
 
 class _Task(NamedTuple):
-    """A request that is compressed."""
+    """A request to compress."""
 
-    of: MessageFormat
+    format: MessageFormat
     given: Sequence[Message]
     session: Session
     host: Host
 
 
-# Compressors whose summaries are being made here: requests sent meanwhile are theirs.
+# The compressors that make a summary in this context: requests sent here are from their summarizers.
 _busy: "ContextVar[tuple[Compressor, ...]]" = ContextVar("wirecall_summarising", default=())
 
 
@@ -101,18 +101,18 @@ class Compressor:
         self, api: Api, request: Mapping[str, Any], session: Session, trim: Trim, host: Host
     ) -> list[Message]:
         """The messages to send. A request waits if another one makes a summary that it can use."""
-        of, given = api.message_format, request[api.messages_key]
-        around = self._around(request)
+        format, given = api.message_format, request[api.messages_key]
+        overhead = self._overhead(request)
         may_wait = True
         while True:
             with session.lock:
                 version, known, jobs = session.version, session.remembered, [*session.jobs]
-            if may_wait and (other := making(jobs, given)) is not None:
+            if may_wait and (other := job_for(jobs, given)) is not None:
                 may_wait = await host.wait(other.done)
                 continue
-            remembered = recalled(known, given)
-            trimmed = trim.apply(of, given, remembered)
-            own = around + sum(map(self._weigh, trimmed.messages))
+            remembered = summary_for(known, given)
+            trimmed = trim.apply(format, given, remembered)
+            own = overhead + sum(map(self._weigh, trimmed.messages))
             with session.lock:
                 if version == session.version:  # else another request makes a summary, or has made one
                     tokens = self._tokens(session, own)
@@ -120,29 +120,27 @@ class Compressor:
                     break
         compressed = None
         if job is not None:
+            cancelled = True  # also if the summarizer is async in a sync host
             try:
                 scale = max(1, tokens / max(own, 1))
-                task = _Task(of, given, session, host)
-                compressed = await self._summarize(task, trimmed, around, scale)
-            except BaseException:  # cancelled, or the summarizer is async in a sync host
-                with session.lock:
-                    session.undo(job)
-                raise
+                task = _Task(format, given, session, host)
+                compressed = await self._summarize(task, trimmed, overhead, scale)
+                cancelled = False
             finally:
                 with session.lock:
-                    session.end(job)
+                    session.end(job, cancelled=cancelled)
                 job.done.set_result(None)
         if compressed is not None:
             return compressed
         if remembered is None:
             return trimmed.messages
-        conversation = turns_of(of, trimmed.messages)
-        recent = joined(of, conversation.turns, ended=True)
+        conversation = turns_of(format, trimmed.messages)
+        recent = joined(format, conversation.turns, ended=True)
         return [*conversation.system, *conversation.summary, *recent]
 
     def _tokens(self, session: Session, own: float) -> float:
         """The number of tokens that a check compares with the window."""
-        if session.failures >= FAILURES:
+        if session.failures >= MAX_FAILURES:
             return 0
         if session.skips:
             # What was fed is about an earlier request; a counter knows what will be sent now.
@@ -152,15 +150,15 @@ class Compressor:
         return max(own, session.fed) if self.usage == "max" and self.count is not None else session.fed
 
     async def _summarize(
-        self, task: _Task, trimmed: Trimmed, around: float, scale: float
+        self, task: _Task, trimmed: Trimmed, overhead: float, scale: float
     ) -> list[Message] | None:
         """The conversation with a summary of its older turns, or with a notice if it could not be made; None
         if there are no older turns."""
-        options, of = self.options, task.of
-        conversation = turns_of(of, trimmed.messages)
+        options, format = self.options, task.format
+        conversation = turns_of(format, trimmed.messages)
         allowed = min(options.max_summary_tokens, max(1, self.window // 4))
-        always = [*conversation.system, of.user(INTRODUCTION)]
-        fixed = allowed + scale * (around + sum(map(self._weigh, always)))
+        always = [*conversation.system, format.user(INTRODUCTION)]
+        fixed = allowed + scale * (overhead + sum(map(self._weigh, always)))
         room = min(math.floor(options.keep_share * self.window), self.window - fixed)
         kept = self._kept(conversation, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
@@ -169,9 +167,9 @@ class Compressor:
         failure: Exception | None = None
         busy = _busy.set((*_busy.get(), self))
         try:
-            given = [*conversation.summary, *joined(of, old, ended=True)]
+            given = [*conversation.summary, *joined(format, old, ended=True)]
             threshold = options.tool_result_stub_threshold
-            asked = question(given, threshold, options.instructions, allowed, of.name)
+            asked = question(given, threshold, options.instructions, allowed, format.name)
             if not asked:
                 return None
             length = trimmed.origins[recent[0].at]
@@ -184,12 +182,12 @@ class Compressor:
             text, failure = "", error
         finally:
             _busy.reset(busy)
-        tail = joined(of, recent, ended=True)
+        tail = joined(format, recent, ended=True)
         if not text:
             self._fail(task.session, failure)
-            return [*conversation.system, *conversation.summary, of.user(NOTICE), *tail]
+            return [*conversation.system, *conversation.summary, format.user(NOTICE), *tail]
         await self._succeed(task, Remembered(length, digest, text))
-        return [*conversation.system, of.user(wrapped(text)), *tail]
+        return [*conversation.system, format.user(wrapped(text)), *tail]
 
     def _kept(self, conversation: Conversation, room: float) -> int:
         """How many turns at the end are kept."""
@@ -207,30 +205,30 @@ class Compressor:
         """The summarizer raised `failure`, or, None, its summary is empty."""
         with session.lock:
             session.add_attempt(failed=True)
-            opened = session.failures == FAILURES
+            opened = session.failures == MAX_FAILURES
         why = "the summary is empty" if failure is None else _logged(failure)
         log.warning("A conversation could not be summarised: %s", why)
         self._notify("failed", session.id, why if failure is None else f"{type(failure).__name__}: {failure}")
         if opened:
-            detail = f"{FAILURES} failures in a row: summaries are off in this session until reset()"
+            detail = f"{MAX_FAILURES} failures in a row: summaries are off in this session until reset()"
             log.warning("%s", detail)
             self._notify("opened", session.id, detail)
 
     async def _succeed(self, task: _Task, made: Remembered) -> None:
-        of, given, session, host = task
+        format, given, session, host = task
         with session.lock:
             session.add_attempt(failed=False)
             session.remember(made)
             attempts = session.attempts
         if self.on_compress is not None:
-            recent = joined(of, turns_of(of, given[made.length :]).turns, ended=False)
-            messages = [*system_of(of, given), of.user(wrapped(made.text)), *recent]
+            recent = joined(format, turns_of(format, given[made.length :]).turns, ended=False)
+            messages = [*system_of(format, given), format.user(wrapped(made.text)), *recent]
             try:
-                compressed = Compressed(session.id, of.name, messages, made.text, made.length)
+                compressed = Compressed(session.id, format.name, messages, made.text, made.length)
                 await host.call(self.on_compress, compressed)
             except Exception as error:
                 log.warning("on_compress failed: %s", _logged(error))
-        elif attempts >= _WARNS_AT and self._warning.acquire(blocking=False):
+        elif attempts >= _WARN_AFTER and self._warning.acquire(blocking=False):
             log.warning(
                 "A conversation was summarised %d times, and the summaries are not stored: pass on_compress "
                 "and store what it receives, or shorten the stored conversation with compact_messages",
@@ -246,7 +244,7 @@ class Compressor:
         except Exception as error:
             log.warning("on_event failed: %s", _logged(error))
 
-    def _around(self, request: Mapping[str, Any]) -> float:
+    def _overhead(self, request: Mapping[str, Any]) -> float:
         """Tokens of the system text and the tools that are not messages, wherever an API has them."""
         count, known = self.count or estimate, apis().values()
         system = (text for api in known if api.system_key for text in texts(request.get(api.system_key)))
@@ -259,10 +257,10 @@ class Compressor:
 
 
 def _logged(error: Exception) -> str:
-    """What a log may say about it: messages of providers and stores may quote the conversation."""
+    """An error as logs show it: mostly without its message, which may quote the conversation."""
     name = type(error).__name__
     return f"{name}: {error}" if isinstance(error, AsyncFunctionError) else name
 
 
-def system_of(of: MessageFormat, messages: Sequence[Message]) -> list[Message]:
-    return [message for message in messages if of.see(dict_of(message)).role == "system"]
+def system_of(format: MessageFormat, messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if format.see(dict_of(message)).role == "system"]

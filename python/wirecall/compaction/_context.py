@@ -63,8 +63,7 @@ class CompactContext:
 
     def on_usage(self, body: object, *, api: ApiName, session: str | None = None) -> None:
         """Feeds the usage in an answer, or in an event of a streamed one."""
-        found = api_named(api).input_tokens(dict_of(body))
-        if found:
+        if found := api_named(api).input_tokens(dict_of(body)):
             self.feed(found, session=session)
 
     def feed(self, input_tokens: int, *, session: str | None = None) -> None:
@@ -80,25 +79,25 @@ class CompactContext:
         """Forgets everything about a session: failures, usage and summaries."""
         self._sessions.forget(session)
 
-    async def _transform(self, request: Request, format: ApiName, session: str | None, host: Host) -> Request:
-        api = api_named(format)
+    async def _transform(self, request: Request, name: ApiName, session: str | None, host: Host) -> Request:
+        api = api_named(name)
         given = request.get(api.messages_key)
         compressor = self._compressor
         if not isinstance(given, (list, tuple)) or not given or (compressor and compressor.is_busy):
             return request
-        of = api.message_format
+        format = api.message_format
         if api.is_held_by_server(request):
             # The server has the calls of these results, so none may be left out.
             rule = self._trim.truncate
-            return request if rule is None else api.with_messages(request, truncated(of, given, rule))
+            return request if rule is None else api.with_messages(request, truncated(format, given, rule))
         if compressor is None:
-            messages = self._trim.apply(of, given).messages
+            messages = self._trim.apply(format, given).messages
         else:
             state = self._sessions.of(session)
             messages = await compressor.compress(api, request, state, self._trim, host)
         if self._clear is None:
             return api.with_messages(request, messages)
-        clear = cleared(of, messages, self._clear.kept)
+        clear = cleared(format, messages, self._clear.kept)
         return api.with_messages(request, clear, None if are_same(clear, messages) else EXPLANATION)
 
 

@@ -64,11 +64,11 @@ def compact_messages(
         max_summary_tokens=max_summary_tokens,
         format=format,
     )
-    stub = tool_result_stub_threshold
-    summary = _summary(
-        SYNC, plan.to_summarize, summarize, stub, instructions, max_summary_tokens, plan.format
+    check_summarize(summarize)
+    asked = question(
+        plan.to_summarize, tool_result_stub_threshold, instructions, max_summary_tokens, plan.format
     )
-    return compacted(plan, run(summary), merge=merge_summary) or messages
+    return compacted(plan, run(_summary(SYNC, summarize, asked)), merge=merge_summary) or messages
 
 
 async def acompact_messages(
@@ -99,11 +99,11 @@ async def acompact_messages(
         max_summary_tokens=max_summary_tokens,
         format=format,
     )
-    stub = tool_result_stub_threshold
-    summary = _summary(
-        ASYNC, plan.to_summarize, summarize, stub, instructions, max_summary_tokens, plan.format
+    check_summarize(summarize)
+    asked = question(
+        plan.to_summarize, tool_result_stub_threshold, instructions, max_summary_tokens, plan.format
     )
-    made = compacted(plan, await summary, merge=merge_summary)
+    made = compacted(plan, await _summary(ASYNC, summarize, asked), merge=merge_summary)
     return [*made, *messages[given:]] if made else messages
 
 
@@ -120,8 +120,9 @@ def summarize_messages(
 
     Takes the arguments of `compact_messages`.
     """
-    stub = tool_result_stub_threshold
-    return run(_summary(SYNC, messages, summarize, stub, instructions, max_summary_tokens, format))
+    check_summarize(summarize)
+    asked = question(messages, tool_result_stub_threshold, instructions, max_summary_tokens, format)
+    return run(_summary(SYNC, summarize, asked))
 
 
 async def asummarize_messages(
@@ -134,21 +135,12 @@ async def asummarize_messages(
     format: ApiName | None = None,
 ) -> str:
     """`summarize_messages` with a `summarize` that may be async."""
-    stub = tool_result_stub_threshold
-    return await _summary(ASYNC, messages, summarize, stub, instructions, max_summary_tokens, format)
-
-
-async def _summary(
-    host: Host,
-    messages: Sequence[Message],
-    summarize: AsyncSummarize,
-    stub: float | None,
-    instructions: str | None,
-    max_tokens: int,
-    format: ApiName | None,
-) -> str:
     check_summarize(summarize)
-    asked = question(messages, stub, instructions, max_tokens, format)
+    asked = question(messages, tool_result_stub_threshold, instructions, max_summary_tokens, format)
+    return await _summary(ASYNC, summarize, asked)
+
+
+async def _summary(host: Host, summarize: AsyncSummarize, asked: Flat) -> str:
     return cleaned(await host.call(summarize, asked)) if asked else ""
 
 
@@ -156,9 +148,9 @@ def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> lis
     """The conversation with a summary instead of what it summarises; [] if the summary is empty."""
     if not summary:
         return []
-    of = api_named(plan.format).message_format
+    format = api_named(plan.format).message_format
     text = wrapped(summary)
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
-    if first and of.see(first).role == "user":
-        return [*plan.system, of.merged(text, first), *plan.to_keep[1:]]
-    return [*plan.system, of.user(text), *plan.to_keep]
+    if first and format.see(first).role == "user":
+        return [*plan.system, format.merged(text, first), *plan.to_keep[1:]]
+    return [*plan.system, format.user(text), *plan.to_keep]

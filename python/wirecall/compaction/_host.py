@@ -13,7 +13,7 @@ NEEDS_ASYNC = (
     "asummarize_messages"
 )
 # Seconds that a request waits for the summary that another request makes, before it makes its own.
-_PATIENCE = 120.0
+_MAX_WAIT = 120.0
 
 
 class AsyncFunctionError(TypeError):
@@ -22,7 +22,7 @@ class AsyncFunctionError(TypeError):
 
 @dataclass(frozen=True)
 class Host:
-    """Who runs a coroutine of this package, and whether it may wait for async functions."""
+    """Runs functions for coroutines of this package, which may wait only if it `is_async`."""
 
     is_async: bool
 
@@ -45,9 +45,9 @@ class Host:
         if self.is_async:
             import asyncio
 
-            finished, _ = await asyncio.wait([asyncio.wrap_future(done)], timeout=_PATIENCE)
+            finished, _ = await asyncio.wait([asyncio.wrap_future(done)], timeout=_MAX_WAIT)
             return bool(finished)
-        return bool(wait([done], _PATIENCE).done)
+        return bool(wait([done], _MAX_WAIT).done)
 
 
 SYNC, ASYNC = Host(is_async=False), Host(is_async=True)

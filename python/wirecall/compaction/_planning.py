@@ -76,22 +76,37 @@ def plan_compaction(
         raise TypeError("give keep_recent_turns=…, max_tokens=…, or both")
     keep = math.inf if keep_recent_turns is None else whole_turns(keep_recent_turns)
     found, mappings = read_conversation(messages, format)
-    of = turns_of(found, messages, mappings)
+    conversation = turns_of(found, messages, mappings)
+    _, system, summary, turns, repairs = conversation
     if max_tokens is not None:
-        keep = min(keep, affordable(of, max_tokens, count, usage, max_summary_tokens))
-    return cut(of, keep)
+        keep = min(keep, _affordable(conversation, max_tokens, count, usage, max_summary_tokens))
+    waits = bool(turns and turns[-1].open)
+    kept = int(max(min(keep, len(turns)), waits))
+    old, recent = turns[: len(turns) - kept], turns[len(turns) - kept :]
+    to_keep = joined(found, recent, ended=False)
+    return CompactionPlan(
+        system,
+        [*summary, *joined(found, old, ended=True)] if old else [],
+        to_keep if old else [*summary, *to_keep],
+        len(turns),
+        kept,
+        tuple(repairs),
+        found.name,
+    )
 
 
-def affordable(
-    of: Conversation, max_tokens: float, count: Count | None, usage: float | None, max_summary_tokens: float
+def _affordable(
+    conversation: Conversation, limit: float, count: Count | None, usage: float | None, reserved: float
 ) -> int:
-    """How many of the last turns fit into `max_tokens`, beside the system messages and a summary."""
-    limit = above_zero("max_tokens", max_tokens)
-    max_summary_tokens = above_zero("max_summary_tokens", max_summary_tokens)
+    """How many of the last turns fit into `limit` tokens, beside the system messages and a summary, for which
+    tokens are `reserved`."""
+    format, system, summary, turns, _ = conversation
+    above_zero("max_tokens", limit)
+    above_zero("max_summary_tokens", reserved)
     if usage is not None:
-        usage = above_zero("usage", usage)
+        above_zero("usage", usage)
         count = count or estimate
-    if not of.turns:
+    if not turns:
         return 0
     if count is None:
         from wirecall.tokens import tokenizer
@@ -99,41 +114,23 @@ def affordable(
         count = tokenizer()
     elif not callable(count):
         raise TypeError(f"count must be callable, not {type(count).__name__}")
-    last, system = of.turns[-1], tokens(of.system, count)
+    last, fixed = turns[-1], tokens(system, count)
     sizes: Iterable[int] = (
-        tokens(turn.messages(of.format, ended=turn is not last), count) for turn in reversed(of.turns)
+        tokens(turn.messages(format, ended=turn is not last), count) for turn in reversed(turns)
     )
     if usage is not None:
         sizes = list(sizes)
-        scale = usage / (system + tokens(of.summary, count) + sum(sizes))
-        limit, max_summary_tokens = limit / scale, max_summary_tokens / scale
+        scale = usage / (fixed + tokens(summary, count) + sum(sizes))
+        limit, reserved = limit / scale, reserved / scale
     # A summary counts the same whatever its length, so that a compacted list is not compacted again.
-    summarised = system + max_summary_tokens + tokens([of.format.user(INTRODUCTION)], count)
-    whole = summarised if of.summary else system
+    summarised = fixed + reserved + tokens([format.user(INTRODUCTION)], count)
+    unchanged = summarised if summary else fixed
     kept = 0
     for size in sizes:
         summarised += size
-        whole += size
-        if whole > limit:
+        unchanged += size
+        if unchanged > limit:
             return max(kept, 1)
         if summarised <= limit:
             kept += 1
-    return len(of.turns)
-
-
-def cut(of: Conversation, keep: float) -> CompactionPlan:
-    """Keeps the last `keep` turns, and a last turn that waits for results."""
-    count = len(of.turns)
-    waits = bool(of.turns and of.turns[-1].open)
-    kept = int(max(min(keep, count), waits))
-    old, recent = of.turns[: count - kept], of.turns[count - kept :]
-    to_keep = joined(of.format, recent, ended=False)
-    return CompactionPlan(
-        of.system,
-        [*of.summary, *joined(of.format, old, ended=True)] if old else [],
-        to_keep if old else [*of.summary, *to_keep],
-        count,
-        kept,
-        tuple(of.repairs),
-        of.format.name,
-    )
+    return len(turns)

@@ -1,4 +1,4 @@
-"""Removes from old messages: reasoning, calls with their results, and the contents of results."""
+"""Removes reasoning, calls with their results, and the contents of results from old messages."""
 
 import math
 from collections.abc import Sequence
@@ -87,8 +87,7 @@ def cleared(format: MessageFormat, messages: Sequence[Message], keep: float) -> 
         results = format.see(dict_of(left[index])).results
         old = results[: max(0, len(results) - int(min(keep, len(results))))]
         keep -= len(results) - len(old)
-        contents: dict[str, object] = {one.id: CLEARED for one in old if one.content != CLEARED}
-        if contents:
+        if contents := {one.id: CLEARED for one in old if one.content != CLEARED}:
             left[index] = format.with_results(left[index], contents)
     return left
 

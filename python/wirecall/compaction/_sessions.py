@@ -1,4 +1,4 @@
-"""What is kept from one request of a session to the next, for the most recently used sessions."""
+"""The state of sessions between requests, for the most recently used sessions."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from wirecall._apis.values import dict_of
 log = logging.getLogger("wirecall")
 
 # Conversations under one id (branches, sub-agents, hosts without ids) each have a summary of their own.
-_REMEMBERED = 8
+_MAX_REMEMBERED = 8
 
 
 class Remembered(NamedTuple):
@@ -44,8 +44,7 @@ class Session:
         skips: The next check does not use `fed`, which stays.
         failures: The number of failures in a row.
         attempts: The number of summaries that were made or tried.
-        remembered: The most recently made summaries.
-        jobs: Summaries that are being made.
+        remembered: The most recent summaries.
         version: Changes when a job begins, and when its summary is remembered.
     """
 
@@ -73,13 +72,11 @@ class Session:
         self.version += 1
         return job
 
-    def undo(self, job: Job) -> None:
-        """Undoes the check of a cancelled job."""
-        if self.fed is None:
-            self.fed = job.fed
-
-    def end(self, job: Job) -> None:
+    def end(self, job: Job, *, cancelled: bool) -> None:
+        """Ends a job; if it was cancelled, its check is undone."""
         self.jobs = [other for other in self.jobs if other is not job]
+        if cancelled and self.fed is None:
+            self.fed = job.fed
 
     def add_attempt(self, *, failed: bool) -> None:
         self.skips = True
@@ -88,7 +85,7 @@ class Session:
 
     def remember(self, one: Remembered) -> None:
         kept = [old for old in self.remembered if old.digest != one.digest]
-        self.remembered = [*kept, one][-_REMEMBERED:]
+        self.remembered = [*kept, one][-_MAX_REMEMBERED:]
         self.version += 1
 
 
@@ -131,7 +128,7 @@ class Sessions:
         return None
 
 
-def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> Remembered | None:
+def summary_for(remembered: Sequence[Remembered], messages: Sequence[Message]) -> Remembered | None:
     """The summary that replaces the most of these messages."""
     fitting = {one.digest: one for one in remembered if one.length < len(messages)}
     counts = sorted({one.length for one in fitting.values()})
@@ -141,7 +138,7 @@ def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> R
     return found
 
 
-def making(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
+def job_for(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
     """A job whose messages these begin with."""
     for job in jobs:
         pairs = zip(messages, job.messages, strict=False)

@@ -74,25 +74,25 @@ def question(
     return [*flat, {"role": "user", "content": f"{asked}\n\n{instructions}" if instructions else asked}]
 
 
-def _flattened(messages: Sequence[Message], threshold: float | None, format: ApiName | None) -> Flat:
-    of, mappings = read_conversation(messages, format)
+def _flattened(messages: Sequence[Message], threshold: float | None, name: ApiName | None) -> Flat:
+    format, mappings = read_conversation(messages, name)
     limit: Any = math.inf if threshold is None else threshold
     if not isinstance(limit, (int, float)) or not limit >= 0:
         raise ValueError(f"tool_result_stub_threshold is {limit!r}; it must be a number of characters")
     names: dict[str, str] = {}
     flat = []
     for mapping in mappings:
-        seen = of.see(mapping)
+        seen = format.see(mapping)
         if seen.role == "system":
             continue
         lines = []
         for result in seen.results:
-            text = _shown(of, result.content)
-            name = names.get(result.id) or result.name or "of an unknown name"
+            text = _result_text(format, result.content)
+            tool = names.get(result.id) or result.name or "of an unknown name"
             if len(text) > limit:
-                text = f"[Tool {name} returned {len(text)} chars; omitted before summarization]"
+                text = f"[Tool {tool} returned {len(text)} chars; omitted before summarization]"
             lines.append(f"[Tool result ({result.id}): {text}]")
-        lines += _said(of, mapping)
+        lines += _texts_of(format, mapping)
         for call in seen.calls:
             names[call.id] = call.name
             arguments = "{}" if call.arguments is None else written(call.arguments)
@@ -103,15 +103,15 @@ def _flattened(messages: Sequence[Message], threshold: float | None, format: Api
     return flat
 
 
-def _said(of: MessageFormat, mapping: Mapping[str, Any]) -> list[str]:
-    return [*of.attachments(mapping), of.text(mapping)]
+def _texts_of(format: MessageFormat, mapping: Mapping[str, Any]) -> list[str]:
+    return [*format.attachments(mapping), format.text(mapping)]
 
 
-def _shown(of: MessageFormat, content: object) -> str:
+def _result_text(format: MessageFormat, content: object) -> str:
     """The text of a result."""
     if isinstance(content, str):
         return content
-    lines = _said(of, {"role": "user", "content": content})
+    lines = _texts_of(format, {"role": "user", "content": content})
     return "\n".join(line for line in lines if line) or "\n".join(texts(content))
 
 

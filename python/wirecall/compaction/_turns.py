@@ -1,6 +1,6 @@
 """Cuts a conversation into turns, with every result next to its call.
 
-A turn is a user's message, or what the model said at once with all results of its calls. System and developer
+A turn is a user's message, or an answer of the model with all results of its calls. System and developer
 messages are not turns, nor is the summary that an earlier compaction left at the beginning.
 """
 
@@ -132,11 +132,11 @@ class _TurnCutter:
             elif seen.role == "assistant":
                 self._said(index, message, seen)
             elif self.turns or summary or (found := summary_in(message, mapping)) is None:
-                self._user(index, message)
+                self._begin(index, message)
             else:
                 summary = [found[0]]
                 if found[1] is not None:
-                    self._user(index, found[1])
+                    self._begin(index, found[1])
         self.repairs += (
             ResultRepair("missing_result", index, call.id, call.name)
             for turn in self.turns[:-1]
@@ -146,19 +146,15 @@ class _TurnCutter:
         self.repairs.sort(key=lambda repair: repair.at)
         return Conversation(self.format, system, summary, self.turns, self.repairs)
 
-    def _user(self, index: int, message: Message) -> None:
-        self._begin(index, message)
-        self.last = None
-
     def _begin(self, index: int, message: Message) -> Turn:
         if self.turns and self.turns[-1].open:
             self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
-        turn = Turn([message], index)
-        self.turns.append(turn)
-        return turn
+        self.turns.append(Turn([message], index))
+        self.last = None
+        return self.turns[-1]
 
     def _said(self, index: int, message: Message, seen: Seen) -> None:
-        if self._goes_on(seen):
+        if self._continues(seen):
             turn = self.turns[-1]
             if self.format.interleaves:
                 turn.said += turn.results
@@ -171,7 +167,7 @@ class _TurnCutter:
             self.waiting.pop(call.id, None)
             turn.open.setdefault(call.id, []).append((call, index))
 
-    def _goes_on(self, seen: Seen) -> bool:
+    def _continues(self, seen: Seen) -> bool:
         """Whether this message belongs to the model's last one."""
         if self.last is None:
             return False
@@ -207,4 +203,4 @@ class _TurnCutter:
             self.turns[-1].results.append(rest)
             self.turns[-1].repaired = True
         else:
-            self._user(index, rest)
+            self._begin(index, rest)

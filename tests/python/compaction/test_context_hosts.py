@@ -341,7 +341,7 @@ def test_tasks_wait_for_the_same_summary() -> None:
 
 
 def test_a_sync_hook_in_a_loop_waits_for_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "_PATIENCE", 10)
+    monkeypatch.setattr(_host, "_MAX_WAIT", 10)
     asked = []
 
     def summarize(messages: Any) -> Any:
@@ -385,7 +385,7 @@ def test_a_summary_that_was_made_while_tokens_were_counted_is_used() -> None:
 
 
 def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "_PATIENCE", 0.01)
+    monkeypatch.setattr(_host, "_MAX_WAIT", 0.01)
     begun, goes = threading.Event(), threading.Event()
     asked = []
 
