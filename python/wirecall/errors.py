@@ -28,9 +28,7 @@ class ToolError(ValueError):
         self.pointer = pointer
 
     def __str__(self) -> str:
-        place = []
-        if self.tool is not None:
-            place.append(f"tool {self.tool!r}")
+        place = [] if self.tool is None else [f"tool {self.tool!r}"]
         if self.pointer is not None:
             place.append(f"at {self.pointer or 'the root of its schema'}")
         return f"{', '.join(place)}: {self.message}" if place else self.message

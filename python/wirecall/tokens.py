@@ -139,11 +139,7 @@ def measure(
 
 
 def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, count: Count) -> CallCost:
-    """Measure the cost of one call.
-
-    Raises:
-        ValueError: The arguments are not valid JSON, or the tool is not in the toolset.
-    """
+    """The cost of one call of a tool in the toolset; raises ValueError as `measure` does."""
     if name not in toolset.names:
         raise ValueError(f"there is no tool {name!r}; available: {', '.join(toolset.names)}")
     wire = toolset.encode(name, arguments)

@@ -7,7 +7,7 @@ import re
 import stat
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ import click
 from wirecall import tokens as vocabularies
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import apis
-from wirecall._cli.inputs import Failure, blame, load_json, read_text, title_of
+from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
@@ -26,6 +26,7 @@ from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
 # The client class of each SDK. The base class of its errors has the same name with `Error`.
 _CLIENTS = {"openai": "OpenAI", "anthropic": "Anthropic"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a message on each line'
 
 
@@ -155,12 +156,10 @@ def compact(
         except (SummaryError, errors) as error:
             reason = textwrap.shorten(printable(with_cause(error)), 500, placeholder=" …")
             where = f"{model} at {base_url}" if base_url else model
-            raise Failure(f"{where}: {reason}") from error
-    replaces = (
-        output is not None and file != "-" and os.path.exists(output) and os.path.samefile(file, output)
-    )
+            raise UserError(f"{where}: {reason}") from error
+    replaces = output and file != "-" and os.path.exists(output) and os.path.samefile(file, output)
     if replaces and read_text(file, "") != given.text:
-        raise Failure(f"{output}: the file was changed in the meantime, so nothing was written")
+        raise UserError(f"{output}: the file was changed in the meantime, so nothing was written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
@@ -179,37 +178,33 @@ class _Conversation:
         # For JSON lines: the line of each message, by the message's id().
         self.lines: dict[int, str] = {}
         self.body: dict[str, Any] = {}
-        known = [api.messages_key for api in apis().values()]
         try:
             loaded = load_json(text, title, _EXPECTED)
-        except Failure as failure:
+        except UserError as failure:
             is_json = not isinstance(failure.__cause__, json.JSONDecodeError)
             if is_json or not _is_object(text.lstrip().partition("\n")[0]):
                 raise
             loaded = None
+        body = loaded if isinstance(loaded, dict) else {}
+        keys = [api.messages_key for api in apis().values() if isinstance(body.get(api.messages_key), list)]
         if isinstance(loaded, list):
             self.messages = loaded
-        elif isinstance(loaded, dict) and (
-            keys := [key for key in known if isinstance(loaded.get(key), list)]
-        ):
-            self.body, self.key, self.messages = loaded, keys[0], loaded[keys[0]]
-        elif loaded is None or (isinstance(loaded, dict) and ("role" in loaded or "type" in loaded)):
-            self.messages = self._of_lines()
+        elif keys:
+            self.body, self.key, self.messages = body, keys[0], body[keys[0]]
+        elif loaded is None or "role" in body or "type" in body:
+            self.messages = [*self._of_lines()]
         else:
-            raise Failure(f"{title}: expected {_EXPECTED}")
+            raise UserError(f"{title}: expected {_EXPECTED}")
         for index, message in enumerate(self.messages):
             if what := _foreign(message):
-                raise Failure(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
+                raise UserError(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
 
-    def _of_lines(self) -> list[Any]:
-        messages = []
+    def _of_lines(self) -> Iterator[Any]:
         for number, line in enumerate(self.text.split("\n"), start=1):
-            if not line.strip():
-                continue
-            message = load_json(line, self.title, _EXPECTED, line=number)
-            messages.append(message)
-            self.lines[id(message)] = line.rstrip("\r")
-        return messages
+            if line.strip():
+                message = load_json(line, self.title, _EXPECTED, line=number)
+                self.lines[id(message)] = line.rstrip("\r")
+                yield message
 
     def written(self, messages: Sequence[Any]) -> str:
         if self.lines or not self.text.strip():
@@ -240,9 +235,7 @@ def _is_object(line: str) -> bool:
 
 def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate
+    if _SURROGATE.search(text):
         return json.dumps(value, separators=separators, indent=indent)
     return text
 
@@ -287,7 +280,7 @@ def _counter(estimated: bool, *, needed: bool) -> Count:
     try:
         return vocabularies.tokenizer()
     except vocabularies.VocabularyError as error:
-        raise Failure(f"{error} Or use --estimate.") from error
+        raise UserError(f"{error} Or use --estimate.") from error
 
 
 def _summarizer(
@@ -297,13 +290,13 @@ def _summarizer(
     try:
         sdk = importlib.import_module(api)
     except ImportError as error:
-        raise Failure(f"{api} is not installed: pip install 'wirecall[{api}]'") from error
+        raise UserError(f"{api} is not installed: pip install 'wirecall[{api}]'") from error
     variable = key_variable or f"{api.upper()}_API_KEY"
     key = os.environ.get(variable)
     if not key and base_url is not None and key_variable is None:
         key = "none"  # a local server may need no key, but the SDK requires one
     if not key:
-        raise Failure(f"the environment variable {variable} is not set; it must hold the API key")
+        raise UserError(f"the environment variable {variable} is not set; it must hold the API key")
     client = getattr(sdk, _CLIENTS[api])(api_key=key, base_url=base_url)
     click.get_current_context().call_on_close(client.close)
     return summarizer(client, model=model, max_tokens=max_tokens), getattr(sdk, f"{_CLIENTS[api]}Error")

@@ -74,7 +74,8 @@ def _write(
             raise ValueError(f"there is no tool {name!r}; {hint}: {', '.join(toolset.names)}")
         toolset.encode(name, {})
     with blame(place):
-        print(toolset.encode(name, arguments), flush=True)
+        text = toolset.encode(name, arguments)
+    print(text, flush=True)
     for call in schemas.parse(schemas.encode(name, arguments)).calls if schemas else ():
         for problem in call.problems:
             said = problem.message.partition(" For example: ")[0]
