@@ -38,7 +38,7 @@ class ToolError(ValueError):
 
 
 @cache
-def both(kind: Any, base: Any) -> Any:
+def combined(kind: Any, base: Any) -> Any:
     """An exception class derived from two others, so that handlers of either catch it."""
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
 

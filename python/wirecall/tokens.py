@@ -28,6 +28,9 @@ Count = Callable[[str], int]
 ENCODING = "o200k_base"
 # The URL of that vocabulary; tiktoken's cache names each file after the SHA-1 of its URL.
 _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+_NOTES = """\
+arguments: the JSON only. tool_use: with type and id, as in a history.
+name+arguments: the shortest native form; `saved` is relative to it."""
 
 
 class VocabularyError(Exception):
@@ -225,25 +228,16 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
         ("(header)", "", costs.header, ""),
         ("all, as sent", costs.native, costs.wire, saved(costs.native, costs.wire)),
     ]
-    parts = [f"Definitions, in {unit}", _table(("tool", "native", protocol, "saved"), definitions)]
+    parts = [f"Definitions, in {unit}\n{_table(('tool', 'native', protocol, 'saved'), definitions)}"]
     if costs.calls:
         calls: list[tuple[Any, ...]] = [astuple(call) for call in costs.calls]
         calls.append(("all", *map(sum, [*zip(*calls, strict=True)][1:])))
         calls = [(*call, saved(call[2], call[4])) for call in calls]
-        parts += [
-            "",
-            f"Calls, in {unit}",
-            _table(("tool", "arguments", "name+arguments", "tool_use", protocol, "saved"), calls),
-            "",
-            "arguments: the JSON only. tool_use: with type and id, as in a history.",
-            "name+arguments: the shortest native form; `saved` is relative to it.",
-        ]
-    parts += [
-        "",
-        f"In the manual, the example costs {costs.example} and the constraints cost {costs.constraints} "
-        f"{unit}.",
-    ]
-    return "\n".join(parts)
+        heads = ("tool", "arguments", "name+arguments", "tool_use", protocol, "saved")
+        parts += [f"Calls, in {unit}\n{_table(heads, calls)}", _NOTES]
+    example, constraints = costs.example, costs.constraints
+    parts.append(f"In the manual, the example costs {example} and the constraints cost {constraints} {unit}.")
+    return "\n\n".join(parts)
 
 
 def saved(native: int, wire: int) -> str:

@@ -126,11 +126,11 @@ def compact(
     if as_json and not only_plan:
         raise click.UsageError("--json needs --plan.")
     title = title_of(file)
-    given = _Conversation(read_text(file, "a conversation"), title)
+    conversation = _Conversation(read_text(file, "a conversation"), title)
     count = _counter(estimated, needed=max_tokens is not None)
     with blame(title):
         plan = plan_compaction(
-            given.messages,
+            conversation.messages,
             keep_recent_turns=keep_recent_turns,
             max_tokens=max_tokens,
             count=count,
@@ -158,14 +158,14 @@ def compact(
             where = f"{model} at {base_url}" if base_url else model
             raise UserError(f"{where}: {reason}") from error
     replaces = output and file != "-" and os.path.exists(output) and os.path.samefile(file, output)
-    if replaces and read_text(file, "") != given.text:
+    if replaces and read_text(file, "") != conversation.text:
         raise UserError(f"{output}: the file was changed in the meantime, so nothing was written")
     if summary:
-        _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
+        _write(output, conversation.format(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
         click.echo(f"{plural(old, 'turn')} summarised, {plural(kept, 'turn')} kept", err=True)
     else:
-        _write(output, given.text)
+        _write(output, conversation.text)
         why = f"{model} returned an empty summary" if plan.to_summarize else "no turn is old enough"
         click.echo(f"unchanged: {why}", err=True)
 
@@ -196,8 +196,8 @@ class _Conversation:
         else:
             raise UserError(f"{title}: expected {_EXPECTED}")
         for index, message in enumerate(self.messages):
-            if what := _foreign(message):
-                raise UserError(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
+            if reason := _why_not_a_message(message):
+                raise UserError(f"{title}: messages[{index}] {reason}; expected {_EXPECTED}")
 
     def _of_lines(self) -> Iterator[Any]:
         for number, line in enumerate(self.text.split("\n"), start=1):
@@ -206,7 +206,7 @@ class _Conversation:
                 self.lines[id(message)] = line.rstrip("\r")
                 yield message
 
-    def written(self, messages: Sequence[Any]) -> str:
+    def format(self, messages: Sequence[Any]) -> str:
         if self.lines or not self.text.strip():
             kept = (self.lines.get(id(one)) or _json(one, (",", ":")) for one in messages)
             return "".join(f"{line}\n" for line in kept)
@@ -217,7 +217,7 @@ class _Conversation:
         return _json(whole, separators, indented[1] if indented else None) + end
 
 
-def _foreign(message: object) -> str | None:
+def _why_not_a_message(message: object) -> str | None:
     """Why an object is not a message, if it is not. Anything else is checked with all messages."""
     if not isinstance(message, dict) or "role" in message:
         return None

@@ -78,13 +78,13 @@ def _write(
     print(text, flush=True)
     for call in schemas.parse(schemas.encode(name, arguments)).calls if schemas else ():
         for problem in call.problems:
-            said = problem.message.partition(" For example: ")[0]
-            click.echo(f"{place}: warning: {said}", err=True)
+            sentence = problem.message.partition(" For example: ")[0]
+            click.echo(f"{place}: warning: {sentence}", err=True)
         try:
             given = json.loads(arguments) if isinstance(arguments, str) else arguments
             same = json.loads(call.arguments) == given
         except (ValueError, RecursionError):  # a limit of `json`
             continue
         if not same:
-            said = "the types do not match the schema; the call will be parsed as"
-            click.echo(f"{place}: warning: {said} {call.arguments}", err=True)
+            warning = "the types do not match the schema; the call will be parsed as"
+            click.echo(f"{place}: warning: {warning} {call.arguments}", err=True)

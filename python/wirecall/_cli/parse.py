@@ -61,10 +61,7 @@ Examples:
 )
 @click.option("--in-reasoning", is_flag=True, help="The message starts inside reasoning.")
 @click.argument("file", default="-")
-@click.pass_context
 def parse(
-    ctx: click.Context,
-    /,
     tools_path: str | None,
     protocol: str,
     only_text: bool,
@@ -104,7 +101,7 @@ def parse(
     if is_text and options["code"] == "call":
         _hint_at_protocol(toolset, text.getvalue())
     if failed:
-        ctx.exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _parsed(parser: Parser, pieces: Iterable[str], truncated: bool | None) -> Iterator[list[Event]]:
