@@ -74,7 +74,6 @@ class _Case:
 
     @cached_property
     def call(self) -> str:
-        """The call as text."""
         return str(self.toolset().encode(self.tool, self.arguments))
 
     @property

@@ -5,10 +5,10 @@ import json
 import os
 import re
 import stat
-import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -243,19 +243,17 @@ def _json(value: object, separators: tuple[str, str], indent: str | None = None)
 def _write(path: str | None, text: str) -> None:
     """To standard output, or to a file, which is replaced atomically."""
     if path is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    with blame(path):
-        _replace(os.path.realpath(path), text.encode())
+        print(text, end="", flush=True)
+    else:
+        with blame(path):
+            _replace(os.path.realpath(path), text.encode())
 
 
 def _replace(path: str, data: bytes) -> None:
     """Writes a file atomically; a pipe or device is written to, because it cannot be replaced."""
     mode = os.stat(path).st_mode if os.path.exists(path) else None
     if mode is not None and not stat.S_ISREG(mode):
-        with open(path, "wb") as file:
-            file.write(data)
+        Path(path).write_bytes(data)
         return
     part = f"{path}.{os.getpid()}.part"
     # The temporary file must not be readable by more users than the final one.

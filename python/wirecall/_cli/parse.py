@@ -82,11 +82,9 @@ def parse(
     if not toolset.names and not toolset.segments(toolset.encode("name", {})):
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
     pieces = read_pieces(file, "a model's message")
+    batches: Iterable[Sequence[Event]] = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
     if whole:
-        message = toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning)
-        batches: Iterable[Sequence[Event]] = [message.items]
-    else:
-        batches = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
+        batches = [toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning).items]
     show = _show_whole if whole else _show_text if only_text else _show_events
     # The text of a message without calls may contain calls of another protocol.
     failed, is_text, text = False, bool(toolset.names) and not in_reasoning, io.StringIO()
