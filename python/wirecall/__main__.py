@@ -61,9 +61,8 @@ def _make_output_safe() -> None:
 
 def _forget_output() -> None:
     """Redirects standard output to the null device, so that the flush at exit cannot fail."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -45,9 +45,9 @@ def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0,
 
 
 def _check(make: _Make, marks: list[str], cases: int, seed: int) -> None:
-    given = sorted(_cases(make, marks, cases, Random(seed)), key=lambda case: len(repr(case)))
+    ordered = sorted(_cases(make, marks, cases, Random(seed)), key=lambda case: len(repr(case)))
     for name, law in LAWS.items():
-        for case in given:
+        for case in ordered:
             if _broken(law, case):
                 smallest = _shrunk(law, case)
                 raise AssertionError(f"{name}: {_broken(law, smallest)}\n{smallest.described()}")
@@ -83,9 +83,8 @@ class _Case:
     def described(self) -> str:
         shown = {name: getattr(self, name) for name in ("tool", "properties", "arguments")}
         lines = [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in shown.items()]
-        lines += [f"  text around the call: {self.before!r}, {self.after!r}"]
-        lines += [f"  untrusted text: {self.untrusted!r}"]
-        return "\n".join(lines)
+        around = f"  text around the call: {self.before!r}, {self.after!r}"
+        return "\n".join([*lines, around, f"  untrusted text: {self.untrusted!r}"])
 
 
 _FRAGMENTS = [

@@ -12,6 +12,7 @@ import os
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from hashlib import sha1
 from pathlib import Path
@@ -154,12 +155,7 @@ def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, c
 
 def native_definition(tool: Definition) -> dict[str, Any]:
     """The definition as an OpenAI chat tool."""
-    function: dict[str, Any] = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    function["parameters"] = tool.parameters
-    if tool.strict is not None:
-        function["strict"] = tool.strict
+    function = {key: value for key, value in tool._asdict().items() if value is not None}
     return {"type": "function", "function": function}
 
 
@@ -207,12 +203,10 @@ def tokenizer(encoding: str = ENCODING) -> Count:
 def cached_tokenizer() -> Count | None:
     """`tokenizer()` if its vocabulary is in tiktoken's cache, else None. Never uses the network."""
     directory = cache_directory()
-    if not directory or not Path(directory, sha1(_ADDRESS.encode()).hexdigest()).is_file():
-        return None
-    try:
-        return tokenizer()
-    except VocabularyError:
-        return None
+    if directory and Path(directory, sha1(_ADDRESS.encode()).hexdigest()).is_file():
+        with suppress(VocabularyError):
+            return tokenizer()
+    return None
 
 
 def cache_directory() -> str:

@@ -235,9 +235,8 @@ def _is_object(line: str) -> bool:
 
 def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
-    if _SURROGATE.search(text):
-        return json.dumps(value, separators=separators, indent=indent)
-    return text
+    has_surrogate = _SURROGATE.search(text)
+    return json.dumps(value, separators=separators, indent=indent) if has_surrogate else text
 
 
 def _write(path: str | None, text: str) -> None:
@@ -290,9 +289,8 @@ def _summarizer(
     except ImportError as error:
         raise UserError(f"{api} is not installed: pip install 'wirecall[{api}]'") from error
     variable = key_variable or f"{api.upper()}_API_KEY"
-    key = os.environ.get(variable)
-    if not key and base_url is not None and key_variable is None:
-        key = "none"  # a local server may need no key, but the SDK requires one
+    # A local server may need no key, but the SDK requires one.
+    key = os.environ.get(variable) or ("none" if base_url is not None and key_variable is None else "")
     if not key:
         raise UserError(f"the environment variable {variable} is not set; it must hold the API key")
     client = getattr(sdk, _CLIENTS[api])(api_key=key, base_url=base_url)
