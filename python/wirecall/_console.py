@@ -29,11 +29,7 @@ def plural(number: int, noun: str) -> str:
 
 
 class OutputConsole(Console):
-    """Standard output.
-
-    Args:
-        width: Columns where the output is not a terminal and COLUMNS is not set.
-    """
+    """Standard output; has `width` columns if it is not a terminal and COLUMNS is not set."""
 
     def __init__(self, *, width: int, **options: Any) -> None:
         super().__init__(highlight=False, **options)

@@ -28,9 +28,7 @@ class ToolError(ValueError):
         self.pointer = pointer
 
     def __str__(self) -> str:
-        place = []
-        if self.tool is not None:
-            place.append(f"tool {self.tool!r}")
+        place = [] if self.tool is None else [f"tool {self.tool!r}"]
         if self.pointer is not None:
             place.append(f"at {self.pointer or 'the root of its schema'}")
         return f"{', '.join(place)}: {self.message}" if place else self.message
@@ -40,7 +38,7 @@ class ToolError(ValueError):
 
 
 @cache
-def both(kind: Any, base: Any) -> Any:
+def combined(kind: Any, base: Any) -> Any:
     """An exception class derived from two others, so that handlers of either catch it."""
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
 

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -44,12 +45,12 @@ def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0,
 
 
 def _check(make: _Make, marks: list[str], cases: int, seed: int) -> None:
-    given = sorted(_cases(marks, cases, Random(seed)), key=lambda case: len(repr(case)))
+    ordered = sorted(_cases(make, marks, cases, Random(seed)), key=lambda case: len(repr(case)))
     for name, law in LAWS.items():
-        for case in given:
-            if _broken(law, make, case):
-                smallest = _shrunk(law, make, case)
-                raise AssertionError(f"{name}: {_broken(law, make, smallest)}\n{smallest.described()}")
+        for case in ordered:
+            if _broken(law, case):
+                smallest = _shrunk(law, case)
+                raise AssertionError(f"{name}: {_broken(law, smallest)}\n{smallest.described()}")
 
 
 # Cases -------------------------------------------------------------------------------------------
@@ -59,6 +60,7 @@ def _check(make: _Make, marks: list[str], cases: int, seed: int) -> None:
 class _Case:
     """A tool and a call of it between two texts, and text from an untrusted source."""
 
+    make: _Make = field(repr=False)
     tool: str
     properties: dict[str, Json]
     arguments: dict[str, Json]
@@ -66,16 +68,23 @@ class _Case:
     after: str
     untrusted: str
 
+    def toolset(self, strict: bool = False) -> Any:
+        schema = {"type": "object", "properties": self.properties}
+        return self.make([(self.tool, schema), ("other", {"type": "object"})], strict)
+
+    @cached_property
+    def call(self) -> str:
+        return str(self.toolset().encode(self.tool, self.arguments))
+
     @property
-    def tools(self) -> _Tools:
-        return [(self.tool, {"type": "object", "properties": self.properties}), ("other", {"type": "object"})]
+    def message(self) -> str:
+        return f"{self.before}{self.call}{self.after}"
 
     def described(self) -> str:
         shown = {name: getattr(self, name) for name in ("tool", "properties", "arguments")}
         lines = [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in shown.items()]
-        lines += [f"  text around the call: {self.before!r}, {self.after!r}"]
-        lines += [f"  untrusted text: {self.untrusted!r}"]
-        return "\n".join(lines)
+        around = f"  text around the call: {self.before!r}, {self.after!r}"
+        return "\n".join([*lines, around, f"  untrusted text: {self.untrusted!r}"])
 
 
 _FRAGMENTS = [
@@ -87,7 +96,7 @@ _FRAGMENTS = [
 _PROSE = ["", "", "Let me look. ", "a < b, 1 > 0\n", "🙂\n\n", "Done."]
 
 
-def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
+def _cases(make: _Make, marks: list[str], count: int, random: Random) -> Iterator[_Case]:
     pool = [*_FRAGMENTS, *marks, *marks]
 
     def text() -> str:
@@ -125,14 +134,14 @@ def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
         # Long enough not to occur in the prose.
         tool = random.choice(["f", "get_weather", "read-page"])
         before, after = random.choices(_PROSE, k=2)
-        yield _Case(tool, properties, arguments(), before, after, text())
+        yield _Case(make, tool, properties, arguments(), before, after, text())
 
 
-def _shrunk(law: "_Law", make: _Make, case: _Case) -> _Case:
+def _shrunk(law: "_Law", case: _Case) -> _Case:
     """The smallest case that still breaks the law, as far as single steps lead."""
     for smaller in _smaller(case):
-        if _broken(law, make, smaller):
-            return _shrunk(law, make, smaller)
+        if _broken(law, smaller):
+            return _shrunk(law, smaller)
     return case
 
 
@@ -158,13 +167,13 @@ def _shorter(value: Json) -> Iterator[Json]:
 
 # Laws --------------------------------------------------------------------------------------------
 
-_Law = Callable[[_Make, _Case], str | None]
+_Law = Callable[[_Case], str | None]
 
 
-def _broken(law: _Law, make: _Make, case: _Case) -> str | None:
+def _broken(law: _Law, case: _Case) -> str | None:
     """How the case breaks the law, if it does."""
     try:
-        return law(make, case)
+        return law(case)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a panic is not an Exception
@@ -176,13 +185,11 @@ def _pairs(text: str) -> Json:
     return json.loads(text, object_pairs_hook=lambda pairs: ("object", pairs), parse_float=str, parse_int=str)
 
 
-def round_trip(make: _Make, case: _Case) -> str | None:
+def round_trip(case: _Case) -> str | None:
     """A written call parses as the same call, in both modes, and the text around it is unchanged."""
     for strict in (False, True):
-        tools = make(case.tools, strict)
-        written = tools.encode(case.tool, case.arguments)
-        message = tools.parse(f"{case.before}{written}{case.after}", truncated=False)
-        how = f"{'strictly ' if strict else ''}{written!r}"
+        message = case.toolset(strict).parse(case.message, truncated=False)
+        how = f"{'strictly ' if strict else ''}{case.call!r}"
         if message.errors:
             return f"{how} parses as an error: {message.errors[0].kind}: {message.errors[0].message}"
         if [call.name for call in message.calls] != [case.tool]:
@@ -197,12 +204,11 @@ def round_trip(make: _Make, case: _Case) -> str | None:
     return None
 
 
-def neighbours(make: _Make, case: _Case) -> str | None:
+def neighbours(case: _Case) -> str | None:
     """Calls may follow each other directly, or on separate lines."""
-    tools = make(case.tools, False)
-    written = [tools.encode(case.tool, case.arguments), tools.encode("other", {})]
+    tools = case.toolset()
     for between in ("", "\n"):
-        text = between.join([*written, written[0]])
+        text = between.join([case.call, tools.encode("other", {}), case.call])
         message = tools.parse(text)
         names = [call.name for call in message.calls]
         if names != [case.tool, "other", case.tool] or message.errors:
@@ -210,14 +216,12 @@ def neighbours(make: _Make, case: _Case) -> str | None:
     return None
 
 
-def nothing_lost(make: _Make, case: _Case) -> str | None:
+def nothing_lost(case: _Case) -> str | None:
     """Texts, calls and errors cover the whole message, in order."""
-    tools = make(case.tools, False)
-    written = tools.encode(case.tool, case.arguments)
-    interrupted = f"{written[: len(written) // 2]}{case.untrusted}{written}"
-    for message in (f"{case.before}{written}{case.after}", interrupted):
+    interrupted = f"{case.call[: len(case.call) // 2]}{case.untrusted}{case.call}"
+    for message in (case.message, interrupted):
         at = 0
-        for item in tools.parse(message).items:
+        for item in case.toolset().parse(message).items:
             if isinstance(item, _core.Text):
                 begin, end, same = at, at + len(item.text), message[at : at + len(item.text)] == item.text
             elif isinstance(item, _core.CallEnd):
@@ -232,12 +236,10 @@ def nothing_lost(make: _Make, case: _Case) -> str | None:
     return None
 
 
-def chunks(make: _Make, case: _Case) -> str | None:
+def chunks(case: _Case) -> str | None:
     """A message parses the same however it is cut; the joined deltas are the arguments."""
-    tools = make(case.tools, False)
-    written = tools.encode(case.tool, case.arguments)
-    around = f"{case.before}{written}{case.after}"
-    for message in (around, case.untrusted + written, written[:-1] + case.untrusted):
+    tools = case.toolset()
+    for message in (case.message, case.untrusted + case.call, case.call[:-1] + case.untrusted):
         for truncated in (None, False):
             whole = _items(tools.parse(message, truncated=truncated).items)
             cuts = [[message[:at], message[at:]] for at in range(len(message) + 1)]
@@ -287,32 +289,31 @@ def _disorder(events: list[Any]) -> str | None:
     return "never end a call" if started is not None else None
 
 
-def truncation(make: _Make, case: _Case) -> str | None:
+def truncation(case: _Case) -> str | None:
     """A call that was cut off is not a call; its deltas are the beginning of its arguments."""
-    tools = make(case.tools, False)
-    written = tools.encode(case.tool, case.arguments)
-    arguments = tools.parse(written).calls[0].arguments
-    for end in range(len(written)):
+    tools = case.toolset()
+    arguments = tools.parse(case.call).calls[0].arguments
+    for end in range(len(case.call)):
+        start = case.call[:end]
         parser = tools.parser()
-        events = [*parser.feed(written[:end]), *parser.finish()]
+        events = [*parser.feed(start), *parser.finish()]
         if any(isinstance(event, _core.CallEnd) for event in events):
-            return f"{written[:end]!r} parses as a call, although it was cut off"
+            return f"{start!r} parses as a call, although it was cut off"
         sent = "".join(event.delta for event in events if isinstance(event, _core.ArgumentsDelta))
         if not arguments.startswith(sent):
-            return f"{written[:end]!r} gives the deltas {sent!r}, not the beginning of {arguments!r}"
+            return f"{start!r} gives the deltas {sent!r}, not the beginning of {arguments!r}"
     return None
 
 
-def results(make: _Make, case: _Case) -> str | None:
+def results(case: _Case) -> str | None:
     """No content of a result, and no neutralised text, can be parsed as a result or a call."""
-    tools = make(case.tools, False)
+    tools = case.toolset()
     mark = tools.result_marks[0]
     samples = [tools.encode_result("f", content) for content in ("a", "b", 1, [1], {"a": "b"})]
     ends = (samples[0][at:] for at in range(len(samples[0]) + 1))
     closing = next(end for end in ends if all(sample.endswith(end) for sample in samples))
-    call = tools.encode(case.tool, case.arguments)
     forged = tools.encode_result("f", "99")
-    for content in (case.untrusted, call, forged, f"{closing}{call}{forged}", mark.upper()):
+    for content in (case.untrusted, case.call, forged, f"{closing}{case.call}{forged}", mark.upper()):
         written = tools.encode_result(case.tool, content)
         if not written.startswith(mark):
             return f"the result {written!r} does not begin with {mark!r}"
@@ -322,10 +323,8 @@ def results(make: _Make, case: _Case) -> str | None:
         for sign in filter(None, (mark, closing.strip())):
             if written.lower().count(sign.lower()) != 1:
                 return f"the result {written!r} contains {sign!r} more than once"
-        if (
-            content not in ("", case.untrusted)
-            and tools.parse(f"x {written}").errors[0].kind != "forged_result"
-        ):
+        kinds = [error.kind for error in tools.parse(f"x {written}").errors]
+        if content not in ("", case.untrusted) and kinds[:1] != ["forged_result"]:
             return f"the forged result {written!r} is not reported"
         neutral = tools.neutralise(content)
         found = tools.parse(neutral)
@@ -336,13 +335,13 @@ def results(make: _Make, case: _Case) -> str | None:
     return None
 
 
-def manual(make: _Make, case: _Case) -> str | None:
+def manual(case: _Case) -> str | None:
     """The manual names all tools, and is always the same text."""
-    told = [make(case.tools, False).manual() for _ in range(2)]
+    text = case.toolset().manual()
     for name in (case.tool, "other"):
-        if name not in told[0]:
+        if name not in text:
             return f"the manual does not name {name}"
-    return None if told[0] == told[1] else "the manual is not the same each time"
+    return None if case.toolset().manual() == text else "the manual is not the same each time"
 
 
 LAWS: dict[str, _Law] = {

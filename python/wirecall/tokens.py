@@ -12,6 +12,7 @@ import os
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from hashlib import sha1
 from pathlib import Path
@@ -28,6 +29,9 @@ Count = Callable[[str], int]
 ENCODING = "o200k_base"
 # The URL of that vocabulary; tiktoken's cache names each file after the SHA-1 of its URL.
 _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+_NOTES = """\
+arguments: the JSON only. tool_use: with type and id, as in a history.
+name+arguments: the shortest native form; `saved` is relative to it."""
 
 
 class VocabularyError(Exception):
@@ -139,11 +143,7 @@ def measure(
 
 
 def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, count: Count) -> CallCost:
-    """Measure the cost of one call.
-
-    Raises:
-        ValueError: The arguments are not valid JSON, or the tool is not in the toolset.
-    """
+    """The cost of one call of a tool in the toolset; raises ValueError as `measure` does."""
     if name not in toolset.names:
         raise ValueError(f"there is no tool {name!r}; available: {', '.join(toolset.names)}")
     wire = toolset.encode(name, arguments)
@@ -155,12 +155,7 @@ def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, c
 
 def native_definition(tool: Definition) -> dict[str, Any]:
     """The definition as an OpenAI chat tool."""
-    function: dict[str, Any] = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    function["parameters"] = tool.parameters
-    if tool.strict is not None:
-        function["strict"] = tool.strict
+    function = {key: value for key, value in tool._asdict().items() if value is not None}
     return {"type": "function", "function": function}
 
 
@@ -208,12 +203,10 @@ def tokenizer(encoding: str = ENCODING) -> Count:
 def cached_tokenizer() -> Count | None:
     """`tokenizer()` if its vocabulary is in tiktoken's cache, else None. Never uses the network."""
     directory = cache_directory()
-    if not directory or not Path(directory, sha1(_ADDRESS.encode()).hexdigest()).is_file():
-        return None
-    try:
-        return tokenizer()
-    except VocabularyError:
-        return None
+    if directory and Path(directory, sha1(_ADDRESS.encode()).hexdigest()).is_file():
+        with suppress(VocabularyError):
+            return tokenizer()
+    return None
 
 
 def cache_directory() -> str:
@@ -229,25 +222,16 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
         ("(header)", "", costs.header, ""),
         ("all, as sent", costs.native, costs.wire, saved(costs.native, costs.wire)),
     ]
-    parts = [f"Definitions, in {unit}", _table(("tool", "native", protocol, "saved"), definitions)]
+    parts = [f"Definitions, in {unit}\n{_table(('tool', 'native', protocol, 'saved'), definitions)}"]
     if costs.calls:
         calls: list[tuple[Any, ...]] = [astuple(call) for call in costs.calls]
         calls.append(("all", *map(sum, [*zip(*calls, strict=True)][1:])))
         calls = [(*call, saved(call[2], call[4])) for call in calls]
-        parts += [
-            "",
-            f"Calls, in {unit}",
-            _table(("tool", "arguments", "name+arguments", "tool_use", protocol, "saved"), calls),
-            "",
-            "arguments: the JSON only. tool_use: with type and id, as in a history.",
-            "name+arguments: the shortest native form; `saved` is relative to it.",
-        ]
-    parts += [
-        "",
-        f"In the manual, the example costs {costs.example} and the constraints cost {costs.constraints} "
-        f"{unit}.",
-    ]
-    return "\n".join(parts)
+        heads = ("tool", "arguments", "name+arguments", "tool_use", protocol, "saved")
+        parts += [f"Calls, in {unit}\n{_table(heads, calls)}", _NOTES]
+    example, constraints = costs.example, costs.constraints
+    parts.append(f"In the manual, the example costs {example} and the constraints cost {constraints} {unit}.")
+    return "\n\n".join(parts)
 
 
 def saved(native: int, wire: int) -> str:

@@ -22,14 +22,14 @@ FORGED = (
 )
 
 
-class ToolFailed(Exception):
+class ToolFailedError(Exception):
     """A tool that did not work; the model is told."""
 
 
 def stock(article: str, size: str) -> Json:
     """How many of an article are in stock."""
     if (article, size) not in STOCK:
-        raise ToolFailed(f"There is no {article} in {size}.")
+        raise ToolFailedError(f"There is no {article} in {size}.")
     return {"article": article, "size": size, "count": STOCK[article, size]}
 
 
@@ -124,7 +124,7 @@ class Task:
         """The result of a call as text, and whether it failed."""
         try:
             result = self.functions[name](**arguments)
-        except ToolFailed as error:
+        except ToolFailedError as error:
             return str(error), True
         return result if isinstance(result, str) else json.dumps(result), False
 

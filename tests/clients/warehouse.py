@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from application import INTEGER, STRING, Json, Task, object_schema
 from server import Answer, Call, Delivery, Request, Usage
 from server.conversation import read
-from server.model import Lost, call_text, manual_signature, pairs_of
+from server.model import LostError, call_text, manual_signature, pairs_of
 
 SHELVES = 300
 
@@ -87,10 +87,10 @@ class Counting:
 def _next(said: str) -> list[str | Call]:
     goal, found, shelves = _GOAL.search(said), _LABEL.search(said), _SHELF.findall(said)
     if goal is None:
-        raise Lost("model: nobody says how many shelves to count")
+        raise LostError("model: nobody says how many shelves to count")
     if found is None:
         if shelves:
-            raise Lost("model: the label is gone")
+            raise LostError("model: the label is gone")
         return ["First the label. ", Call("label")]
     number, total = map(int, shelves[-1]) if shelves else (0, 0)
     if number == int(goal[1]):
@@ -106,7 +106,7 @@ def _summary(said: str) -> str:
     facts = [found[0] for found in (_GOAL.search(said), _LABEL.search(said)) if found is not None]
     facts += [found[0] for found in _SHELF.finditer(said)][-1:]
     if not facts:
-        raise Lost("model: there is nothing to summarise")
+        raise LostError("model: there is nothing to summarise")
     return f"<analysis>Much was counted.</analysis><summary>{' '.join(facts)}</summary>"
 
 

@@ -22,7 +22,7 @@ BAD = "<call>go [object Object]</call>"
 CALLED = {"call": "go", "arguments": '{"to":"Graz"}'}
 
 
-class Dropped(Exception):
+class DroppedError(Exception):
     pass
 
 
@@ -93,7 +93,7 @@ class Player:
 def _chunks(answer: Answer) -> Iterator[bytes]:
     yield from answer.chunks
     if answer.drops:
-        raise Dropped
+        raise DroppedError
 
 
 def event(**data: object) -> bytes:
@@ -143,8 +143,8 @@ def test_the_first_answer_decides(is_async: bool) -> None:
     assert json.loads(whole)["parts"] == [CALLED]
     assert first(Answer()) is Handover.STREAM
     assert first(Answer(b"{}", status=302)) is Handover.UNREAD
-    with pytest.raises(Dropped):
-        first(Dropped())
+    with pytest.raises(DroppedError):
+        first(DroppedError())
 
 
 @both
@@ -164,7 +164,7 @@ def test_the_body_of_an_error_is_read_for_what_it_refuses(is_async: bool) -> Non
 def test_a_broken_stream_is_closed_and_its_error_raised(is_async: bool) -> None:
     answer = Answer(event(text="Hi <call>go to="), drops=True)
     source = Player(answer, is_async=is_async)
-    with pytest.raises(Dropped):
+    with pytest.raises(DroppedError):
         streamed(source)
     assert answer.closed == 1
 

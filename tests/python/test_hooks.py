@@ -273,7 +273,7 @@ def test_tokens_saved_are_told_where_they_can_be_counted(monkeypatch: pytest.Mon
 # --- streams that fail
 
 
-class Dropped(Exception):
+class DroppedError(Exception):
     pass
 
 
@@ -281,7 +281,7 @@ def dropping(closed: list[str]) -> Any:
     def stream(request: Any) -> Iterator[Any]:
         try:
             yield from chunks(["A ", "<call>get city=U"])[:-1]
-            raise Dropped
+            raise DroppedError
         finally:
             closed.append("yes")
 
@@ -291,7 +291,7 @@ def dropping(closed: list[str]) -> Any:
 def test_a_stream_that_drops() -> None:
     closed: list[str] = []
     events = []
-    with pytest.raises(Dropped):
+    with pytest.raises(DroppedError):
         events.extend(wirecall.compact_tools().wrap_stream(dropping(closed), REQUEST))
     [state] = accumulated(events).values()
     assert state["content"] == "A "
@@ -301,7 +301,7 @@ def test_a_stream_that_drops() -> None:
 
 def test_a_drop_says_more_than_the_call_that_it_cut_off() -> None:
     tools = wirecall.compact_tools(on_error="raise")
-    with pytest.raises(Dropped):
+    with pytest.raises(DroppedError):
         list(tools.wrap_stream(dropping([]), REQUEST))
 
     async def run() -> None:
@@ -312,7 +312,7 @@ def test_a_drop_says_more_than_the_call_that_it_cut_off() -> None:
         async for _ in tools.awrap_stream(stream, REQUEST):
             pass
 
-    with pytest.raises(Dropped):
+    with pytest.raises(DroppedError):
         asyncio.run(run())
 
 
@@ -328,7 +328,7 @@ def test_an_async_stream_that_drops() -> None:
         async for event in wirecall.compact_tools().awrap_stream(stream, REQUEST):
             events.append(event)
 
-    with pytest.raises(Dropped):
+    with pytest.raises(DroppedError):
         asyncio.run(run())
     [state] = accumulated(events).values()
     assert state["content"] == "A "

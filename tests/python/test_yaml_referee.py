@@ -31,7 +31,7 @@ REFUSED = re.compile(
 )
 
 
-class Unlike(Exception):
+class UnlikeError(Exception):
     """A mapping that is no JSON object."""
 
 
@@ -47,11 +47,11 @@ def core(node: Node) -> Any:
         members: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
-                raise Unlike
+                raise UnlikeError
             said = core(value)
             # The same again is ignored.
             if exact(members.setdefault(key.value, said)) != exact(said):
-                raise Unlike
+                raise UnlikeError
         return members
     if isinstance(node, SequenceNode):
         return [core(item) for item in node.value]

@@ -5,10 +5,10 @@ import json
 import os
 import re
 import stat
-import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -16,7 +16,7 @@ import click
 from wirecall import tokens as vocabularies
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import apis
-from wirecall._cli.inputs import Failure, blame, load_json, read_text, title_of
+from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
@@ -26,6 +26,7 @@ from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
 # The client class of each SDK. The base class of its errors has the same name with `Error`.
 _CLIENTS = {"openai": "OpenAI", "anthropic": "Anthropic"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a message on each line'
 
 
@@ -125,11 +126,11 @@ def compact(
     if as_json and not only_plan:
         raise click.UsageError("--json needs --plan.")
     title = title_of(file)
-    given = _Conversation(read_text(file, "a conversation"), title)
+    conversation = _Conversation(read_text(file, "a conversation"), title)
     count = _counter(estimated, needed=max_tokens is not None)
     with blame(title):
         plan = plan_compaction(
-            given.messages,
+            conversation.messages,
             keep_recent_turns=keep_recent_turns,
             max_tokens=max_tokens,
             count=count,
@@ -155,18 +156,16 @@ def compact(
         except (SummaryError, errors) as error:
             reason = textwrap.shorten(printable(with_cause(error)), 500, placeholder=" …")
             where = f"{model} at {base_url}" if base_url else model
-            raise Failure(f"{where}: {reason}") from error
-    replaces = (
-        output is not None and file != "-" and os.path.exists(output) and os.path.samefile(file, output)
-    )
-    if replaces and read_text(file, "") != given.text:
-        raise Failure(f"{output}: the file was changed in the meantime, so nothing was written")
+            raise UserError(f"{where}: {reason}") from error
+    replaces = output and file != "-" and os.path.exists(output) and os.path.samefile(file, output)
+    if replaces and read_text(file, "") != conversation.text:
+        raise UserError(f"{output}: the file was changed in the meantime, so nothing was written")
     if summary:
-        _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
+        _write(output, conversation.format(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
         click.echo(f"{plural(old, 'turn')} summarised, {plural(kept, 'turn')} kept", err=True)
     else:
-        _write(output, given.text)
+        _write(output, conversation.text)
         why = f"{model} returned an empty summary" if plan.to_summarize else "no turn is old enough"
         click.echo(f"unchanged: {why}", err=True)
 
@@ -179,39 +178,35 @@ class _Conversation:
         # For JSON lines: the line of each message, by the message's id().
         self.lines: dict[int, str] = {}
         self.body: dict[str, Any] = {}
-        known = [api.messages_key for api in apis().values()]
         try:
             loaded = load_json(text, title, _EXPECTED)
-        except Failure as failure:
+        except UserError as failure:
             is_json = not isinstance(failure.__cause__, json.JSONDecodeError)
             if is_json or not _is_object(text.lstrip().partition("\n")[0]):
                 raise
             loaded = None
+        body = loaded if isinstance(loaded, dict) else {}
+        keys = [api.messages_key for api in apis().values() if isinstance(body.get(api.messages_key), list)]
         if isinstance(loaded, list):
             self.messages = loaded
-        elif isinstance(loaded, dict) and (
-            keys := [key for key in known if isinstance(loaded.get(key), list)]
-        ):
-            self.body, self.key, self.messages = loaded, keys[0], loaded[keys[0]]
-        elif loaded is None or (isinstance(loaded, dict) and ("role" in loaded or "type" in loaded)):
-            self.messages = self._of_lines()
+        elif keys:
+            self.body, self.key, self.messages = body, keys[0], body[keys[0]]
+        elif loaded is None or "role" in body or "type" in body:
+            self.messages = [*self._of_lines()]
         else:
-            raise Failure(f"{title}: expected {_EXPECTED}")
+            raise UserError(f"{title}: expected {_EXPECTED}")
         for index, message in enumerate(self.messages):
-            if what := _foreign(message):
-                raise Failure(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
+            if reason := _why_not_a_message(message):
+                raise UserError(f"{title}: messages[{index}] {reason}; expected {_EXPECTED}")
 
-    def _of_lines(self) -> list[Any]:
-        messages = []
+    def _of_lines(self) -> Iterator[Any]:
         for number, line in enumerate(self.text.split("\n"), start=1):
-            if not line.strip():
-                continue
-            message = load_json(line, self.title, _EXPECTED, line=number)
-            messages.append(message)
-            self.lines[id(message)] = line.rstrip("\r")
-        return messages
+            if line.strip():
+                message = load_json(line, self.title, _EXPECTED, line=number)
+                self.lines[id(message)] = line.rstrip("\r")
+                yield message
 
-    def written(self, messages: Sequence[Any]) -> str:
+    def format(self, messages: Sequence[Any]) -> str:
         if self.lines or not self.text.strip():
             kept = (self.lines.get(id(one)) or _json(one, (",", ":")) for one in messages)
             return "".join(f"{line}\n" for line in kept)
@@ -222,7 +217,7 @@ class _Conversation:
         return _json(whole, separators, indented[1] if indented else None) + end
 
 
-def _foreign(message: object) -> str | None:
+def _why_not_a_message(message: object) -> str | None:
     """Why an object is not a message, if it is not. Anything else is checked with all messages."""
     if not isinstance(message, dict) or "role" in message:
         return None
@@ -240,29 +235,24 @@ def _is_object(line: str) -> bool:
 
 def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate
-        return json.dumps(value, separators=separators, indent=indent)
-    return text
+    has_surrogate = _SURROGATE.search(text)
+    return json.dumps(value, separators=separators, indent=indent) if has_surrogate else text
 
 
 def _write(path: str | None, text: str) -> None:
     """To standard output, or to a file, which is replaced atomically."""
     if path is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    with blame(path):
-        _replace(os.path.realpath(path), text.encode())
+        print(text, end="", flush=True)
+    else:
+        with blame(path):
+            _replace(os.path.realpath(path), text.encode())
 
 
 def _replace(path: str, data: bytes) -> None:
     """Writes a file atomically; a pipe or device is written to, because it cannot be replaced."""
     mode = os.stat(path).st_mode if os.path.exists(path) else None
     if mode is not None and not stat.S_ISREG(mode):
-        with open(path, "wb") as file:
-            file.write(data)
+        Path(path).write_bytes(data)
         return
     part = f"{path}.{os.getpid()}.part"
     # The temporary file must not be readable by more users than the final one.
@@ -287,7 +277,7 @@ def _counter(estimated: bool, *, needed: bool) -> Count:
     try:
         return vocabularies.tokenizer()
     except vocabularies.VocabularyError as error:
-        raise Failure(f"{error} Or use --estimate.") from error
+        raise UserError(f"{error} Or use --estimate.") from error
 
 
 def _summarizer(
@@ -297,13 +287,12 @@ def _summarizer(
     try:
         sdk = importlib.import_module(api)
     except ImportError as error:
-        raise Failure(f"{api} is not installed: pip install 'wirecall[{api}]'") from error
+        raise UserError(f"{api} is not installed: pip install 'wirecall[{api}]'") from error
     variable = key_variable or f"{api.upper()}_API_KEY"
-    key = os.environ.get(variable)
-    if not key and base_url is not None and key_variable is None:
-        key = "none"  # a local server may need no key, but the SDK requires one
+    # A local server may need no key, but the SDK requires one.
+    key = os.environ.get(variable) or ("none" if base_url is not None and key_variable is None else "")
     if not key:
-        raise Failure(f"the environment variable {variable} is not set; it must hold the API key")
+        raise UserError(f"the environment variable {variable} is not set; it must hold the API key")
     client = getattr(sdk, _CLIENTS[api])(api_key=key, base_url=base_url)
     click.get_current_context().call_on_close(client.close)
     return summarizer(client, model=model, max_tokens=max_tokens), getattr(sdk, f"{_CLIENTS[api]}Error")

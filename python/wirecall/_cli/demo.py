@@ -310,9 +310,8 @@ def _table(tallies: list[Tally], totals: list[Tally], unit: str) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("example")
     styles = {"calls": "cyan", "repairs": "yellow", "errors": "red"}
-    for heading in (*styles, f"native {unit}", "wire", "saved"):
+    for heading, style in {**styles, f"native {unit}": "", "wire": "", "saved": ""}.items():
         # Without a width, rich measures the column as if it wrapped.
-        style = styles.get(heading)
         table.add_column(heading, justify="right", style=style, no_wrap=True, min_width=len(heading))
     for tally in tallies:
         table.add_row(*_row(tally))

@@ -74,16 +74,17 @@ def _write(
             raise ValueError(f"there is no tool {name!r}; {hint}: {', '.join(toolset.names)}")
         toolset.encode(name, {})
     with blame(place):
-        print(toolset.encode(name, arguments), flush=True)
+        text = toolset.encode(name, arguments)
+    print(text, flush=True)
     for call in schemas.parse(schemas.encode(name, arguments)).calls if schemas else ():
         for problem in call.problems:
-            said = problem.message.partition(" For example: ")[0]
-            click.echo(f"{place}: warning: {said}", err=True)
+            sentence = problem.message.partition(" For example: ")[0]
+            click.echo(f"{place}: warning: {sentence}", err=True)
         try:
             given = json.loads(arguments) if isinstance(arguments, str) else arguments
             same = json.loads(call.arguments) == given
         except (ValueError, RecursionError):  # a limit of `json`
             continue
         if not same:
-            said = "the types do not match the schema; the call will be parsed as"
-            click.echo(f"{place}: warning: {said} {call.arguments}", err=True)
+            warning = "the types do not match the schema; the call will be parsed as"
+            click.echo(f"{place}: warning: {warning} {call.arguments}", err=True)

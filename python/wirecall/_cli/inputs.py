@@ -15,7 +15,7 @@ _END = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
 _CHUNK_BYTES = 1 << 16
 
 
-class Failure(click.ClickException):
+class UserError(click.ClickException):
     """An error that the user can fix."""
 
     exit_code = 2
@@ -23,13 +23,13 @@ class Failure(click.ClickException):
 
 @contextmanager
 def blame(place: str) -> Iterator[None]:
-    """Turns the caller's mistakes and unusable files into a `Failure` that names the place."""
+    """Turns the caller's mistakes and unusable files into a `UserError` that names the place."""
     try:
         yield
     except OSError as error:
-        raise Failure(f"{place}: {error.strerror or error}") from error
+        raise UserError(f"{place}: {error.strerror or error}") from error
     except (ValueError, TypeError) as error:  # a ToolError is a ValueError
-        raise Failure(f"{place}: {error}") from error
+        raise UserError(f"{place}: {error}") from error
 
 
 def reject_shared_stdin(*paths: str | None) -> None:
@@ -45,7 +45,7 @@ def open_file(path: str, expected: str) -> IO[bytes]:
     """A file, or standard input; at a terminal, says what input is `expected`."""
     if path == "-":
         if sys.stdin is None:
-            raise Failure("standard input is closed")
+            raise UserError("standard input is closed")
         if sys.stdin.isatty():
             click.echo(f"wirecall: reading {expected} from the terminal; {_END} ends it", err=True)
     with blame(path):
@@ -59,7 +59,7 @@ def read_text(path: str, expected: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Failure(f"{title_of(path)}: byte {error.start} is not valid UTF-8") from error
+        raise UserError(f"{title_of(path)}: byte {error.start} is not valid UTF-8") from error
 
 
 def read_pieces(path: str, expected: str) -> Iterator[str]:
@@ -87,23 +87,25 @@ def read_calls(path: str) -> Iterator[tuple[str, str, Any]]:
                 call = load_json(line, title, expected, line=number)
                 place = f"{title}, line {number}"
                 if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-                    raise Failure(f"{place}: expected {expected}")
+                    raise UserError(f"{place}: expected {expected}")
                 yield place, call["name"], call.get("arguments", {})
 
 
 def load_json(text: str, title: str, expected: str, *, line: int | None = None) -> Any:
     """The value of JSON text: a whole file, or one `line` of it (from 1)."""
     if not text.strip():
-        raise Failure(f"{title} is empty. Expected {expected}")
+        raise UserError(f"{title} is empty. Expected {expected}")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise invalid_json(error, title, expected, line) from error
     except (ValueError, RecursionError) as error:  # an integer of thousands of digits; nested too deeply
         place = title if line is None else f"{title}, line {line}"
-        raise Failure(f"{place}: this JSON cannot be read: {error}") from error
+        raise UserError(f"{place}: this JSON cannot be read: {error}") from error
 
 
-def invalid_json(error: json.JSONDecodeError, title: str, expected: str, line: int | None = None) -> Failure:
+def invalid_json(
+    error: json.JSONDecodeError, title: str, expected: str, line: int | None = None
+) -> UserError:
     place = f"{title}, line {line or error.lineno}, column {error.colno}"
-    return Failure(f"{place}: not valid JSON: {error.msg}. Expected {expected}")
+    return UserError(f"{place}: not valid JSON: {error.msg}. Expected {expected}")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from wirecall._cli.inputs import Failure, title_of
+from wirecall._cli.inputs import UserError, title_of
 from wirecall._cli.options import load_toolset, manual_options, protocol_option, tools_option
 
 
@@ -26,5 +26,5 @@ def manual(tools_path: str, protocol: str, header: str | None, **options: Any) -
     """Print the manual: the text that describes the tools to a model."""
     toolset = load_toolset(tools_path, protocol, **options)
     if not toolset.names:
-        raise Failure(f"{title_of(tools_path)}: the list of tools is empty, so there is no manual to print")
+        raise UserError(f"{title_of(tools_path)}: the list of tools is empty, so there is no manual to print")
     print(toolset.manual(header=header), flush=True)

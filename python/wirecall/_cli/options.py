@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from wirecall import PROTOCOLS, Toolset
-from wirecall._cli.inputs import Failure, blame, load_json, read_text, title_of
+from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
 
 _TOOLS = 'a JSON list of tools, or {"tools": […]}'
 
@@ -62,9 +62,9 @@ def load_tools(path: str) -> list[Any]:
     loaded = load_json(read_text(path, _TOOLS), title_of(path), _TOOLS)
     tools = loaded.get("tools") if isinstance(loaded, dict) else loaded
     if not isinstance(tools, list):
-        raise Failure(f"{title_of(path)}: expected {_TOOLS}")
+        raise UserError(f"{title_of(path)}: expected {_TOOLS}")
     if any(isinstance(tool, dict) and "role" in tool and "name" not in tool for tool in tools):
-        raise Failure(f"{title_of(path)}: this is a list of messages; expected {_TOOLS}")
+        raise UserError(f"{title_of(path)}: this is a list of messages; expected {_TOOLS}")
     return tools
 
 

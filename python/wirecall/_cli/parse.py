@@ -61,10 +61,7 @@ Examples:
 )
 @click.option("--in-reasoning", is_flag=True, help="The message starts inside reasoning.")
 @click.argument("file", default="-")
-@click.pass_context
 def parse(
-    ctx: click.Context,
-    /,
     tools_path: str | None,
     protocol: str,
     only_text: bool,
@@ -85,11 +82,9 @@ def parse(
     if not toolset.names and not toolset.segments(toolset.encode("name", {})):
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
     pieces = read_pieces(file, "a model's message")
+    batches: Iterable[Sequence[Event]] = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
     if whole:
-        message = toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning)
-        batches: Iterable[Sequence[Event]] = [message.items]
-    else:
-        batches = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
+        batches = [toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning).items]
     show = _show_whole if whole else _show_text if only_text else _show_events
     # The text of a message without calls may contain calls of another protocol.
     failed, is_text, text = False, bool(toolset.names) and not in_reasoning, io.StringIO()
@@ -104,7 +99,7 @@ def parse(
     if is_text and options["code"] == "call":
         _hint_at_protocol(toolset, text.getvalue())
     if failed:
-        ctx.exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _parsed(parser: Parser, pieces: Iterable[str], truncated: bool | None) -> Iterator[list[Event]]:

@@ -7,7 +7,7 @@ import click
 
 from wirecall import Toolset
 from wirecall import tokens as counting
-from wirecall._cli.inputs import Failure, blame, read_calls, reject_shared_stdin, title_of
+from wirecall._cli.inputs import UserError, blame, read_calls, reject_shared_stdin, title_of
 from wirecall._cli.options import load_tools, manual_options, protocol_option, tools_option
 from wirecall._cli.outputs import to_json
 
@@ -54,7 +54,7 @@ def tokens(
     try:
         count: counting.Count = len if characters else counting.tokenizer(encoding)
     except counting.VocabularyError as error:
-        raise Failure(f"{error} Or use --characters.") from error
+        raise UserError(f"{error} Or use --characters.") from error
     with blame(title_of(tools_path)):
         toolset = Toolset(tools, protocol=protocol)
         costs = counting.measure(tools, count=count, protocol=protocol, **options)

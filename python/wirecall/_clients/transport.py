@@ -17,7 +17,7 @@ from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
 from wirecall._clients.driver import Driver, Handover, Head, run_generator
 from wirecall._sync import run
-from wirecall.errors import both
+from wirecall.errors import combined
 
 # Headers about how the old body was transferred.
 _OF_THE_OLD_BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
@@ -46,7 +46,7 @@ class HttpRewriter:
             return error
         try:
             kind: Any = type(error)
-            joined = both(kind, self._error)
+            joined = combined(kind, self._error)
             twin: Exception = joined.__new__(joined, *error.args)
         except TypeError:
             return error

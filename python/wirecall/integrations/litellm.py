@@ -18,7 +18,7 @@ from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._sync import run
-from wirecall.errors import ToolError, both
+from wirecall.errors import ToolError, combined
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -251,7 +251,7 @@ class _ModelExchange(DictExchange):
     def raised(self, error: Exception) -> Exception:
         """The error, of its own type and of one that litellm lets through and does not try again."""
         kind: Any = type(error)
-        joined = both(kind, litellm.BadRequestError)
+        joined = combined(kind, litellm.BadRequestError)
         raised: Exception = joined.__new__(joined)
         litellm.BadRequestError.__init__(raised, str(error), self._model, self._name)
         vars(raised).update(vars(error))

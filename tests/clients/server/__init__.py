@@ -4,10 +4,10 @@ It plays scripts or asks a model, records requests, checks them as a strict prov
 demand.
 """
 
-from .answers import Answer, Call, Delivery, Failure, Raw, Refusal, Refused, Reply, Thinking, Usage
+from .answers import Answer, Call, Delivery, Failure, Raw, Refusal, RefusedError, Reply, Thinking, Usage
 from .app import Request, Script, Server, serve
 from .erring import Asked, ErringModel, Slip
-from .model import Lost, NativeModel, Seen, Step, TextModel
+from .model import LostError, NativeModel, Seen, Step, TextModel
 
 __all__ = [
     "Answer",
@@ -16,11 +16,11 @@ __all__ = [
     "Delivery",
     "ErringModel",
     "Failure",
-    "Lost",
+    "LostError",
     "NativeModel",
     "Raw",
     "Refusal",
-    "Refused",
+    "RefusedError",
     "Reply",
     "Request",
     "Script",

@@ -118,7 +118,7 @@ class Answer:
 Reply = Answer | Failure | Raw
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A request that a strict provider would not take."""
 
     def __init__(

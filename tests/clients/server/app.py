@@ -12,7 +12,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from . import chat, messages, responses
-from .answers import Answer, Delivery, Failure, Json, Raw, Refused, Reply, compact, new_id
+from .answers import Answer, Delivery, Failure, Json, Raw, RefusedError, Reply, compact, new_id
 from .delivery import Event, chunks, stream
 
 Api = Literal["chat", "responses", "messages", "count_tokens"]
@@ -120,7 +120,7 @@ class Server:
                 request.json = _body(request)
                 if self._checks:
                     self._check(request, beta=http.query.get("beta") == "true" or "anthropic-beta" in headers)
-            except Refused as refused:
+            except RefusedError as refused:
                 request.refused = str(refused)
                 request.reply = refused.failure
             else:
@@ -140,16 +140,16 @@ class Server:
         for key in ("stop", "stop_sequences"):
             if self._refuses_stop and request.json.get(key):
                 message = f"Unsupported parameter: '{key}' is not supported with this model."
-                raise Refused(message, key, code="unsupported_parameter")
+                raise RefusedError(message, key, code="unsupported_parameter")
         if request.api in ("messages", "count_tokens"):
             if not headers.get("x-api-key") and not headers.get("authorization"):
-                raise Refused("x-api-key header is required", status=401)
+                raise RefusedError("x-api-key header is required", status=401)
             if not headers.get("anthropic-version"):
-                raise Refused("anthropic-version: header is required")
+                raise RefusedError("anthropic-version: header is required")
             messages.check(request.json, beta=beta, counting=request.api == "count_tokens")
             return
         if not headers.get("authorization", "").startswith("Bearer "):
-            raise Refused("You didn't provide an API key.", status=401)
+            raise RefusedError("You didn't provide an API key.", status=401)
         if request.api == "chat":
             chat.check(request.json, alternate=self._alternate)
         else:
@@ -170,7 +170,7 @@ class Server:
                 source = self._script[self._played]
                 self._played += 1
             return source(request) if callable(source) else source
-        except Refused as refused:
+        except RefusedError as refused:
             request.refused = str(refused)
             return refused.failure
         except Exception as error:
@@ -246,9 +246,9 @@ def _body(request: Request) -> Json:
         body = json.loads(request.body)
     except ValueError:
         message = "We could not parse the JSON body of your request."
-        raise Refused(message, status=400) from None
+        raise RefusedError(message, status=400) from None
     if not isinstance(body, dict):
-        raise Refused("The body of the request must be a JSON object.")
+        raise RefusedError("The body of the request must be a JSON object.")
     return body
 
 

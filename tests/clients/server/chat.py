@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Any
 
 from . import checks
-from .answers import Answer, Call, Failure, Json, Part, Refusal, Refused, Thinking, new_id, pieces
+from .answers import Answer, Call, Failure, Json, Part, Refusal, RefusedError, Thinking, new_id, pieces
 from .checks import OPENAI_NAME, openai_refused
 from .delivery import Event
 
@@ -78,27 +78,27 @@ FINISH = {"refusal": "stop", "stop_sequence": "stop", "pause_turn": "stop"}
 
 
 def check(body: Json, *, alternate: bool = False) -> None:
-    """Raises `Refused` as the API would; with `alternate` as the templates of many open models would, too."""
+    """Raises `RefusedError` as the API would; with `alternate`, as templates of many open models would."""
     for key in checks.unknown_keys(body, KEYS):
-        raise Refused(f"Unknown parameter: '{key}'.", key, code="unknown_parameter")
+        raise RefusedError(f"Unknown parameter: '{key}'.", key, code="unknown_parameter")
     checks.text(body.get("model"), "model", openai_refused, empty=False)
     _messages(checks.sequence(body.get("messages"), "messages", openai_refused), alternate)
     names = _tools(body)
     choice = body.get("tool_choice")
     for key in ("tool_choice", "parallel_tool_calls"):
         if body.get(key) is not None and not names:
-            raise Refused(f"'{key}' is only allowed when 'tools' are specified.", key)
+            raise RefusedError(f"'{key}' is only allowed when 'tools' are specified.", key)
     if isinstance(choice, dict) and choice.get("type") == "function":
         named = checks.mapping(choice.get("function"), "tool_choice.function", openai_refused).get("name")
         if named not in names:
-            raise Refused(f"Tool choice '{named}' not found in 'tools' parameter.", "tool_choice")
+            raise RefusedError(f"Tool choice '{named}' not found in 'tools' parameter.", "tool_choice")
     elif isinstance(choice, str) and choice not in ("auto", "none", "required"):
         raise openai_refused("supported values are: 'none', 'auto', and 'required'.", "tool_choice")
     if body.get("function_call") is not None and "functions" not in body:
-        raise Refused("'function_call' is only allowed when 'functions' are specified.", "function_call")
+        raise RefusedError("'function_call' is only allowed when 'functions' are specified.", "function_call")
     if body.get("stream_options") is not None and not body.get("stream"):
         message = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-        raise Refused(message, "stream_options")
+        raise RefusedError(message, "stream_options")
     stop(body.get("stop"))
     for key in ("n", "max_tokens", "max_completion_tokens"):
         if body.get(key) is not None:
@@ -126,7 +126,7 @@ def _tools(body: Json) -> list[str]:
                     f"'{kind}'. Supported values are: 'function' and 'custom'.", f"{path}.type"
                 )
             for key in checks.unknown_keys(tool, ("type", kind, "cache_control")):
-                raise Refused(
+                raise RefusedError(
                     f"Unknown parameter: '{path}.{key}'.", f"{path}.{key}", code="unknown_parameter"
                 )
             inner = checks.mapping(tool.get(kind), f"{path}.{kind}", openai_refused)
@@ -145,7 +145,7 @@ def _tools(body: Json) -> list[str]:
 def definition(tool: Json, path: str, *, keys: Sequence[str]) -> str:
     """The name of a checked definition of a function."""
     for key in checks.unknown_keys(checks.mapping(tool, path, openai_refused), keys):
-        raise Refused(f"Unknown parameter: '{path}.{key}'.", f"{path}.{key}", code="unknown_parameter")
+        raise RefusedError(f"Unknown parameter: '{path}.{key}'.", f"{path}.{key}", code="unknown_parameter")
     if tool.get("description") is not None:
         checks.text(tool["description"], f"{path}.description", openai_refused)
     if tool.get("parameters") is not None:
@@ -163,7 +163,9 @@ def _messages(messages: Sequence[Any], alternate: bool) -> None:
             roles = ", ".join(f"'{name}'" for name in MESSAGE_KEYS)
             raise openai_refused(f"'{role}'. Supported values are: {roles}.", f"{path}.role")
         for key in checks.unknown_keys(message, MESSAGE_KEYS[role]):
-            raise Refused(f"Unknown parameter: '{path}.{key}'.", f"{path}.{key}", code="unknown_parameter")
+            raise RefusedError(
+                f"Unknown parameter: '{path}.{key}'.", f"{path}.{key}", code="unknown_parameter"
+            )
         if waiting and role != "tool":
             raise _unanswered(waiting, path)
         if role in ("system", "developer") and before not in ("system", "developer"):
@@ -177,7 +179,7 @@ def _messages(messages: Sequence[Any], alternate: bool) -> None:
                 text = (
                     "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
                 )
-                raise Refused(f"Invalid parameter: {text}", f"{path}.role")
+                raise RefusedError(f"Invalid parameter: {text}", f"{path}.role")
             del waiting[message["tool_call_id"]]
         if message.get("tool_calls") is not None:
             waiting = _calls(message["tool_calls"], f"{path}.tool_calls")
@@ -186,8 +188,8 @@ def _messages(messages: Sequence[Any], alternate: bool) -> None:
         raise _unanswered(waiting, f"messages[{len(messages) - 1}]")
 
 
-def _unanswered(waiting: dict[str, None], path: str) -> Refused:
-    return Refused(
+def _unanswered(waiting: dict[str, None], path: str) -> RefusedError:
+    return RefusedError(
         "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
         f"'tool_call_id'. The following tool_call_ids did not have response messages: {', '.join(waiting)}",
         f"{path}.role",

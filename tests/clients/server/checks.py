@@ -1,24 +1,24 @@
-"""What the dialects' checks share: shapes, names, schemas. Each raises `Refused`, in the words of the API."""
+"""Checks of shapes, names and schemas shared by all APIs. Each raises `RefusedError` in the API's words."""
 
 import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from .answers import Json, Refused
+from .answers import Json, RefusedError
 
 TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
 OPENAI_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 ANTHROPIC_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
-Refuse = Callable[[str, str], Refused]
+Refuse = Callable[[str, str], RefusedError]
 
 
-def openai_refused(message: str, path: str) -> Refused:
-    return Refused(f"Invalid '{path}': {message}", path, code="invalid_value")
+def openai_refused(message: str, path: str) -> RefusedError:
+    return RefusedError(f"Invalid '{path}': {message}", path, code="invalid_value")
 
 
-def anthropic_refused(message: str, path: str) -> Refused:
-    return Refused(f"{path}: {message}", path)
+def anthropic_refused(message: str, path: str) -> RefusedError:
+    return RefusedError(f"{path}: {message}", path)
 
 
 def mapping(value: Any, path: str, refuse: Refuse) -> Json:

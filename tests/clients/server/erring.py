@@ -14,7 +14,7 @@ from .answers import Answer, Call, Delivery, Failure, Part, Refusal, Reply, Usag
 from .app import Request
 from .conversation import Conversation, read
 from .formats import FORMATS
-from .model import Field, Lost, call_text, manual_signature, pairs_of
+from .model import Field, LostError, call_text, manual_signature, pairs_of
 
 Slip = Literal[
     "prose_first",  # words before a right call
@@ -79,7 +79,7 @@ class ErringModel:
         conversation = read(request.json)
         asked = self._asked(request, conversation)
         if asked.prompt not in self.known:
-            raise Lost(f"model: nobody told me what to do for {asked.prompt!r}")
+            raise LostError(f"model: nobody told me what to do for {asked.prompt!r}")
         slip = self.rule(asked)
         if isinstance(slip, Failure):
             return slip

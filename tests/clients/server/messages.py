@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import checks
-from .answers import Answer, Call, Failure, Json, Part, Refused, Thinking, compact, new_id, pieces
+from .answers import Answer, Call, Failure, Json, Part, RefusedError, Thinking, compact, new_id, pieces
 from .checks import ANTHROPIC_NAME, anthropic_refused
 from .delivery import Event
 
@@ -74,13 +74,13 @@ ERRORS = {
 
 
 def check(body: Json, *, beta: bool = False, counting: bool = False) -> None:
-    """Raises `Refused` as the API would; turns must alternate, though the API would merge them."""
+    """Raises `RefusedError` as the API would; turns must alternate, though the API would merge them."""
     known = (COUNT_KEYS if counting else KEYS) | (BETA_KEYS if beta else frozenset())
     for key in checks.unknown_keys(body, known):
-        raise Refused(f"{key}: Extra inputs are not permitted", key)
+        raise RefusedError(f"{key}: Extra inputs are not permitted", key)
     if body.get("thread") is not None:
         details = {"error_code": "thread_unsupported_request"}
-        raise Refused(
+        raise RefusedError(
             "thread: Threads are not available. Send the full conversation.", "thread", details=details
         )
     checks.text(body.get("model"), "model", anthropic_refused, empty=False)
@@ -92,12 +92,12 @@ def check(body: Json, *, beta: bool = False, counting: bool = False) -> None:
     _choice(body.get("tool_choice"), names)
     for index, sequence in enumerate(body.get("stop_sequences") or ()):
         if not checks.text(sequence, f"stop_sequences.{index}", anthropic_refused).strip():
-            raise Refused("stop_sequences: each stop sequence must contain non-whitespace")
+            raise RefusedError("stop_sequences: each stop sequence must contain non-whitespace")
     marked += _messages(
         checks.sequence(body.get("messages"), "messages", anthropic_refused), bool(body.get("tools"))
     )
     if marked > 4:
-        raise Refused(f"A maximum of 4 blocks with cache_control may be provided. Found {marked}.")
+        raise RefusedError(f"A maximum of 4 blocks with cache_control may be provided. Found {marked}.")
 
 
 def _system(system: Any) -> int:
@@ -108,7 +108,7 @@ def _system(system: Any) -> int:
         if checks.mapping(block, f"system.{index}", anthropic_refused).get("type") != "text":
             raise anthropic_refused("Input should be 'text'", f"system.{index}.type")
         if not checks.text(block.get("text"), f"system.{index}.text", anthropic_refused):
-            raise Refused("system: text content blocks must be non-empty")
+            raise RefusedError("system: text content blocks must be non-empty")
         marked += "cache_control" in block
     return marked
 
@@ -122,12 +122,12 @@ def _tools(tools: Any) -> list[str]:
             names.append(checks.name(tool.get("name"), f"{path}.name", ANTHROPIC_NAME, anthropic_refused))
             if kind in (None, "custom"):
                 for key in checks.unknown_keys(tool, TOOL_KEYS):
-                    raise Refused(f"{path}.custom.{key}: Extra inputs are not permitted", key)
+                    raise RefusedError(f"{path}.custom.{key}: Extra inputs are not permitted", key)
                 checks.object_schema(
                     tool.get("input_schema"), f"{path}.custom.input_schema", anthropic_refused
                 )
         if len(set(names)) < len(names):
-            raise Refused("tools: Tool names must be unique.")
+            raise RefusedError("tools: Tool names must be unique.")
     return names
 
 
@@ -138,9 +138,9 @@ def _choice(choice: Any, names: Sequence[str]) -> None:
     if kind not in ("auto", "any", "tool", "none"):
         raise anthropic_refused(f"Input tag '{kind}' does not match any of the expected tags", "tool_choice")
     if not names:
-        raise Refused("tool_choice may only be specified while providing tools.", "tool_choice")
+        raise RefusedError("tool_choice may only be specified while providing tools.", "tool_choice")
     if kind == "tool" and choice.get("name") not in names:
-        raise Refused(f"Tool '{choice.get('name')}' not found in provided tools", "tool_choice")
+        raise RefusedError(f"Tool '{choice.get('name')}' not found in provided tools", "tool_choice")
 
 
 def _messages(messages: Sequence[Any], has_tools: bool) -> int:
@@ -151,31 +151,35 @@ def _messages(messages: Sequence[Any], has_tools: bool) -> int:
     for index, message in enumerate(messages):
         path = f"messages.{index}"
         for key in checks.unknown_keys(checks.mapping(message, path, anthropic_refused), ("role", "content")):
-            raise Refused(f"{path}.{key}: Extra inputs are not permitted", key)
+            raise RefusedError(f"{path}.{key}: Extra inputs are not permitted", key)
         role = message.get("role")
         if role not in ("user", "assistant"):
-            raise Refused(f'messages: Unexpected role "{role}". Allowed roles are "user" or "assistant".')
+            raise RefusedError(
+                f'messages: Unexpected role "{role}". Allowed roles are "user" or "assistant".'
+            )
         if index == 0 and role != "user":
-            raise Refused('messages: first message must use the "user" role')
+            raise RefusedError('messages: first message must use the "user" role')
         if role != ("user", "assistant")[index % 2]:
             found = f'found multiple "{role}" roles in a row'
-            raise Refused(f'messages: roles must alternate between "user" and "assistant", but {found}')
+            raise RefusedError(f'messages: roles must alternate between "user" and "assistant", but {found}')
         last = index == len(messages) - 1
         blocks = _blocks(message.get("content"), role, path, last)
         marked += sum("cache_control" in block for block in blocks)
         if any(block["type"] in ("tool_use", "tool_result") for block in blocks) and not has_tools:
-            raise Refused("Requests which have `tool_use` or `tool_result` blocks in them must define tools.")
+            raise RefusedError(
+                "Requests which have `tool_use` or `tool_result` blocks in them must define tools."
+            )
         results: list[Any] = [block.get("tool_use_id") for block in blocks if block["type"] == "tool_result"]
         for result in results:
             if result not in waiting:
-                raise Refused(
+                raise RefusedError(
                     f"{path}: unexpected `tool_use_id` found in `tool_result` blocks: {result}. Each "
                     "`tool_result` block must have a corresponding `tool_use` block in the previous message."
                 )
         checks.unique(results, path, anthropic_refused, "ids of `tool_result` blocks")
         first = [block["type"] == "tool_result" for block in blocks[: len(results)]]
         if missing := [id for id in waiting if id not in results] or ([] if all(first) else waiting):
-            raise Refused(
+            raise RefusedError(
                 f"messages.{index - 1}: `tool_use` ids were found without `tool_result` blocks "
                 f"immediately after: {', '.join(missing)}. Each `tool_use` block must have a corresponding "
                 "`tool_result` block in the next message."
@@ -183,7 +187,7 @@ def _messages(messages: Sequence[Any], has_tools: bool) -> int:
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
         ids += waiting
     if waiting:
-        raise Refused(
+        raise RefusedError(
             f"messages.{len(messages) - 1}: `tool_use` ids were found without `tool_result` blocks "
             f"immediately after: {', '.join(waiting)}."
         )
@@ -194,9 +198,9 @@ def _messages(messages: Sequence[Any], has_tools: bool) -> int:
 def _blocks(content: Any, role: str, path: str, last: bool) -> list[Json]:
     if isinstance(content, str):
         if not content.strip() and not (last and role == "assistant"):
-            raise Refused(f"{path}: {role} messages must have non-empty content")
+            raise RefusedError(f"{path}: {role} messages must have non-empty content")
         if last and role == "assistant" and content != content.rstrip():
-            raise Refused("messages: final assistant content cannot end with trailing whitespace")
+            raise RefusedError("messages: final assistant content cannot end with trailing whitespace")
         return [{"type": "text", "text": content}]
     blocks = checks.sequence(
         content, f"{path}.content", anthropic_refused, empty=last and role == "assistant"
@@ -227,9 +231,9 @@ def _blocks(content: Any, role: str, path: str, last: bool) -> list[Json]:
 def _text(block: Json, where: str) -> None:
     text = checks.text(block.get("text"), f"{where}.text.text", anthropic_refused)
     if not text:
-        raise Refused("messages: text content blocks must be non-empty")
+        raise RefusedError("messages: text content blocks must be non-empty")
     if not text.strip():
-        raise Refused("messages: text content blocks must contain non-whitespace text")
+        raise RefusedError("messages: text content blocks must contain non-whitespace text")
 
 
 # Answers ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .answers import Answer, Call, Delivery, Refused, Usage
+from .answers import Answer, Call, Delivery, RefusedError, Usage
 from .app import Request
 from .conversation import Conversation, Turn, read
 from .formats import FORMATS, PATTERN
@@ -47,7 +47,7 @@ class Step:
     alone: bool = True  # the bad call is written without its neighbours, which follow with the repair
 
 
-class Lost(Refused):
+class LostError(RefusedError):
     """The conversation is not one that this plan can lead to; the client reads why."""
 
 
@@ -94,7 +94,7 @@ class _Planned:
                 del place.pending[index]
                 break
         else:
-            raise Lost(f"model: a result of {seen.name}, which step {place.step} does not wait for")
+            raise LostError(f"model: a result of {seen.name}, which step {place.step} does not wait for")
         place.seen.append(seen)
         if not place.pending:
             self._advance(place)
@@ -113,7 +113,7 @@ class _Planned:
 
     def _step(self, place: _Place) -> Step:
         if place.step >= len(self.plan):
-            raise Lost(f"model: the plan has only {len(self.plan)} steps")
+            raise LostError(f"model: the plan has only {len(self.plan)} steps")
         return self.plan[place.step]
 
     def _results(self, turn: Turn) -> list[Seen]:
@@ -133,7 +133,7 @@ class NativeModel(_Planned):
         step = self._step(place)
         for call in place.pending:
             if call.name not in conversation.tools:
-                raise Lost(f"model: no tool {call.name} among {conversation.tools}")
+                raise LostError(f"model: no tool {call.name} among {conversation.tools}")
         text = self._text(place) if place.attempts == 0 else ""
         calls = [Call(call.name, call.arguments) for call in place.pending]
         return Answer(
@@ -150,7 +150,7 @@ class _InText(_Planned):
     def __call__(self, request: Request) -> Answer:
         conversation = read(request.json)
         if conversation.tools or any(turn.calls or turn.results for turn in conversation.turns):
-            raise Lost("model: this model knows no native tools")
+            raise LostError("model: this model knows no native tools")
         place = self._place(conversation)
         step = self._step(place)
         text = self._text(place) if place.attempts == 0 else ""
@@ -207,9 +207,11 @@ class OtherModel(_InText):
     def _written(self, call: Call, system: str) -> str:
         required = self.format.required(system, call.name)
         if required is None:
-            raise Lost(f"model: the manual has no tool {call.name}")
+            raise LostError(f"model: the manual has no tool {call.name}")
         if missing := [key for key in required if key not in _arguments(call)]:
-            raise Lost(f"model: the manual wants {missing} for {call.name}, which the plan does not give")
+            raise LostError(
+                f"model: the manual wants {missing} for {call.name}, which the plan does not give"
+            )
         return str(self.format.call(call.name, _arguments(call)))
 
     def _mistaken(self, step: Step, mistake: Mistake, calls: list[str], system: str) -> list[str]:
@@ -257,7 +259,7 @@ def manual_signature(system: str, name: str) -> list[Field]:
         if line == name or line.startswith(f"{name} "):
             break
     else:
-        raise Lost(f"model: the manual has no tool {name}")
+        raise LostError(f"model: the manual has no tool {name}")
     fields = []
     for word in _words(PATTERN.sub("", line[len(name) :])):
         if word == "-":
@@ -294,13 +296,15 @@ def _written(call: Call, system: str) -> str:
     pairs = pairs_of(_arguments(call), fields)
     for field_ in fields:
         if not field_.optional and not any(_covers(key, field_.key) for key, _ in pairs):
-            raise Lost(f"model: the manual wants {field_.key} for {call.name}, which the plan does not give")
+            raise LostError(
+                f"model: the manual wants {field_.key} for {call.name}, which the plan does not give"
+            )
     for key, _ in pairs:
         if not any(
             field_.key == ANY or _covers(key, field_.key) or key.startswith(f"{field_.key}.")
             for field_ in fields
         ):
-            raise Lost(f"model: the manual has no {key} for {call.name}")
+            raise LostError(f"model: the manual has no {key} for {call.name}")
     return call_text(call.name, pairs)
 
 
@@ -323,7 +327,7 @@ def _first_required(signature: Sequence[Field]) -> str:
     for field_ in signature:
         if not field_.optional:
             return field_.key
-    raise Lost("model: the plan leaves out a required field, and the manual has none")
+    raise LostError("model: the plan leaves out a required field, and the manual has none")
 
 
 def _unknown(name: str) -> str:

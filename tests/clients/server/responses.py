@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import checks
-from .answers import Answer, Call, Json, Part, Refusal, Refused, Thinking, new_id, pieces
+from .answers import Answer, Call, Json, Part, Refusal, RefusedError, Thinking, new_id, pieces
 from .chat import definition
 from .chat import error as error
 from .checks import OPENAI_NAME, openai_refused
@@ -95,27 +95,31 @@ ECHOED: Json = {
 
 
 def check(body: Json) -> None:
-    """Raises `Refused` as the API would. Nothing is stored, so no history can be continued by its id."""
+    """Raises `RefusedError` as the API would. Nothing is stored, so no history can be continued by its id."""
     for key in checks.unknown_keys(body, KEYS):
-        raise Refused(f"Unknown parameter: '{key}'.", key, code="unknown_parameter")
+        raise RefusedError(f"Unknown parameter: '{key}'.", key, code="unknown_parameter")
     checks.text(body.get("model"), "model", openai_refused, empty=False)
     if (previous := body.get("previous_response_id")) is not None:
         message = f"Previous response with id '{previous}' not found."
-        raise Refused(message, "previous_response_id", code="previous_response_not_found")
+        raise RefusedError(message, "previous_response_id", code="previous_response_not_found")
     if body.get("conversation") is not None:
-        raise Refused("Conversation not found.", "conversation", status=404)
+        raise RefusedError("Conversation not found.", "conversation", status=404)
     if body.get("instructions") is not None:
         checks.text(body["instructions"], "instructions", openai_refused)
     names = _tools(body.get("tools"))
     choice = body.get("tool_choice")
     if choice is not None and not body.get("tools"):
         if choice != "none" and choice != "auto":
-            raise Refused(f"Tool choice '{choice}' must be specified with 'tools' parameter.", "tool_choice")
+            raise RefusedError(
+                f"Tool choice '{choice}' must be specified with 'tools' parameter.", "tool_choice"
+            )
     elif isinstance(choice, dict) and choice.get("type") == "function" and choice.get("name") not in names:
-        raise Refused(f"Tool choice '{choice.get('name')}' not found in 'tools' parameter.", "tool_choice")
+        raise RefusedError(
+            f"Tool choice '{choice.get('name')}' not found in 'tools' parameter.", "tool_choice"
+        )
     if body.get("stream_options") is not None and not body.get("stream"):
         message = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-        raise Refused(message, "stream_options")
+        raise RefusedError(message, "stream_options")
     if body.get("max_output_tokens") is not None:
         checks.positive(body["max_output_tokens"], "max_output_tokens", openai_refused)
     if not isinstance(body.get("input"), str):
@@ -144,7 +148,7 @@ def _tools(tools: Any) -> list[str]:
             )
             names.append(definition(tool, path, keys=known))
             if "parameters" not in tool:
-                raise Refused(f"Missing required parameter: '{path}.parameters'.", f"{path}.parameters")
+                raise RefusedError(f"Missing required parameter: '{path}.parameters'.", f"{path}.parameters")
     checks.unique(names, "tools", openai_refused, "names")
     return names
 
@@ -175,21 +179,21 @@ def _input(items: Sequence[Any]) -> None:
         elif kind == "function_call_output":
             id = checks.text(item.get("call_id"), f"{path}.call_id", openai_refused, empty=False)
             if id not in calls:
-                raise Refused(f"No tool call found for function call output with call_id {id}.", "input")
+                raise RefusedError(f"No tool call found for function call output with call_id {id}.", "input")
             if id in answered:
-                raise Refused(f"Duplicate function call output for call_id {id}.", "input")
+                raise RefusedError(f"Duplicate function call output for call_id {id}.", "input")
             if not isinstance(item.get("output"), str):
                 checks.sequence(item.get("output"), f"{path}.output", openai_refused)
             answered.add(id)
         elif not isinstance(kind, str):
             raise openai_refused("expected a string.", f"{path}.type")
     if missing := [id for id in calls if id not in answered]:
-        raise Refused(f"No tool output found for function call {missing[0]}.", "input")
+        raise RefusedError(f"No tool output found for function call {missing[0]}.", "input")
 
 
 def _content(item: Json, role: str, path: str) -> None:
     for key in checks.unknown_keys(item, ("type", "role", "content", "id", "status", "phase")):
-        raise Refused(f"Unknown parameter: '{path}.{key}'.", f"{path}.{key}", code="unknown_parameter")
+        raise RefusedError(f"Unknown parameter: '{path}.{key}'.", f"{path}.{key}", code="unknown_parameter")
     content = item.get("content")
     if isinstance(content, str):
         return

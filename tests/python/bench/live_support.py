@@ -108,7 +108,7 @@ class Bench:
         """The same in a process of its own."""
         source = Path(wirecall.__file__).parents[1]
         return subprocess.Popen(
-            [sys.executable, "-m", "wirecall._cli.main", *self.arguments, *options],
+            [sys.executable, "-m", "wirecall", *self.arguments, *options],
             env={**os.environ, **QUIET, "PYTHONPATH": str(source)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

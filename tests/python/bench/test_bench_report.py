@@ -270,7 +270,7 @@ def test_what_models_and_servers_said_stays_text(tmp_path: Path) -> None:
 
 
 def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    line = [sys.executable, "-m", "wirecall._cli.main", "bench", "report", *arguments]
+    line = [sys.executable, "-m", "wirecall", "bench", "report", *arguments]
     return subprocess.run(line, capture_output=True, text=True, timeout=120)
 
 
@@ -327,7 +327,7 @@ def test_an_artifact_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
 
 def test_what_was_counted_is_reported_as_the_command_says_it(tmp_path: Path) -> None:
     path = tmp_path / "offline.jsonl"
-    line = [sys.executable, "-m", "wirecall._cli.main", "bench", "offline", "--encoding", "characters"]
+    line = [sys.executable, "-m", "wirecall", "bench", "offline", "--encoding", "characters"]
     run = subprocess.run(
         [*line, "--output", str(path), "--json", "--totals"], capture_output=True, text=True, timeout=240
     )

@@ -153,7 +153,7 @@ def test_output_that_cannot_take_every_character() -> None:
 @pytest.mark.parametrize("missing", ["click", "rich"])
 def test_without_the_extra(missing: str) -> None:
     hide = (
-        f"import sys; sys.modules[{missing!r}] = None; from wirecall._cli.main import main; sys.exit(main())"
+        f"import sys; sys.modules[{missing!r}] = None; from wirecall.__main__ import main; sys.exit(main())"
     )
     done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True, timeout=TIMEOUT)
     assert done.returncode == 2

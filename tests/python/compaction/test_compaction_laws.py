@@ -11,7 +11,7 @@ from conversations import FORMATS, Dumped, FormatName, as_json, conversation, nu
 from hypothesis import given
 from hypothesis import strategies as st
 from server import chat, messages, responses
-from strict import Invalid, check
+from strict import InvalidError, check
 
 from law import law
 from wirecall.compaction import compact_messages, plan_compaction
@@ -251,7 +251,7 @@ def test_conversations_have_all_that_a_law_is_about(format: FormatName) -> None:
     for one in made:
         try:
             check(one.messages, format)
-        except Invalid:
+        except InvalidError:
             refused += 1
         assert any(isinstance(message, Dumped) for message in one.messages)
     assert refused == 20
