@@ -58,7 +58,7 @@ def stream_error(error: Exception) -> Json:
     return {"error": {"message": str(error), "type": "invalid_tool_call", "param": None, "code": kind}}
 
 
-class _Aborted(ToolCallError):
+class _AbortedError(ToolCallError):
     """A call failed after its first fragment was sent."""
 
 
@@ -127,7 +127,7 @@ class _Choice(PartWriter):
         self.calls += 1
 
     def abort(self, error: core.CallError) -> None:
-        raise _Aborted(described(error.kind), error)
+        raise _AbortedError(described(error.kind), error)
 
     def native_calls(self, calls: Iterable[Any], function: object) -> None:
         """Passes the model's native calls, with the next free indexes."""
@@ -202,7 +202,7 @@ class ChatStream(AnswerStream):
         for choice in choices:
             try:
                 is_read = isinstance(choice, Mapping) and self._choice(choice, event)
-            except _Aborted as error:
+            except _AbortedError as error:
                 return self._abort(error)
             if not is_read:
                 self._made.append(choice)
@@ -223,7 +223,7 @@ class ChatStream(AnswerStream):
             choice.lead = {}
             try:
                 choice.finish(None, normal=False)
-            except _Aborted as error:
+            except _AbortedError as error:
                 return self._abort(error)
             choice.buffer.release()
         return self._events(self._after_last(), None)
@@ -252,7 +252,7 @@ class ChatStream(AnswerStream):
             events[-1]["usage"] = usage
         return [*map(self._renewed, events)]
 
-    def _abort(self, error: _Aborted) -> list[Json]:
+    def _abort(self, error: _AbortedError) -> list[Json]:
         self.ended = True
         return [*self._events(self._after_last(), None), stream_error(error)]
 
