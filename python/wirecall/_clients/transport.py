@@ -96,7 +96,7 @@ def _since(start: float) -> datetime.timedelta:
     return datetime.timedelta(seconds=time.perf_counter() - start)
 
 
-class _Events:
+class _RewrittenStream:
     """The rewritten bytes of a stream, pulled from the provider's responses."""
 
     # A weak reference to the application's response.
@@ -119,7 +119,7 @@ class _Events:
             response.elapsed = self.elapsed
 
 
-class SyncEvents(_Events):
+class SyncEvents(_RewrittenStream):
     def __iter__(self) -> Iterator[bytes]:
         return run_generator(self._rest)
 
@@ -132,7 +132,7 @@ class SyncEvents(_Events):
             self.close()
 
 
-class AsyncEvents(_Events):
+class AsyncEvents(_RewrittenStream):
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._rest
 

@@ -246,7 +246,7 @@ def _assistant(blocks: list[Any], history: History, natives: _Natives) -> list[A
     texts = iter(history.calls(past))
     pairs = zip(blocks, ours, strict=True)
     return _folded(
-        _Lines([next(texts)], block.get("cache_control")) if mine else block for block, mine in pairs
+        _TextLines([next(texts)], block.get("cache_control")) if mine else block for block, mine in pairs
     )
 
 
@@ -267,7 +267,7 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
     return blocks if are_same(blocks, changed) else changed
 
 
-class _Lines(NamedTuple):
+class _TextLines(NamedTuple):
     texts: list[str]
     breakpoint: object
 
@@ -277,13 +277,14 @@ def _folded(given: Iterable[Any]) -> list[Any]:
     made: list[Any] = []
     for one in given:
         last = made[-1] if made else None
-        if isinstance(one, _Lines) and isinstance(last, _Lines) and not last.breakpoint:
+        if isinstance(one, _TextLines) and isinstance(last, _TextLines) and not last.breakpoint:
             last.texts.extend(one.texts)
             made[-1] = one._replace(texts=last.texts)
         else:
             made.append(one)
     return [
-        text_part("\n".join(one.texts), one.breakpoint) if isinstance(one, _Lines) else one for one in made
+        text_part("\n".join(one.texts), one.breakpoint) if isinstance(one, _TextLines) else one
+        for one in made
     ]
 
 
@@ -302,7 +303,7 @@ def _result(result: Mapping[str, Any], history: History) -> list[Any]:
     elif content is None:
         content = ""
     id, error = str_or_none(result.get("tool_use_id")), result.get("is_error") is True
-    return [_Lines([history.result(id, content, error=error)], breakpoint), *beside]
+    return [_TextLines([history.result(id, content, error=error)], breakpoint), *beside]
 
 
 # Retries.
