@@ -32,8 +32,13 @@ def _type_name(given: object) -> str:
 class XmlParser(_core.XmlParser):
     """Parses one XML document in parts: `feed` each part, then `finish`.
 
-    The value does not depend on how the text is cut. The value, arguments and exceptions are those of
-    `parse_xml`.
+    The value does not depend on how the text is cut. It is that of `parse_xml`, and so are the exceptions.
+
+    Args:
+        schema: A JSON Schema of the value.
+        repair: Accept common mistakes.
+        max_bytes: Maximum size of the document in UTF-8; 16777216 (16 MiB).
+        max_depth: Maximum nesting of elements; 128. Values over 512 count as 512.
     """
 
     def __new__(
