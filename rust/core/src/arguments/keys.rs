@@ -72,7 +72,7 @@ fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
 fn joined<'o>(object: &'o ObjectType, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>, NodeId)> {
     let Some(Segment::Bare(first)) = segments.first() else { return None };
     let mut found = object.properties.entry(first).map(|(name, node)| (1, name, *node));
-    if !object.joins() {
+    if !object.joins {
         return found;
     }
     let mut joined = (*first).to_owned();

@@ -20,7 +20,6 @@ type Alternative<'s> = Vec<&'s Value>;
 
 /// Compiles a tool's parameters.
 pub fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
-    let root = document.root();
     let mut compiler = Compiler {
         document,
         defaulted: defaulted(document),
@@ -29,7 +28,7 @@ pub fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
         open: VecDeque::new(),
         steps: 0,
     };
-    let root = compiler.node_for(vec![vec![root]])?;
+    let root = compiler.node_for(vec![vec![document.root]])?;
     while let Some((id, alternatives)) = compiler.open.pop_front() {
         let node = compiler.build(&alternatives)?;
         compiler.nodes[id as usize] = node;
@@ -67,11 +66,7 @@ fn is_reference(keywords: &Map<String, Value>) -> bool {
 
 /// Whether the schema allows everything, without looking at its parts.
 fn allows_all(schema: &Value) -> bool {
-    schema == &Value::Bool(true) || map(schema).is_some_and(Map::is_empty)
-}
-
-fn map(schema: &Value) -> Option<&Map<String, Value>> {
-    schema.as_object()
+    schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }
 
 impl<'s> Compiler<'_, 's> {
@@ -144,7 +139,7 @@ impl<'s> Compiler<'_, 's> {
             if schema == &Value::Bool(false) || schema.get("not").is_some_and(allows_all) {
                 return Ok(None);
             }
-            let Some(keywords) = map(schema) else { continue };
+            let Some(keywords) = schema.as_object() else { continue };
             if walk.seen.contains(&address(schema)) {
                 continue;
             }
@@ -203,7 +198,7 @@ impl<'s> Compiler<'_, 's> {
         if !arrays.is_empty() {
             node.array = Some(self.array(&arrays)?);
         }
-        let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
+        let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| schema.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);
         // The alternative that an example shows. Null is not a helpful example.
@@ -227,7 +222,7 @@ impl<'s> Compiler<'_, 's> {
             let types: Vec<Alternative<'s>> = alternatives
                 .iter()
                 .filter_map(|alternative| {
-                    let find = |schema: &&'s Value| map(schema)?.get("properties")?.get(name);
+                    let find = |schema: &&'s Value| schema.get("properties")?.get(name);
                     let declared: Alternative<'s> = alternative.iter().filter_map(find).collect();
                     match declared.is_empty() {
                         false => Some(declared),
@@ -288,15 +283,11 @@ impl<'s> Compiler<'_, 's> {
     fn array(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Array, SchemaFault> {
         let mut array = Array::default();
         let lists = |schema: &&'s Value| -> Option<&'s Vec<Value>> {
-            let keywords = map(schema)?;
-            keywords.get("prefixItems").or_else(|| keywords.get("items").filter(|v| v.is_array()))?.as_array()
+            schema.get("prefixItems").or_else(|| schema.get("items").filter(|v| v.is_array()))?.as_array()
         };
-        let rest = |schema: &&'s Value| -> Option<&'s Value> {
-            let keywords = map(schema)?;
-            match keywords.get("items") {
-                Some(Value::Array(_)) => keywords.get("additionalItems"),
-                other => other,
-            }
+        let rest = |schema: &&'s Value| match schema.get("items") {
+            Some(Value::Array(_)) => schema.get("additionalItems"),
+            other => other,
         };
         let longest = alternatives.iter().flat_map(|a| a.iter().filter_map(lists)).map(Vec::len).max().unwrap_or(0);
         let item = |alternative: &&Alternative<'s>, at: usize| -> Alternative<'s> {
@@ -324,9 +315,8 @@ fn has_patterns(alternative: &Alternative<'_>) -> bool {
 /// What an alternative says about members that it does not name: nothing (an empty list), schemas, or `None` if it
 /// forbids them.
 fn open_members<'s>(alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
-    let said = |keyword: &str| -> Alternative<'s> {
-        alternative.iter().filter_map(|schema| map(schema)?.get(keyword)).collect()
-    };
+    let said =
+        |keyword: &str| -> Alternative<'s> { alternative.iter().filter_map(|schema| schema.get(keyword)).collect() };
     let mut others = said("additionalProperties");
     // `unevaluatedProperties` does not apply to members that were evaluated, and whether a condition evaluates them is
     // not known here.
@@ -344,7 +334,7 @@ fn keyword_maps<'a, 's: 'a>(
     alternatives: &'a [&'a Alternative<'s>],
     keyword: &'a str,
 ) -> impl Iterator<Item = &'s Map<String, Value>> + 'a {
-    alternatives.iter().flat_map(|a| a.iter()).filter_map(move |schema| map(schema)?.get(keyword)?.as_object())
+    alternatives.iter().flat_map(|a| a.iter()).filter_map(move |schema| schema.get(keyword)?.as_object())
 }
 
 /// The kinds of values that one alternative allows. `None`: it does not restrict them. It may type members and items
@@ -352,7 +342,7 @@ fn keyword_maps<'a, 's: 'a>(
 fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
     let mut kinds: Option<Vec<Choice>> = None;
     let mut literals: Option<Vec<&Value>> = None;
-    for keywords in alternative.iter().filter_map(|schema| map(schema)) {
+    for keywords in alternative.iter().filter_map(|schema| schema.as_object()) {
         let mut said: Vec<Choice> = match keywords.get("type") {
             Some(Value::String(name)) => vec![kind(name)],
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(kind).collect(),
@@ -436,7 +426,7 @@ fn meet(a: &[Choice], b: &[Choice]) -> Vec<Choice> {
         .collect()
 }
 
-fn is_kind(value: &Value, kind: &Choice) -> bool {
+pub(super) fn is_kind(value: &Value, kind: &Choice) -> bool {
     match (kind, value) {
         (Choice::String, Value::String(_))
         | (Choice::Number, Value::Number(_))

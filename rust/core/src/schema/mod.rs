@@ -92,7 +92,8 @@ pub struct ObjectType {
     pub patterns: Vec<(Option<Regex>, NodeId)>,
     pub additional: Additional,
     pub required: Vec<String>,
-    joins: bool,
+    /// A declared name contains a dot, so that bare segments may be joined.
+    pub joins: bool,
 }
 
 /// What the schema says about keys that it does not name.
@@ -162,11 +163,6 @@ impl ObjectType {
         let at = (*self.folded.get(&fold(key))?)?;
         let (name, node) = self.properties.at(at);
         Some((name, *node))
-    }
-
-    /// Whether a declared name contains a dot, so that bare segments may be joined.
-    pub fn joins(&self) -> bool {
-        self.joins
     }
 
     pub fn explicitly_open(&self) -> bool {
@@ -245,15 +241,11 @@ impl Node {
 
     /// Whether a value is of this type. Its members are not checked.
     pub fn accepts(&self, value: &serde_json::Value) -> bool {
-        use serde_json::Value::{Array, Bool, Null, Number, Object, String};
         self.is_unknown()
             || self.choices.iter().any(|choice| match (choice, value) {
-                (Choice::String, String(_)) | (Choice::Number, Number(_)) => true,
-                (Choice::Integer, Number(number)) => number.is_i64() || number.is_u64(),
-                (Choice::Boolean, Bool(_)) | (Choice::Null, Null) => true,
-                (Choice::Array, Array(_)) | (Choice::Object, Object(_)) => true,
+                (Choice::Integer, value) => value.is_i64() || value.is_u64(),
                 (Choice::Literal(literal), value) => *value.to_string() == *literal.json,
-                _ => false,
+                (choice, value) => compile::is_kind(value, choice),
             })
     }
 

@@ -29,58 +29,29 @@ pub const NAMED: &[&str] =
 pub const EVERY: Keywords = [ONE, LIST, NAMED];
 
 /// A schema directly inside another.
-#[derive(Clone, Copy)]
 pub struct Subschema<'s> {
     pub keyword: &'static str,
-    at: Which<'s>,
+    /// The JSON pointer from the outer schema.
+    pub pointer: String,
     pub schema: &'s Value,
-}
-
-/// Which of the schemas of a keyword.
-#[derive(Clone, Copy)]
-enum Which<'s> {
-    Only,
-    Item(usize),
-    Name(&'s str),
-}
-
-impl Subschema<'_> {
-    /// Appends the JSON pointer from the outer schema.
-    pub fn push_pointer(&self, out: &mut String) {
-        out.extend(["/", self.keyword]);
-        match self.at {
-            Which::Only => {}
-            Which::Item(at) => out.extend(["/", &at.to_string()]),
-            Which::Name(name) => out.extend(["/", &pointer_step(name)]),
-        }
-    }
-
-    /// The part at the same place in a copy of the outer schema.
-    pub fn of_copy<'c>(&self, copy: &'c mut Value) -> Option<&'c mut Value> {
-        let value = copy.get_mut(self.keyword)?;
-        match self.at {
-            Which::Only => Some(value),
-            Which::Item(at) => value.get_mut(at),
-            Which::Name(name) => value.get_mut(name),
-        }
-    }
 }
 
 /// The schemas under these keywords.
 pub fn parts(schema: &Map<String, Value>, [one, list, named]: Keywords) -> impl Iterator<Item = Subschema<'_>> {
     let one = one.iter().filter_map(|keyword| {
         let value = schema.get(*keyword).filter(|value| !value.is_array())?;
-        Some(Subschema { keyword, at: Which::Only, schema: value })
+        Some(Subschema { keyword, pointer: format!("/{keyword}"), schema: value })
     });
     let list = list.iter().flat_map(|keyword| {
         let items = schema.get(*keyword).and_then(Value::as_array).into_iter().flatten();
-        items.enumerate().map(move |(at, schema)| Subschema { keyword, at: Which::Item(at), schema })
+        items.enumerate().map(move |(at, schema)| Subschema { keyword, pointer: format!("/{keyword}/{at}"), schema })
     });
     let named = named.iter().flat_map(|keyword| {
         let members = schema.get(*keyword).and_then(Value::as_object).into_iter().flatten();
         // Dependencies are schemas or, in older drafts, lists of names.
         let schemas = members.filter(|(_, part)| *keyword != "dependencies" || !part.is_array());
-        schemas.map(move |(name, schema)| Subschema { keyword, at: Which::Name(name), schema })
+        let pointer = move |name: &str| format!("/{keyword}/{}", pointer_step(name));
+        schemas.map(move |(name, schema)| Subschema { keyword, pointer: pointer(name), schema })
     });
     one.chain(list).chain(named)
 }

@@ -13,7 +13,7 @@ const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "arra
 
 /// The references of one document.
 pub struct SchemaDocument<'s> {
-    root: &'s Value,
+    pub root: &'s Value,
     anchors: HashMap<String, &'s Value>,
 }
 
@@ -24,10 +24,6 @@ impl<'s> SchemaDocument<'s> {
         document.collect(root);
         document.check(root, &mut String::new())?;
         Ok(document)
-    }
-
-    pub fn root(&self) -> &'s Value {
-        self.root
     }
 
     fn collect(&mut self, schema: &'s Value) {
@@ -111,7 +107,7 @@ impl<'s> SchemaDocument<'s> {
         }
         for part in parts(map, EVERY) {
             let length = path.len();
-            part.push_pointer(path);
+            path.push_str(&part.pointer);
             self.check(part.schema, path)?;
             path.truncate(length);
         }
@@ -123,21 +119,12 @@ pub fn percent_decode(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(byte) if bytes[at] == b'%' => {
-                out.push(byte);
-                at += 3;
-            }
-            _ => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
+    let (first, rest) = text.split_once('%').unwrap_or((text, ""));
+    let mut out = Vec::from(first);
+    for part in rest.split('%') {
+        let byte = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        out.push(byte.unwrap_or(b'%'));
+        out.extend(&part.as_bytes()[if byte.is_some() { 2 } else { 0 }..]);
     }
     String::from_utf8_lossy(&out).into_owned()
 }

@@ -11,7 +11,7 @@ use super::resolve::{SchemaDocument, percent_decode};
 /// The addresses of the schemas that declare a default: directly, through a reference, in a part (`allOf`), or in a
 /// member of a union.
 pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
-    let mut open = vec![document.root()];
+    let mut open = vec![document.root];
     let mut seen = HashSet::new();
     // For each schema, the schemas that have a default if it has one.
     let mut askers: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -58,29 +58,27 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
 /// Schemas under conditions (`not`, `if`) are unchanged.
 pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
     let defaulted = defaulted(document);
-    let mut copy = document.root().clone();
-    let mut changed = relax(document.root(), &mut copy, &defaulted);
-    for place in outside(document) {
-        if let (Some(own), Some(copy)) = (document.root().pointer(&place), copy.pointer_mut(&place)) {
-            changed |= relax(own, copy, &defaulted);
+    let mut copy = document.root.clone();
+    for place in outside(document).iter().map(String::as_str).chain([""]) {
+        if let (Some(own), Some(copy)) = (document.root.pointer(place), copy.pointer_mut(place)) {
+            relax(own, copy, &defaulted);
         }
     }
-    changed.then_some(copy)
+    (copy != *document.root).then_some(copy)
 }
 
-fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) -> bool {
-    let Value::Object(keywords) = own else { return false };
-    let mut changed = false;
+fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) {
+    let Value::Object(keywords) = own else { return };
     let all = keywords.get("required").and_then(Value::as_array).map_or(0, Vec::len);
     let kept: Vec<Value> = required(own, defaulted).map(|name| Value::String(name.to_owned())).collect();
     if kept.len() < all {
         copy["required"] = Value::Array(kept);
-        changed = true;
     }
     for part in parts(keywords, EVERY).filter(|part| !matches!(part.keyword, "not" | "if")) {
-        changed |= part.of_copy(copy).is_some_and(|copy| relax(part.schema, copy, defaulted));
+        if let Some(copy) = copy.pointer_mut(&part.pointer) {
+            relax(part.schema, copy, defaulted);
+        }
     }
-    changed
 }
 
 /// Drafts for which the validator of that draft is used.
@@ -93,23 +91,19 @@ pub fn modernised(schema: &Value) -> Value {
     if schema.get("$schema").and_then(Value::as_str).is_some_and(old) {
         return out;
     }
-    let places = match SchemaDocument::new(schema) {
-        Ok(document) => outside(&document),
-        Err(_) => Vec::new(),
-    };
-    for place in places {
-        if let (Some(own), Some(copy)) = (schema.pointer(&place), out.pointer_mut(&place)) {
+    let places = SchemaDocument::new(schema).map_or(Vec::new(), |document| outside(&document));
+    for place in places.iter().map(String::as_str).chain([""]) {
+        if let (Some(own), Some(copy)) = (schema.pointer(place), out.pointer_mut(place)) {
             modernise(own, copy, schema);
         }
     }
-    modernise(schema, &mut out, schema);
     out
 }
 
 /// `own`: the same schema before. `root`: the whole original schema, to find the keywords that references go through.
 fn modernise(own: &Value, copy: &mut Value, root: &Value) {
     for part in own.as_object().into_iter().flat_map(|keywords| parts(keywords, EVERY)) {
-        if let Some(copy) = part.of_copy(copy) {
+        if let Some(copy) = copy.pointer_mut(&part.pointer) {
             modernise(part.schema, copy, root);
         }
     }
@@ -180,7 +174,7 @@ fn decoded(step: &str) -> String {
 /// The pointers to schemas that are reached only by references, such as those under `components`.
 fn outside(document: &SchemaDocument<'_>) -> Vec<String> {
     let mut places = HashSet::new();
-    let mut open = vec![document.root()];
+    let mut open = vec![document.root];
     let mut seen = HashSet::new();
     while let Some(value) = open.pop() {
         if !seen.insert(address(value)) {
@@ -190,9 +184,8 @@ fn outside(document: &SchemaDocument<'_>) -> Vec<String> {
             Value::Object(map) => {
                 if let Some(Value::String(reference)) = map.get("$ref") {
                     let pointer = reference.strip_prefix('#').map(percent_decode);
-                    places.extend(
-                        pointer.filter(|pointer| pointer.starts_with('/') && !is_part(document.root(), pointer)),
-                    );
+                    places
+                        .extend(pointer.filter(|pointer| pointer.starts_with('/') && !is_part(document.root, pointer)));
                 }
                 open.extend(map.values());
             }

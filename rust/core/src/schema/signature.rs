@@ -53,8 +53,7 @@ pub fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, jso
     let writer = SignatureWriter { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = String::new();
     if json {
-        out.push(' ');
-        out.push_str(&writer.shape(schema.root, SHAPE_LEVELS, true));
+        out.extend([" ", &writer.shape(schema.root, SHAPE_LEVELS, true)]);
     } else {
         writer.fields(&mut out);
     }
@@ -126,8 +125,7 @@ impl SignatureWriter<'_> {
         let root = self.schema.root;
         self.walk(root, "", true, 1, &mut |step| match step {
             FieldStep::Field { key, id, required } => {
-                out.push(' ');
-                out.push_str(&one_line(key, self.delimiters));
+                out.extend([" ", &one_line(key, self.delimiters)]);
                 self.field(id, required, SHAPE_LEVELS, out);
             }
             FieldStep::Nested(id) => self.description(id, out),
@@ -141,8 +139,7 @@ impl SignatureWriter<'_> {
             },
         };
         if let Some(node) = open {
-            out.push_str(" …=");
-            out.push_str(&self.constrained(node, SHAPE_LEVELS));
+            out.extend([" …=", &self.constrained(node, SHAPE_LEVELS)]);
         }
     }
 
@@ -154,12 +151,10 @@ impl SignatureWriter<'_> {
         }
         let short = self.short(id, levels);
         if !short.is_empty() {
-            out.push(':');
-            out.push_str(&short);
+            out.extend([":", &short]);
         }
         if let Some(default) = node.default.as_deref().filter(|default| *default != "null") {
-            out.push('=');
-            out.push_str(&one_line(&self.literal(default), self.delimiters));
+            out.extend(["=", &one_line(&self.literal(default), self.delimiters)]);
         }
         self.constraints(id, out);
         self.description(id, out);
@@ -171,8 +166,7 @@ impl SignatureWriter<'_> {
         for text in self.schema.node(id).constraints(&|json| self.literal(json), is_safe) {
             // A custom delimiter may be any text.
             if neutralise(&text, self.delimiters) == text {
-                out.push(' ');
-                out.push_str(&text);
+                out.extend([" ", &text]);
             }
         }
     }
@@ -184,9 +178,7 @@ impl SignatureWriter<'_> {
         if let Some(description) = &self.schema.node(id).description {
             let line = one_line(description, self.delimiters);
             if !line.is_empty() {
-                out.push_str(" (");
-                out.push_str(&line);
-                out.push(')');
+                out.extend([" (", &line, ")"]);
             }
         }
     }

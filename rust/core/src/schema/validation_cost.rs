@@ -11,7 +11,7 @@ use regex::RegexBuilder;
 use serde_json::{Map, Value};
 
 use crate::limits::{PATTERN_BYTES, VALIDATION_LEVELS, VALIDATION_STEPS, VALIDATION_STEPS_AT_ONE_PLACE};
-use crate::schema::parts::{Keywords, Subschema, parts, pointer_step};
+use crate::schema::parts::{Keywords, parts, pointer_step};
 use crate::schema::rewrite::address;
 use crate::schema::{SchemaDocument, SchemaFault};
 
@@ -246,12 +246,7 @@ impl<'s> GraphBuilder<'s> {
 
     /// The nodes of the schemas under some keywords.
     fn parts(&mut self, map: &'s Map<String, Value>, path: &str, keywords: Keywords) -> Vec<Id> {
-        let node = |part: Subschema<'s>| {
-            let mut pointer = path.to_owned();
-            part.push_pointer(&mut pointer);
-            self.node(part.schema, pointer)
-        };
-        parts(map, keywords).map(node).collect()
+        parts(map, keywords).map(|part| self.node(part.schema, format!("{path}{}", part.pointer))).collect()
     }
 }
 

@@ -88,7 +88,7 @@ impl Recovery {
 
     /// The state after one byte.
     pub fn step(self, byte: u8) -> Recovery {
-        let quoted = Recovery::Quoted { quote: byte, escape: false, empty: true };
+        let quoted = Recovery::opened_by(byte);
         let opened = |otherwise: Recovery| match byte {
             b'"' | b'\'' => quoted,
             b'{' | b'[' => Recovery::in_brackets(1, None),

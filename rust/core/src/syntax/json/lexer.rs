@@ -3,10 +3,12 @@
 //! A window starts where the previous one was consumed to. Only words and escapes are held back; strings come in parts.
 //! The reader knows the grammar: it passes the [`TokenSet`] that may come next.
 
+use std::ops::Range;
+
 use super::number::is_number;
 use super::write::is_plain;
 use crate::syntax::quoting::opens_after;
-use crate::syntax::scan::{Scan, is_ws, starts};
+use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 
 /// The tokens that may come next. It decides what a word may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,51 +157,29 @@ impl JsonLexer {
     /// `*at`.
     #[inline]
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
-        let bytes = window.as_bytes();
         if let Some(quote) = self.quote {
             return self.content(window, at, last, quote);
         }
         if self.comments {
             return self.commented(window, at, last, tokens);
         }
-        while *at < bytes.len() && is_ws(bytes[*at]) {
-            *at += 1;
-        }
-        let Some(&byte) = bytes.get(*at) else { return JsonLexeme::Need };
+        *at = ws_run(window, *at);
+        let Some(&byte) = window.as_bytes().get(*at) else { return JsonLexeme::Need };
         self.token(window, at, last, tokens, byte)
     }
 
     #[inline(always)]
     fn token<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet, byte: u8) -> JsonLexeme<'w> {
         match byte {
-            b'{' | b'}' | b'[' | b']' | b',' => {
-                *at += 1;
-                JsonLexeme::Punct(byte)
-            }
-            b'(' | b')' if self.parentheses => {
-                *at += 1;
-                JsonLexeme::Punct(byte)
-            }
-            b'=' if self.parentheses && tokens != TokenSet::Value => {
-                *at += 1;
-                JsonLexeme::Punct(byte)
-            }
-            b':' if tokens != TokenSet::Value => {
+            _ if self.is_punctuation(byte, tokens) => {
                 *at += 1;
                 JsonLexeme::Punct(byte)
             }
             _ if tokens == TokenSet::Punctuation => JsonLexeme::Bad("a comma, a colon or a closing bracket is missing"),
-            b'"' => {
+            b'\'' if !self.relaxed => JsonLexeme::Lax("strings need double quotes"),
+            b'"' | b'\'' => {
                 *at += 1;
-                self.quote = Some(byte);
-                JsonLexeme::StringStart
-            }
-            b'\'' => {
-                if !self.relaxed {
-                    return JsonLexeme::Lax("strings need double quotes");
-                }
-                *at += 1;
-                self.repaired = true;
+                self.repaired |= byte == b'\'';
                 self.quote = Some(byte);
                 JsonLexeme::StringStart
             }
@@ -207,6 +187,17 @@ impl JsonLexer {
                 JsonLexeme::Bad("strings need double quotes")
             }
             _ => self.word(window, at, last, tokens),
+        }
+    }
+
+    #[inline(always)]
+    fn is_punctuation(&self, byte: u8, tokens: TokenSet) -> bool {
+        match byte {
+            b'{' | b'}' | b'[' | b']' | b',' => true,
+            b'(' | b')' => self.parentheses,
+            b'=' => self.parentheses && tokens != TokenSet::Value,
+            b':' => tokens != TokenSet::Value,
+            _ => false,
         }
     }
 
@@ -225,11 +216,8 @@ impl JsonLexer {
                 *at = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
                 return JsonLexeme::Need;
             };
-            *at += end;
+            *at = ws_run(window, *at + end);
             self.comment = None;
-            while *at < bytes.len() && is_ws(bytes[*at]) {
-                *at += 1;
-            }
             self.comment = match &bytes[*at..] {
                 [] => return JsonLexeme::Need,
                 [b'/'] if !last => return JsonLexeme::Need,
@@ -250,10 +238,6 @@ impl JsonLexer {
         while end < bytes.len() {
             let byte = bytes[end];
             let stop = match byte {
-                b'{' | b'}' | b'[' | b']' | b',' => true,
-                b':' => tokens == TokenSet::Key,
-                b'(' | b')' if self.parentheses => true,
-                b'=' if self.parentheses => tokens == TokenSet::Key,
                 b'"' | b'\'' => {
                     tokens == TokenSet::Key || (self.in_calls && end > start && opens_after(bytes[end - 1]))
                 }
@@ -265,7 +249,7 @@ impl JsonLexer {
                         false
                     }
                 },
-                _ => is_ws(byte),
+                _ => is_ws(byte) || self.is_punctuation(byte, tokens),
             };
             if stop {
                 break;
@@ -360,18 +344,7 @@ fn is_literal(word: &str) -> bool {
 /// Reads `\uXXXX`, or two of them that form a surrogate pair, in any kind of quotes. Returns the character and the
 /// bytes of its escape. A lone surrogate becomes U+FFFD.
 pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
-    let bytes = text.as_bytes();
-    let unit = |from: usize| {
-        let mut value = 0;
-        for at in from..from + 4 {
-            match bytes.get(at).map(|byte| (*byte as char).to_digit(16)) {
-                Some(Some(digit)) => value = value * 16 + digit,
-                Some(None) => return Scan::NoMatch,
-                None => return Scan::at_end(last),
-            }
-        }
-        Scan::Match(value)
-    };
+    let unit = |from: usize| hex_digits(text, from..from + 4, last);
     let char = |code: u32| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
     unit(2).and_then(|first| {
         if !(0xD800..0xDC00).contains(&first) {
@@ -385,6 +358,15 @@ pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
             _ => Scan::Match((char(first), 6)),
         }
     })
+}
+
+/// The number that these bytes of a text are in hexadecimal.
+pub fn hex_digits(text: &str, mut places: Range<usize>, last: bool) -> Scan<u32> {
+    let digits = places.try_fold(0, |value, at| match text.as_bytes().get(at) {
+        Some(byte) => (*byte as char).to_digit(16).map(|digit| value * 16 + digit).ok_or(Scan::NoMatch),
+        None => Err(Scan::at_end(last)),
+    });
+    digits.map_or_else(|scan| scan, Scan::Match)
 }
 
 /// A complete string in double quotes without escapes: its text, and its number of bytes with the quotes.

@@ -270,14 +270,7 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
                 self.fault(self.at, NO_COMMA)?;
             }
             // `string` reads the parts of strings; `next` and `lexemes` handle the others.
-            (
-                JsonLexeme::Plain(_)
-                | JsonLexeme::Char(_)
-                | JsonLexeme::StringEnd
-                | JsonLexeme::Lax(_)
-                | JsonLexeme::Need,
-                _,
-            ) => {}
+            _ => {}
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ mod number;
 mod value;
 mod write;
 
-pub use lexer::{Expect, JsonLexeme, JsonLexer, TokenSet, plain_string, unicode_escape};
+pub use lexer::{Expect, JsonLexeme, JsonLexer, TokenSet, hex_digits, plain_string, unicode_escape};
 pub use loads::{Duplicates, LoadOptions, loads, parse};
 pub use number::{is_beyond_float, is_number, respelled, same_number, whole};
 pub use value::{Member, Value, write_object, write_spaced_object};

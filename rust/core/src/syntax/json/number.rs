@@ -51,42 +51,27 @@ struct Parts<'a> {
     exponent: Option<&'a str>,
 }
 
-fn digits(bytes: &[u8], mut at: usize) -> usize {
-    while at < bytes.len() && bytes[at].is_ascii_digit() {
-        at += 1;
-    }
-    at
-}
-
 fn split(text: &str) -> Option<Parts<'_>> {
-    let bytes = text.as_bytes();
-    let negative = bytes.first() == Some(&b'-');
-    let start = usize::from(negative);
-    let int = digits(bytes, start);
-    if int == start || (bytes[start] == b'0' && int > start + 1) {
+    // At least one digit, and what follows.
+    fn digits(text: &str) -> Option<(&str, &str)> {
+        let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+        (end > 0).then(|| text.split_at(end))
+    }
+    let negative = text.starts_with('-');
+    let (int, mut rest) = digits(&text[usize::from(negative)..])?;
+    if int.len() > 1 && int.starts_with('0') {
         return None;
     }
-    let mut at = int;
     let mut fraction = "";
-    if bytes.get(at) == Some(&b'.') {
-        let end = digits(bytes, at + 1);
-        if end == at + 1 {
-            return None;
-        }
-        fraction = &text[at + 1..end];
-        at = end;
+    if let Some(after) = rest.strip_prefix('.') {
+        (fraction, rest) = digits(after)?;
     }
     let mut exponent = None;
-    if matches!(bytes.get(at), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
-        let end = digits(bytes, at + 1 + sign);
-        if end == at + 1 + sign {
-            return None;
-        }
-        exponent = Some(&text[at + 1..end]);
-        at = end;
+    if let Some(after) = rest.strip_prefix(['e', 'E']) {
+        rest = digits(after.strip_prefix(['+', '-']).unwrap_or(after))?.1;
+        exponent = Some(&after[..after.len() - rest.len()]);
     }
-    (at == bytes.len()).then(|| Parts { negative, int: &text[start..int], fraction, exponent })
+    rest.is_empty().then_some(Parts { negative, int, fraction, exponent })
 }
 
 /// The sign, the digits without outer zeros, and the power of ten of the last digit. Zero has no digits and no sign.

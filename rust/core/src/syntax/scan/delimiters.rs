@@ -148,26 +148,22 @@ impl Delimiters {
         }
     }
 
-    /// Whether the character may be in a bare segment of a key.
+    /// Whether the character has this role. Beyond ASCII, all do that are not special.
     #[inline]
-    fn is_key(&self, c: char) -> bool {
+    fn has_role(&self, c: char, role: u8) -> bool {
         match self.classes.get(c as usize) {
-            Some(class) => class & KEY != 0,
+            Some(class) => class & role != 0,
             None => !(c.is_control() || self.is_first(c)),
         }
     }
 
     /// Whether the encoder writes all these characters in a bare value.
     pub fn are_bare(&self, text: &str) -> bool {
-        let is_bare = |c: char| match self.classes.get(c as usize) {
-            Some(class) => class & BARE != 0,
-            None => !(c.is_control() || self.is_first(c)),
-        };
         // Usually an early space decides.
         let ascii = |byte: &u8| self.classes.get(*byte as usize).is_some_and(|class| class & BARE != 0);
         match text.as_bytes().iter().position(|byte| !ascii(byte)) {
             None => true,
-            Some(at) => !text.as_bytes()[at].is_ascii() && text[at..].chars().all(is_bare),
+            Some(at) => !text.as_bytes()[at].is_ascii() && text[at..].chars().all(|c| self.has_role(c, BARE)),
         }
     }
 
@@ -177,7 +173,7 @@ impl Delimiters {
         let ends = |byte: &u8| self.classes.get(*byte as usize).is_none_or(|class| class & KEY == 0);
         match text.as_bytes().iter().position(ends) {
             Some(at) if !text.as_bytes()[at].is_ascii() => {
-                at + text[at..].find(|c| !self.is_key(c)).unwrap_or(text.len() - at)
+                at + text[at..].find(|c| !self.has_role(c, KEY)).unwrap_or(text.len() - at)
             }
             other => other.unwrap_or(text.len()),
         }

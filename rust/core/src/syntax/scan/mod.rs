@@ -127,8 +127,8 @@ pub fn trim(text: &str) -> &str {
 
 /// The end of the run of [`is_ws`] that begins at byte `from`.
 #[inline]
-pub fn ws_run(text: &str, from: usize) -> usize {
-    let bytes = text.as_bytes();
+pub fn ws_run<T: AsRef<[u8]> + ?Sized>(text: &T, from: usize) -> usize {
+    let bytes = text.as_ref();
     let mut at = from;
     while at < bytes.len() && is_ws(bytes[at]) {
         at += 1;

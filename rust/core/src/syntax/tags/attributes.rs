@@ -33,13 +33,13 @@ pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
         _ => {}
     }
     let key = next..word_end(bytes, next);
-    let equals = next_after(bytes, key.end);
+    let equals = ws_run(bytes, key.end);
     match bytes.get(equals) {
         Some(b'=') if !key.is_empty() => {}
         None => return need,
         Some(_) => return Attribute::Junk(next),
     }
-    let start = next_after(bytes, equals + 1);
+    let start = ws_run(bytes, equals + 1);
     match bytes.get(start) {
         None => need,
         Some(&quote @ (b'"' | b'\'')) => {
@@ -62,10 +62,6 @@ pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
 /// Whether the bytes end in a backslash that is not itself escaped.
 fn ends_in_backslash(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
-}
-
-fn next_after(bytes: &[u8], from: usize) -> usize {
-    bytes[from..].iter().position(|byte| !is_ws(*byte)).map_or(bytes.len(), |length| from + length)
 }
 
 /// Where a word ends: at whitespace or at a special character of tags.

@@ -240,11 +240,7 @@ impl YamlLexer {
                 YamlLexeme::Bad(_) | YamlLexeme::Lax(_) | YamlLexeme::Close | YamlLexeme::Open | YamlLexeme::End => {
                     self.place = (self.line, self.column);
                 }
-                YamlLexeme::Need
-                | YamlLexeme::Part(_)
-                | YamlLexeme::Own(_)
-                | YamlLexeme::Char(_)
-                | YamlLexeme::Stop => {}
+                _ => {}
             }
             *at = w.at;
             return lexeme;

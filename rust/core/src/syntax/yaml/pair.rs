@@ -18,7 +18,7 @@ pub(super) fn pair<'w>(text: &'w str, ends: &dyn Surroundings) -> Option<(Pair<'
     let colon = key(line)?;
     let value = line[colon + 1..].strip_prefix(' ')?;
     let quoted = value.starts_with('"');
-    let length = if quoted { in_quotes(value)? } else { plain(value.as_bytes())? };
+    let length = if quoted { json::plain_string(value)?.1 } else { plain(value.as_bytes())? };
     let next = value[length..].strip_prefix('\n')?;
     if ends.close(next, true, false) != Scan::Match(()) {
         let colon = key(next)?;
@@ -32,12 +32,6 @@ pub(super) fn pair<'w>(text: &'w str, ends: &dyn Surroundings) -> Option<(Pair<'
 fn key(line: &str) -> Option<usize> {
     let length = line.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_')?;
     (length > 0 && line.as_bytes()[length] == b':').then_some(length)
-}
-
-/// The length of quoted text without escapes.
-fn in_quotes(value: &str) -> Option<usize> {
-    let end = 1 + value[1..].bytes().position(|byte| !json::is_plain(byte))?;
-    (value.as_bytes()[end] == b'"').then_some(end + 1)
 }
 
 /// The length of plain text that ends with its line.

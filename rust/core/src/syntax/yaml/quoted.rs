@@ -4,7 +4,7 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use super::lexeme::{Lax, NoSurroundings, YamlLexeme};
 use super::window::{Fold, TextWindow, YamlStep, is_blank};
-use crate::syntax::json::unicode_escape;
+use crate::syntax::json::{hex_digits, unicode_escape};
 use crate::syntax::scan::Scan;
 
 #[derive(Debug)]
@@ -160,13 +160,5 @@ impl QuotedScalar {
 /// The character of `\x` with two digits or `\U` with eight digits, and the length of the escape.
 fn hex_escape(text: &str) -> Scan<(char, usize)> {
     let length = if text.as_bytes()[1] == b'x' { 4 } else { 10 };
-    let mut code = 0;
-    for at in 2..length {
-        match text.as_bytes().get(at).map(|digit| (*digit as char).to_digit(16)) {
-            Some(Some(digit)) => code = code * 16 + digit,
-            Some(None) => return Scan::NoMatch,
-            None => return Scan::Incomplete,
-        }
-    }
-    Scan::some(char::from_u32(code)).map(|c| (c, length))
+    hex_digits(text, 2..length, false).and_then(|code| Scan::some(char::from_u32(code)).map(|c| (c, length)))
 }

@@ -101,5 +101,5 @@ pub fn takes_tuples(node: &Node) -> bool {
 
 /// Whether a bare segment of this name would be taken for another key, or part of one.
 fn is_misread(object: &ObjectType, name: &str, declared: bool) -> bool {
-    object.joins() || (!declared && !object.explicitly_open() && object.folded(name).is_some())
+    object.joins || (!declared && !object.explicitly_open() && object.folded(name).is_some())
 }
