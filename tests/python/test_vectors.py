@@ -16,7 +16,7 @@ import pytest
 import wirecall
 
 VECTORS = Path(__file__).parents[1] / "vectors"
-PROTOCOLS = ("wire", "hermes", "gemma", "qwen3coder", "xml", "yaml")
+PROTOCOLS = wirecall.PROTOCOLS
 # Files that are about writing; all others are about reading.
 WRITING = ("encode", "manual", "results")
 BEFORE, BEHIND = "Text before. ", " Text behind."
