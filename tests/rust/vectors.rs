@@ -336,41 +336,33 @@ fn read_all(protocol: &str) {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-macro_rules! protocols {
-    ($($protocol:ident),*) => {
-        $(mod $protocol {
-            const NAME: &str = stringify!($protocol);
+/// Each test reads the vectors of all protocols, whose folders in `tests/vectors` have their names.
+mod every_protocol {
+    #[test]
+    fn reading() {
+        wirecall_core::protocols().for_each(super::read_all);
+    }
 
-            #[test]
-            fn reading() {
-                super::read_all(NAME);
-            }
+    #[test]
+    fn steps() {
+        wirecall_core::protocols().for_each(super::steps);
+    }
 
-            #[test]
-            fn steps() {
-                super::steps(NAME);
-            }
+    #[test]
+    fn encode() {
+        wirecall_core::protocols().for_each(super::encode);
+    }
 
-            #[test]
-            fn encode() {
-                super::encode(NAME);
-            }
+    #[test]
+    fn manual() {
+        wirecall_core::protocols().for_each(super::manual);
+    }
 
-            #[test]
-            fn manual() {
-                super::manual(NAME);
-            }
-
-            #[test]
-            fn results() {
-                super::results(NAME);
-            }
-        })*
-    };
+    #[test]
+    fn results() {
+        wirecall_core::protocols().for_each(super::results);
+    }
 }
-
-// Those of the same name in `tests/vectors`.
-protocols!(wire, hermes, gemma, qwen3coder, xml, yaml);
 
 /// What has come out, and what has not, behind each chunk.
 fn steps(protocol: &str) {
