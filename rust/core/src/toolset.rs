@@ -7,7 +7,7 @@ use crate::arguments::Context;
 use crate::error::{EncodeError, ToolError};
 use crate::event::message;
 use crate::limits::Limits;
-use crate::protocols::prompt::Neutralise;
+use crate::protocols::protocol::Neutralise;
 use crate::protocols::registry::{Reads, custom, named};
 use crate::protocols::{CallResult, Custom, Prompt, Protocol, Settings};
 use crate::schema::{Descriptions, Field};

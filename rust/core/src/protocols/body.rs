@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use crate::arguments::{Context, Input, Progress, Report};
-use crate::error::Repair;
+use crate::arguments::{Context, Flow, Input, Object, Progress, Report};
+use crate::error::{ErrorKind, Repair};
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{Delimiters, Scan};
+use crate::syntax::scan::{Closer, Delimiters, Scan, starts, ws_run};
 use crate::syntax::tags::OpenTag;
 
 /// How the opening tag with the tool's name is written.
@@ -173,4 +173,88 @@ pub fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
         input.at += length;
     }
     step
+}
+
+/// A JSON object at byte `at`, in a wrapper or not; with `lists`, also a list that begins with one.
+pub fn json_start(text: &str, at: usize, last: bool, fences: bool, lists: bool) -> Scan<(usize, Option<Wrapper>)> {
+    let bytes = text.as_bytes();
+    let bracket = |at: usize| match bytes.get(at) {
+        None => Scan::at_end(last),
+        Some(b'{') => Scan::Match(at),
+        Some(b'[') if lists => match bytes.get(ws_run(text, at + 1)) {
+            None => Scan::at_end(last),
+            Some(b'{') => Scan::Match(at),
+            Some(_) => Scan::NoMatch,
+        },
+        Some(_) => Scan::NoMatch,
+    };
+    if !matches!(bytes.get(at), Some(b'<' | b'`')) {
+        return bracket(at).map(|at| (at, None));
+    }
+    let rest = &text[at..];
+    let fence = || {
+        let language = rest.bytes().skip(3).take_while(u8::is_ascii_alphanumeric).count();
+        let fence = if fences { starts(rest, "```", last) } else { Scan::NoMatch };
+        fence.map(|()| (3 + language, Wrapper::Fence))
+    };
+    let wrapper = starts(rest, "<json>", last).map(|()| (6, Wrapper::Json)).or(fence);
+    wrapper.and_then(|(length, wrapper)| bracket(ws_run(text, at + length)).map(|at| (at, Some(wrapper))))
+}
+
+/// A JSON object where elements, lines or parameters are expected: `<name>{…}</name>`.
+#[derive(Debug)]
+pub enum ObjectInTag {
+    Reading(Box<Object>),
+    /// Its last bracket is read.
+    Complete,
+    /// The call has failed. Its rest is read by quotes and brackets alone.
+    Failed(Recovery),
+}
+
+impl ObjectInTag {
+    pub fn new(cx: &Context<'_>) -> Self {
+        ObjectInTag::Reading(Box::new(Object::arguments(cx)))
+    }
+
+    /// Reads the object, up to its end.
+    pub fn feed(&mut self, input: &mut Input<'_>) -> Flow {
+        let ObjectInTag::Reading(object) = self else { return Err(Progress::CallEnd) };
+        match object.feed(input) {
+            Err(Progress::Failed(failure)) => {
+                *self = ObjectInTag::Failed(failure.recovery);
+                Err((failure.kind, failure.message).into())
+            }
+            read => {
+                if read.is_ok() {
+                    *self = ObjectInTag::Complete;
+                }
+                read
+            }
+        }
+    }
+
+    /// The failure of a call in which something other than the closing tag follows the object.
+    pub fn not_closed(&mut self, name: &str) -> Progress {
+        *self = ObjectInTag::Failed(Recovery::After);
+        (ErrorKind::MalformedCall, format!("Only </{name}> may follow the JSON object.")).into()
+    }
+
+    /// How the rest is read once the call has failed.
+    pub fn recovery(&self) -> Recovery {
+        match self {
+            ObjectInTag::Reading(object) => object.recovery(),
+            ObjectInTag::Complete => Recovery::After,
+            ObjectInTag::Failed(recovery) => *recovery,
+        }
+    }
+
+    /// Reads a call that has failed to its closing tag.
+    pub fn recover(&mut self, input: &mut Input<'_>, name: &str, form: Form) -> Progress {
+        let close = if form == Form::Broken { "/>".to_owned() } else { format!("</{name}>") };
+        let mut recovery = self.recovery();
+        let closed = recovery.read(input.window, &mut input.at, input.last, &Closer::Text(&close));
+        *self = ObjectInTag::Failed(recovery);
+        input.at += closed.unwrap_or(0);
+        if closed.is_some() { Progress::CallEnd } else { Progress::Incomplete }
+    }
 }

@@ -7,16 +7,13 @@ pub mod custom;
 pub mod families;
 pub mod frames;
 pub mod named_tags;
-pub mod prompt;
 pub mod protocol;
 pub mod registry;
-pub mod results;
 pub mod wire;
 pub mod xml;
 pub mod yaml;
 
 pub use custom::{Custom, Host, Reading};
-pub use prompt::{Examples, Prompt};
-pub use protocol::{Attempt, BadCall, CallResult, Protocol, Settings};
+pub use protocol::{Attempt, BadCall, CallResult, Examples, Prompt, Protocol, Settings};
 pub use registry::names;
 pub use xml::Xml;

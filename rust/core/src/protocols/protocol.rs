@@ -1,21 +1,23 @@
 //! What a protocol is: how calls are found in text, and how calls, results and the manual are written.
 //!
 //! Protocols have no state. The state of a message is in the parser and in the body of a call.
+//! Here is also what they write with: the [`Prompt`], example calls, and results in the form that models were trained on.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::body::{Body, Opening};
-use super::prompt::{Examples, Prompt};
 use crate::arguments::{CallWriter, Context};
 use crate::error::Repair;
 use crate::limits::Limits;
-use crate::schema::{Descriptions, Schema};
-use crate::syntax::json::Member;
+use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
+use crate::syntax::json::{Member, Value, json_string, parse};
 use crate::syntax::misspelled::{Misspelled, Spellings};
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks, starts_ignoring_case};
+use crate::syntax::xml::{For, escape};
 use crate::tools::{Lookup, Tool, Tools};
 
 /// What is at a place where a call could begin. Byte offsets count from that place.
@@ -252,4 +254,201 @@ pub fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, tex
             bad(tools, length, tool, Closers::Spelled(closers), in_tag)
         }
     }
+}
+
+/// Puts a visible backslash into everything that could be read as a mark in any of the protocols.
+pub trait Neutralise {
+    fn neutralise(&self, text: &str) -> String;
+}
+
+/// The tools and the settings for showing them.
+#[derive(Clone, Copy)]
+pub struct Prompt<'a> {
+    pub tools: &'a Tools,
+    pub settings: &'a Settings,
+    pub marks: &'a dyn Neutralise,
+}
+
+impl Prompt<'_> {
+    pub fn neutralise(&self, text: &str) -> String {
+        self.marks.neutralise(text)
+    }
+
+    /// The parameters of a tool for its line of the manual, as fields or as one object, after a space.
+    pub fn parameters(&self, tool: &Tool, json: bool) -> String {
+        let is_safe = |text: &str| {
+            let breaks = |c: char| c.is_control() || matches!(c, '<' | '\u{2028}' | '\u{2029}');
+            !text.contains(breaks) && !self.may_hold_mark(text)
+        };
+        let Settings { constraints, descriptions, delimiters, .. } = self.settings;
+        let constraints = constraints.then_some(&is_safe as &dyn Fn(&str) -> bool);
+        signature(&tool.schema, delimiters, Shown { descriptions: *descriptions, constraints }, json)
+    }
+
+    /// The same as one object; empty if there are no parameters.
+    pub fn shape(&self, tool: &Tool) -> String {
+        let shape = self.parameters(tool, true);
+        // Braces alone mean that any parameters are allowed.
+        if shape == " {…}" && !tool.schema.is_open() { String::new() } else { shape }
+    }
+
+    /// The description of a tool for its line of the manual, after a dash.
+    pub fn description(&self, tool: &Tool) -> String {
+        let description = tool.description.as_deref().filter(|_| self.settings.descriptions != Descriptions::None);
+        match description.map(|text| one_line(text, &self.settings.delimiters)) {
+            Some(line) if !line.is_empty() => format!(" - {line}"),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether this text could open or close a call or a result in any format, even one that is not read. It may return true too often.
+    pub fn may_hold_mark(&self, text: &str) -> bool {
+        let tag = |rest: &str| {
+            let rest = rest.trim_start();
+            !rest.is_empty() && !rest.starts_with(|c: char| c.is_ascii_digit() || "=<>-".contains(c))
+        };
+        let lower = text.to_ascii_lowercase();
+        text.match_indices('<').any(|(at, _)| tag(&text[at + 1..]))
+            || ["&lt;", "&#", "```", "[call", "[/call", "[tool_", "[/tool_"].iter().any(|mark| lower.contains(mark))
+            || ["name", "tool", "function"].iter().any(|key| text.contains('{') && lower.contains(key))
+            || text.contains(&self.settings.delimiters.open)
+            || text.contains(&self.settings.delimiters.close)
+            || self.neutralise(text) != text
+    }
+}
+
+/// Maximum bytes of an example, since it is sent with every request. A longer one is shown only if there is no other.
+const SHORT: usize = 400;
+/// Maximum number of tools for which an example is made.
+const TRIED: usize = 64;
+/// The name in an example without a declared tool.
+const ANY_NAME: &str = "tool_name";
+
+/// Makes the examples for a header, and records them.
+pub struct Examples<'a> {
+    prompt: &'a Prompt<'a>,
+    /// The example call of the tool at this position; `None` if none can be made.
+    make: &'a dyn Fn(usize) -> Option<String>,
+    given: RefCell<Vec<String>>,
+}
+
+impl<'a> Examples<'a> {
+    pub fn new(prompt: &'a Prompt<'a>, make: &'a dyn Fn(usize) -> Option<String>) -> Self {
+        Examples { prompt, make, given: RefCell::default() }
+    }
+
+    /// The example of the first of these tools for which one can be made. Tools with parameters come first, because their
+    /// examples show more.
+    pub fn of(&self, which: impl Fn(&Tool) -> bool) -> Option<String> {
+        self.first(1, which).pop()
+    }
+
+    /// The example of any tool, or of an undeclared one.
+    pub fn any(&self, protocol: &dyn Protocol) -> String {
+        self.several(protocol, 1)
+    }
+
+    /// The examples of up to `count` tools, one on each line, or the example of an undeclared tool.
+    pub fn several(&self, protocol: &dyn Protocol, count: usize) -> String {
+        let mut calls = self.first(count, |_| true);
+        if calls.is_empty() {
+            let Prompt { tools, settings, .. } = self.prompt;
+            calls.push(protocol.example(&settings.context(protocol, tools, None, ANY_NAME)));
+            self.given.borrow_mut().extend_from_slice(&calls);
+        }
+        calls.join("\n")
+    }
+
+    /// The examples that the header contains.
+    pub fn given(self) -> Vec<String> {
+        self.given.into_inner()
+    }
+
+    fn first(&self, count: usize, which: impl Fn(&Tool) -> bool) -> Vec<String> {
+        let mut out: Vec<String> = Vec::new();
+        for parameters in [true, false] {
+            let has = |tool: &Tool| tool.schema.declares_properties(tool.schema.root) == parameters;
+            let wanted = self.prompt.tools.iter().enumerate().filter(|(_, tool)| which(tool) && has(tool));
+            let (mut long, before) = (None, out.len());
+            for (at, _) in wanted.take(TRIED) {
+                if out.len() == count {
+                    break;
+                }
+                match (self.make)(at) {
+                    Some(call) if call.len() <= SHORT => out.push(call),
+                    call => long = long.or(call),
+                }
+            }
+            if out.len() == before && before < count {
+                out.extend(long);
+            }
+        }
+        self.given.borrow_mut().extend_from_slice(&out);
+        out
+    }
+}
+
+/// What begins and ends a result.
+pub const RESULT_TAGS: [&str; 2] = ["<tool_response", "</tool_response"];
+
+/// Whether the text begins with the tag of a result.
+pub fn is_result_tag(text: &str) -> bool {
+    RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+}
+
+/// What the tag of a result contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultForm {
+    /// A JSON object.
+    Json,
+    /// The content, with the name in an attribute.
+    Attributes,
+    /// An element for each part.
+    Elements,
+}
+
+impl ResultForm {
+    pub fn write(self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        match self {
+            ResultForm::Json => json(prompt, result),
+            ResultForm::Attributes => attributes(prompt, result),
+            ResultForm::Elements => elements(prompt, result),
+        }
+    }
+}
+
+fn json(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    let name = json_string(&prompt.neutralise(result.name));
+    let error = if result.error { ",\"error\":true" } else { "" };
+    let number = result.number.map_or(String::new(), |number| format!(",\"number\":{number}"));
+    // An object or list is written unquoted.
+    let content = match parse(result.content, prompt.settings.limits.depth) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
+            let mut json = String::new();
+            value.write(&mut json);
+            // Without escapes it may contain a mark.
+            if prompt.neutralise(&json) == json { json } else { json_string(result.content) }
+        }
+        _ => json_string(result.content),
+    };
+    format!("<tool_response>{{\"name\":{name}{number}{error},\"content\":{content}}}</tool_response>")
+}
+
+fn attributes(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    let name = prompt.neutralise(&json_string(result.name));
+    let number = result.number.map_or(String::new(), |number| format!(" name={name} number=\"{number}\""));
+    let error = if result.error { " error=\"true\"" } else { "" };
+    format!("<tool_response{number}{error}>\n{}\n</tool_response>", result.content)
+}
+
+fn elements(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    let tag = if result.error { "error" } else { "result" };
+    let mut out = String::from("<tool_response>\n  <tool_name>");
+    escape(&prompt.neutralise(result.name), For::Us, &mut out);
+    out.push_str("</tool_name>\n");
+    if let Some(number) = result.number {
+        out.push_str(&format!("  <number>{number}</number>\n"));
+    }
+    out.push_str(&format!("  <{tag}>{}</{tag}>\n</tool_response>", result.content));
+    out
 }

@@ -2,7 +2,6 @@
 
 pub mod envelope;
 pub mod json_body;
-pub mod object_in_tag;
 pub mod params;
 
 use super::body::{Body, Opening, recycle};

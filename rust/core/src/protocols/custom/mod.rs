@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 pub mod body;
 
-use super::prompt::{Examples, Prompt};
-use super::protocol::{Attempt, CallResult, Facts, LISTED, Protocol, Settings};
+use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Opening};

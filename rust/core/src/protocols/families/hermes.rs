@@ -1,7 +1,7 @@
 //! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`, or in a fence for Gemma.
 
 use crate::protocols::frames::flat::{Family, FamilyBody};
-use crate::protocols::results::ResultForm;
+use crate::protocols::protocol::ResultForm;
 use crate::syntax::misspelled::{Spelling, Spellings};
 
 pub static HERMES: Family = Family {

@@ -1,7 +1,7 @@
 //! Calls as Qwen3-Coder writes them: a function with its parameters, each as raw text in a tag.
 
 use crate::protocols::frames::flat::{Family, FamilyBody};
-use crate::protocols::results::ResultForm;
+use crate::protocols::protocol::ResultForm;
 use crate::syntax::tags::QWEN3CODER as TAGS;
 
 pub static QWEN3CODER: Family = Family {

@@ -9,9 +9,7 @@ use crate::protocols::bodies::envelope::format;
 use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
-use crate::protocols::prompt::{Examples, Prompt};
-use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
-use crate::protocols::results::ResultForm;
+use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::syntax::json::Member;
 use crate::syntax::scan::{
     Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,

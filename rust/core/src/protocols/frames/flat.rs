@@ -4,9 +4,9 @@ use crate::arguments::{CallWriter, Context};
 use crate::protocols::bodies::{envelope, params, shared};
 use crate::protocols::body::{Body, Opening};
 use crate::protocols::named_tags;
-use crate::protocols::prompt::{Examples, Prompt};
-use crate::protocols::protocol::{Attempt, CallResult, Facts, LISTED, Protocol, Settings};
-use crate::protocols::results::{ResultForm, is_result_tag};
+use crate::protocols::protocol::{
+    Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, ResultForm, Settings, is_result_tag,
+};
 use crate::schema::Schema;
 use crate::syntax::json::Member;
 use crate::syntax::misspelled::Spellings;

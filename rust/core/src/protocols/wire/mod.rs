@@ -7,8 +7,7 @@ use std::borrow::Cow;
 
 use super::bodies::shared;
 use super::body::{Body, Opening, recycle};
-use super::prompt::{Examples, Prompt};
-use super::protocol::{Attempt, CallResult, Facts, LISTED, Protocol, Settings};
+use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::limits::NAME_CHARS;
 use crate::schema::Schema;

@@ -4,10 +4,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::arguments::Context;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::protocols::body::{Markers, Opening, Wrapper};
-use crate::protocols::prompt::{Examples, Prompt};
-use crate::protocols::protocol::{Attempt, Protocol, Settings, bad, misspelled};
-use crate::protocols::results::RESULT_TAGS;
+use crate::protocols::body::{Markers, Opening, json_start};
+use crate::protocols::protocol::{Attempt, Examples, Prompt, Protocol, RESULT_TAGS, Settings, bad, misspelled};
 use crate::schema::Descriptions;
 use crate::syntax::json::{Member, json_string, push_string, write_object};
 use crate::syntax::misspelled::{Spellings, meant};
@@ -27,32 +25,6 @@ const ANY_NAME: &str = "tool_name";
 /// Calls in a fence are on lines of their own.
 fn line_break(delimiters: &Delimiters) -> &'static str {
     if delimiters.close.starts_with('`') { "\n" } else { "" }
-}
-
-/// A JSON object at byte `at`, in a wrapper or not; with `lists`, also a list that begins with one.
-pub fn json_start(text: &str, at: usize, last: bool, fences: bool, lists: bool) -> Scan<(usize, Option<Wrapper>)> {
-    let bytes = text.as_bytes();
-    let bracket = |at: usize| match bytes.get(at) {
-        None => Scan::at_end(last),
-        Some(b'{') => Scan::Match(at),
-        Some(b'[') if lists => match bytes.get(ws_run(text, at + 1)) {
-            None => Scan::at_end(last),
-            Some(b'{') => Scan::Match(at),
-            Some(_) => Scan::NoMatch,
-        },
-        Some(_) => Scan::NoMatch,
-    };
-    if !matches!(bytes.get(at), Some(b'<' | b'`')) {
-        return bracket(at).map(|at| (at, None));
-    }
-    let rest = &text[at..];
-    let fence = || {
-        let language = rest.bytes().skip(3).take_while(u8::is_ascii_alphanumeric).count();
-        let fence = if fences { starts(rest, "```", last) } else { Scan::NoMatch };
-        fence.map(|()| (3 + language, Wrapper::Fence))
-    };
-    let wrapper = starts(rest, "<json>", last).map(|()| (6, Wrapper::Json)).or(fence);
-    wrapper.and_then(|(length, wrapper)| bracket(ws_run(text, at + length)).map(|at| (at, Some(wrapper))))
 }
 
 /// Why this text cannot open calls.

@@ -3,7 +3,7 @@
 use super::{Elements, ElementsState};
 use crate::arguments::elements::member;
 use crate::arguments::{Flow, Input, Progress, steps};
-use crate::protocols::bodies::object_in_tag::ObjectInTag;
+use crate::protocols::body::ObjectInTag;
 use crate::schema::Schema;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;

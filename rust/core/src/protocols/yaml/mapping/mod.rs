@@ -9,8 +9,7 @@ mod values;
 
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, ReadError, Report, Slot, messages, steps};
 use crate::error::{ErrorKind, Repair};
-use crate::protocols::bodies::object_in_tag::ObjectInTag;
-use crate::protocols::body::{Body, Form};
+use crate::protocols::body::{Body, Form, ObjectInTag};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::Delimiters;
 use crate::syntax::yaml::{Lax, TreeBuilder, YamlFault, YamlLexeme, YamlLexer};
