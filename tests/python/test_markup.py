@@ -1,47 +1,20 @@
-"""XML read and written: the standard library as referee, laws over generated texts, hostile input."""
+"""XML read and written: values, repairs, schemas, limits, and mistakes of the caller."""
 
 import inspect
-import json
 import pickle
-import random
 import re
 import threading
-from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-import generate_values
 import wirecall
-from generate_values import exact
-from law import count, seeded
+from markup_support import FILE, read
 from wirecall import ToolError, XmlError, XmlParser, XmlWarning, format_xml, parse_xml
 
-CASES = count(10_000)
-FEW = count(10_000, 4)
-MIB = 1 << 20
 DIGIT = "the name of an element cannot begin with a digit"
-BLANKS = " \t\r\n"
 ATTRIBUTE = 'an attribute must be written name="value", with & and < escaped'
-
-FILE = {
-    "type": "object",
-    "properties": {
-        "path": {"type": "string"},
-        "mode": {"type": "integer"},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "owner": {"type": "object", "properties": {"name": {"type": "string"}, "id": {"type": "integer"}}},
-        "note": {"type": ["string", "null"]},
-    },
-}
-
-
-def read(text: str, schema: Any = None, **options: Any) -> tuple[Any, list[str]]:
-    warnings: list[XmlWarning] = []
-    value = parse_xml(text, schema, warnings=warnings, **options)
-    return value, [warning.reason for warning in warnings]
 
 
 @pytest.mark.parametrize(
@@ -285,157 +258,6 @@ def test_partial_values() -> None:
     assert parser.finish() == seen[-1]
 
 
-# The referee: what the standard library reads, by the rules of our trees.
-
-
-def typed(text: str) -> Any:
-    text = text.strip(BLANKS)
-    number = re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", text)
-    if not number and text not in ("true", "false", "null") and text[:1] not in ('"', "[", "{"):
-        return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def converted(element: ElementTree.Element) -> Any:
-    texts = [element.text or "", *(child.tail or "" for child in element)]
-    text = "".join(texts)
-    members: dict[str, list[Any]] = {f"@_{name}": [typed(value)] for name, value in element.attrib.items()}
-    for child in element:
-        members.setdefault(child.tag, []).append(converted(child))
-    if not members:
-        return typed(text)
-    if text.strip(BLANKS):
-        members["#text"] = [typed(text)]
-    if list(members) == ["item"]:
-        return members["item"]
-    return {name: values[0] if len(values) == 1 else values for name, values in members.items()}
-
-
-NAMES = ("a", "b", "item", "path", "x-y", "_z", "u.v", "é", "a1")
-PIECES = (
-    "x", " ", "\n", "1", "-2.5", "true", "null", "&amp;", "&lt;", "&gt;", "&#65;", "&#x1F600;", "&quot;", "é",
-    "日本", "<![CDATA[<b>&amp;]]>", "<![CDATA[]]>", "<!-- <a> & -->", "<?pi <a> ?>", "'", '"', ">", "=", "/",
-    "(]",
-)  # fmt: skip
-VALUES = ("x", "1", "a b", "&lt;", "&#65;", ">", "é", "", "true", " a\t")
-
-
-def element(rng: random.Random, depth: int) -> str:
-    name = rng.choice(NAMES)
-    space = rng.choice(("", "", " ", "\n"))
-    attributes = ""
-    for attribute in rng.sample(NAMES, rng.choice((0, 0, 0, 1, 2))):
-        quote = rng.choice("\"'")
-        attributes += f" {attribute}{space}={space}{quote}{rng.choice(VALUES)}{quote}"
-    if rng.random() < 0.1:
-        return f"<{name}{attributes}{space}/>"
-    parts = [
-        element(rng, depth - 1) if depth and rng.random() < 0.5 else rng.choice(PIECES)
-        for _ in range(rng.choice((0, 1, 1, 2, 4)))
-    ]
-    return f"<{name}{attributes}{space}>{''.join(parts)}</{name}{space}>"
-
-
-def document(rng: random.Random) -> str:
-    before = rng.choice(("", "", "<?xml version='1.0'?>", "<!DOCTYPE a>", "<!-- x -->\n"))
-    return before + element(rng, 4) + rng.choice(("", "\n", "<!-- y -->"))
-
-
-@pytest.mark.laws
-def test_well_formed_documents_are_read_as_the_standard_library_reads_them() -> None:
-    rng = seeded(1)
-    for _ in range(CASES):
-        text = document(rng)
-        root = ElementTree.fromstring(text)
-        wanted = {root.tag: converted(root)}
-        assert read(text) == (wanted, []), text
-        assert parse_xml(text, repair=False) == wanted, text
-
-
-def broken(rng: random.Random, text: str) -> str:
-    for _ in range(rng.randint(1, 3)):
-        at = rng.randrange(len(text) + 1)
-        text = (
-            text[:at]
-            + rng.choice(("", "<", ">", "&", "</a>", "<a>", "/", "'", "<!--", "]]>", " ", "<b", "x"))
-            + (text[at + rng.randrange(6) :])
-        )
-    return text
-
-
-@pytest.mark.laws
-def test_what_strict_takes_is_well_formed() -> None:
-    rng = seeded(2)
-    taken = 0
-    for _ in range(CASES):
-        # What stands in an instruction, the declaration included, is ignored.
-        text = broken(rng, element(rng, 4).replace("<?pi <a> ?>", ""))
-        try:
-            value = parse_xml(text, repair=False)
-        except XmlError:
-            continue
-        root = ElementTree.fromstring(text)
-        assert value == {root.tag: converted(root)}, text
-        taken += 1
-    assert taken > CASES / 50
-
-
-@pytest.mark.laws
-def test_repair_reads_everything_however_it_is_cut() -> None:
-    rng = seeded(3)
-    for _ in range(CASES):
-        text = broken(rng, document(rng))
-        schema = rng.choice((None, FILE, {"type": "object", "additionalProperties": {"type": "string"}}))
-        repair = rng.random() < 0.7
-        whole = outcome([text], schema, repair)
-        assert outcome(list(text), schema, repair) == whole, text
-        places = sorted(rng.randrange(len(text) + 1) for _ in range(3))
-        chunks = [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
-        assert outcome(chunks, schema, repair) == whole, chunks
-        if schema is None and repair:
-            assert not isinstance(whole[0], XmlError), text
-
-
-def outcome(chunks: list[str], schema: Any, repair: bool) -> tuple[Any, Any]:
-    parser = XmlParser(schema, repair=repair)
-    try:
-        for chunk in chunks:
-            parser.feed(chunk)
-        value = parser.finish()
-    except XmlError as error:
-        return str(error), None
-    return json.dumps(value), parser.warnings
-
-
-@pytest.mark.laws
-def test_what_is_written_is_read() -> None:
-    rng = seeded(4)
-    for _ in range(FEW):
-        schema = generate_values.root_schema(rng)
-        value = generate_values.arguments(rng, schema)
-        if "root" in schema.get("properties", {}):
-            continue
-        text = format_xml(value, schema, root="root")
-        for repair in (True, False):
-            assert exact(parse_xml(text, schema, repair=repair)) == exact(value), text
-
-
-@pytest.mark.laws
-def test_what_is_written_without_a_schema_is_read() -> None:
-    rng = seeded(5)
-    for _ in range(FEW):
-        value = generate_values.anything(rng)
-        text = format_xml(value, root="root")
-        assert exact(parse_xml(text, repair=False)) == exact({"root": value}), text
-        if not re.search("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text):
-            root = ElementTree.fromstring(text)
-            if isinstance(value, str) and not value.startswith('"') and typed(value) == value != "":
-                assert root.text == value or root.text == json.dumps(value, ensure_ascii=False), text
-
-
 def test_writing() -> None:
     assert format_xml({"a": {"b": [1, 2], "c": "x & <y>", "d": [], "e": None}}) == (
         "<a>\n  <b>1</b>\n  <b>2</b>\n  <c>x &amp; &lt;y></c>\n  <d>[]</d>\n  <e>null</e>\n</a>"
@@ -458,51 +280,6 @@ def test_writing() -> None:
         format_xml({"path": "x"}, FILE, root="path")
     with pytest.raises(TypeError):
         format_xml({"a": object()})
-
-
-def hostile() -> Iterator[tuple[str, str, Any]]:
-    strings = {"type": "object", "additionalProperties": {"type": "string"}}
-    yield "brackets", "<" * MIB, None
-    yield "ampersands", "&" * MIB, None
-    yield "references", "&#" * (MIB // 2), None
-    yield "digits", "&#" + "1" * MIB, None
-    yield "closing tags", "</a>" * (MIB // 4), None
-    yield "closing tags inside", "<a>" * 100 + "</b>" * (MIB // 4), None
-    yield "openings", "<a" * (MIB // 2), None
-    yield "open quotes", '<a b="' * (MIB // 6), None
-    yield "both quotes", "<a b=\"<a c='" * (MIB // 12), None
-    yield "comments", "<!--" * (MIB // 4), None
-    yield "CDATA", "<![CDATA[" * (MIB // 9), None
-    yield "types", "<!DOCTYPE" * (MIB // 9), None
-    yield "instructions", "<?a" * (MIB // 3), None
-    yield "attributes", "<a " + "b='1' " * (MIB // 6) + "/>", None
-    yield "other attributes", "<a " + " ".join(f"b{i}='1'" for i in range(MIB // 12)) + "/>", None
-    yield "siblings", "<r>" + "<a/>" * (MIB // 4) + "</r>", None
-    yield "other siblings", "<r>" + "".join(f"<a{i}/>" for i in range(MIB // 10)) + "</r>", None
-    yield "unclosed strings", "<r>" + "".join(f"<s{i}></t>" for i in range(MIB // 12)), strings
-    yield "nearly closed", "<r><s>" + "</s" * (MIB // 3), strings
-    yield "blanks in a tag", "<a" + " " * MIB, None
-    yield "blanks that close", "<r><s></" + " " * MIB, strings
-    yield "a long name", "<" + "a" * MIB, None
-    yield (
-        "a list",
-        "<r>" + "<a>1,2</a>" * (MIB // 10) + "</r>",
-        {"type": "array", "items": {"type": "integer"}},
-    )
-
-
-@pytest.mark.parametrize(("text", "schema"), [pytest.param(t, s, id=i) for i, t, s in hostile()])
-def test_hostile_input_takes_linear_time(text: str, schema: Any) -> None:
-    """What is quadratic would take minutes."""
-    for repair in (True, False):
-        value, _ = outcome([text[at : at + 64] for at in range(0, len(text), 64)], schema, repair)
-        assert value
-
-
-def test_unclosed_tags_are_too_deep_at_once() -> None:
-    for repair in (True, False):
-        with pytest.raises(XmlError, match="more than 128 levels"):
-            parse_xml("<a>" * MIB, repair=repair)
 
 
 def test_the_options_are_documented() -> None:

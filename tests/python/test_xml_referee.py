@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import generate_values
-from law import seeded
-from test_markup import FEW, broken, converted, document, element, exact
+from generate_values import exact
+from law import count, seeded
+from markup_support import broken, converted, document, element
 from wirecall import Toolset, XmlError, format_xml, parse_xml
 
 if not getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -20,6 +21,7 @@ from lxml import etree
 
 # What XML cannot carry, not even as a reference.
 UNSAYABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+FEW = count(10_000, 4)
 NAMES = [name for name in generate_values.PLAIN_KEYS if name != "value"]
 
 

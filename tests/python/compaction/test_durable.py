@@ -2,46 +2,19 @@
 
 import asyncio
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from durable_support import CALL, RESULT, Json, chat, hello, never
 
 from wirecall.compaction import (
-    CompactionPlan,
-    MixedFormatsError,
     acompact_messages,
     asummarize_messages,
     compact_messages,
     plan_compaction,
     summarize_messages,
 )
-from wirecall.compaction._counting import estimate, tokens
 from wirecall.compaction._summary import OPENING
-from wirecall.tokens import VocabularyError
-
-Json = dict[str, Any]
-
-
-def chat(turns: int = 6) -> list[Json]:
-    said = [{"role": ("user", "assistant")[at % 2], "content": f"says {at}"} for at in range(turns)]
-    return [{"role": "system", "content": "Be kind."}, *said]
-
-
-def hello(asked: list[dict[str, str]]) -> str:
-    return "Hello"
-
-
-def never(asked: list[dict[str, str]]) -> str:
-    raise AssertionError("nothing is to be summarised")
-
-
-CALL = {
-    "role": "assistant",
-    "content": None,
-    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
-}
-RESULT = {"role": "tool", "tool_call_id": "c1", "content": "seen"}
 
 
 def test_system_summary_and_tail() -> None:
@@ -276,219 +249,7 @@ def test_what_a_summariser_does_to_its_messages_does_not_come_back() -> None:
     assert messages == chat()
 
 
-# What is summarised ----------------------------------------------------------------------------------------
-
-
-def asked_of(messages: list[Any], **options: Any) -> list[tuple[str, str]]:
-    found: list[list[dict[str, str]]] = []
-    summarize_messages(messages, lambda asked: found.append(asked), **options)  # type: ignore[func-returns-value]
-    return [(one["role"], one["content"]) for one in found[0][:-1]] if found else []
-
-
-def test_nothing_to_summarise_asks_nobody() -> None:
-    assert summarize_messages([], never) == ""
-    assert summarize_messages([{"role": "system", "content": "Be kind."}], never) == ""
-    assert summarize_messages([{"type": "reasoning", "summary": []}], never) == ""
-    assert asyncio.run(asummarize_messages([], never)) == ""
-
-
-def test_attachments_are_named_in_front_of_the_text() -> None:
-    parts = [
-        {"type": "text", "text": "look"},
-        {"type": "image_url", "image_url": {"url": "data:,"}},
-        {"type": "file", "file": {"filename": "r.pdf", "file_data": "data:,"}},
-        {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}},
-    ]
-    assert asked_of([{"role": "user", "content": parts}]) == [
-        ("user", "[image]\n[document: r.pdf]\n[audio]\nlook")
-    ]
-    blocks = [
-        {"type": "image", "source": {"type": "url", "url": "http://x"}},
-        {"type": "document", "title": "r.pdf", "source": {"type": "base64", "data": "AA"}},
-        {"type": "container_upload", "file_id": "f"},
-        {"type": "text", "text": "look"},
-    ]
-    assert asked_of([{"role": "user", "content": blocks}]) == [
-        ("user", "[image]\n[document: r.pdf]\n[attachment]\nlook")
-    ]
-    items = [
-        {"type": "input_image", "image_url": "http://x"},
-        {"type": "input_file", "filename": "r.pdf", "file_data": "AA"},
-    ]
-    assert asked_of([{"role": "user", "content": items}]) == [("user", "[image]\n[document: r.pdf]")]
-
-
-def test_calls_and_results_are_texts_in_each_format() -> None:
-    said = [("assistant", '[Called tool: look({"of":"x"})]'), ("user", "[Tool result (c1): seen]")]
-    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"of":"x"}'}}
-    assert asked_of([{"role": "assistant", "content": None, "tool_calls": [call]}, RESULT]) == said
-    legacy = {"role": "assistant", "content": None, "function_call": call["function"]}
-    assert asked_of([legacy, {"role": "function", "name": "look", "content": "seen"}])[0] == said[0]
-    item = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"of":"x"}'}
-    output = {"type": "function_call_output", "call_id": "c1", "output": "seen"}
-    assert asked_of([item, output]) == said
-    listed = {**output, "output": [{"type": "input_text", "text": "seen"}]}
-    assert asked_of([item, listed]) == said
-    blocks = [
-        {"type": "thinking", "thinking": "hm", "signature": "s"},
-        {"type": "tool_use", "id": "c1", "name": "look", "input": {"of": "x"}},
-    ]
-    results = [
-        {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "seen"}]},
-        {"type": "text", "text": "go on"},
-    ]
-    assert asked_of([{"role": "assistant", "content": blocks}, {"role": "user", "content": results}]) == [
-        said[0],
-        ("user", "[Tool result (c1): seen]\ngo on"),
-    ]
-
-
-def test_what_a_server_did_is_named() -> None:
-    block = {"type": "server_tool_use", "id": "st", "name": "web_search", "input": {}}
-    assert asked_of([{"role": "assistant", "content": [block]}]) == [
-        ("assistant", "[Called web_search on the server]")
-    ]
-    assert asked_of([{"type": "web_search_call", "id": "ws"}]) == [
-        ("assistant", "[Called web_search on the server]")
-    ]
-
-
-def test_what_a_server_compacted_is_kept_or_summarised() -> None:
-    hidden = {"type": "compaction", "id": "cmp", "encrypted_content": "secret"}
-    items = [{"type": "message", "role": "user", "content": "hi"}, hidden, {"role": "user", "content": "ho"}]
-    assert compact_messages(items, hello, keep_recent_turns=1)[0] is hidden
-    block = {"type": "compaction", "content": "They like tea."}
-    assert asked_of([{"role": "assistant", "content": [block]}]) == [("assistant", "They like tea.")]
-
-
-@pytest.mark.parametrize("threshold", [-1, float("nan")])
-def test_a_threshold_is_a_number_of_characters(threshold: float) -> None:
-    with pytest.raises(ValueError, match="tool_result_stub_threshold is"):
-        compact_messages(chat(), never, keep_recent_turns=1, tool_result_stub_threshold=threshold)
-
-
-@pytest.mark.parametrize(("threshold", "stubbed"), [(None, False), (4, False), (3, True), (0, True)])
-def test_long_results_are_named_with_their_length(threshold: int | None, stubbed: bool) -> None:
-    [_, (_, text)] = asked_of([CALL, RESULT], tool_result_stub_threshold=threshold)
-    stub = "[Tool look returned 4 chars; omitted before summarization]"
-    assert text == f"[Tool result (c1): {stub if stubbed else 'seen'}]"
-
-
-def test_an_empty_result_is_no_long_one() -> None:
-    [_, (_, text)] = asked_of([CALL, {**RESULT, "content": ""}], tool_result_stub_threshold=0)
-    assert text == "[Tool result (c1): ]"
-
-
-# What is kept ----------------------------------------------------------------------------------------------
-
-
-def kept(messages: list[Any], **options: Any) -> int:
-    return plan_compaction(messages, **{"count": len, "max_summary_tokens": 100, **options}).kept_turns
-
-
-def test_as_many_turns_are_kept_as_there_are_tokens_for() -> None:
-    messages = [{"role": ("user", "assistant")[at % 2], "content": "x" * 96} for at in range(20)]
-    assert tokens(messages, len) == 2000
-    assert kept(messages, max_tokens=2000) == 20
-    assert kept(messages, max_tokens=1999) < 20
-    beside = 100 + tokens([compact_messages(messages, lambda _: "!a", keep_recent_turns=0)[0]], len) - 2
-    assert kept(messages, max_tokens=beside + 700) == 7
-    assert kept(messages, max_tokens=beside + 699) == 6
-    assert kept(messages, max_tokens=1) == 1
-    assert kept(messages, max_tokens=beside + 700, keep_recent_turns=3) == 3
-    assert kept(messages, max_tokens=beside + 700, keep_recent_turns=9) == 7
-    system = {"role": "system", "content": "x" * 96}
-    assert kept([system, *messages], max_tokens=beside + 700) == 6
-
-
-def test_the_providers_count_scales_the_estimate() -> None:
-    messages = [{"role": "user", "content": "x" * 100} for _ in range(10)]
-    assert kept(messages, max_tokens=1000, usage=1000, count=None) == 10
-    assert kept(messages, max_tokens=1000, usage=1001, count=None) < 10
-    assert kept(messages, max_tokens=1000, usage=2000, count=None) < kept(
-        messages, max_tokens=1000, usage=1200, count=None
-    )
-
-
-def test_the_providers_count_is_of_a_summary_too() -> None:
-    summary = {"role": "user", "content": f"{OPENING}\n{'y' * 3000}"}
-    messages = [summary, *({"role": "user", "content": "x" * 100} for _ in range(10))]
-    usage = tokens(messages, estimate)
-    assert kept(messages, max_tokens=400, usage=usage, count=None) == kept(
-        messages, max_tokens=400, count=estimate
-    )
-
-
-@pytest.mark.parametrize("length", [10, 3000])
-def test_a_list_that_was_compacted_is_left_alone_however_long_its_summary(length: int) -> None:
-    messages = [{"role": "user", "content": "x" * 96} for _ in range(20)]
-    chosen: Json = {"max_tokens": 1000, "count": len, "max_summary_tokens": 100}
-    result = compact_messages(messages, lambda _: "y" * length, **chosen)
-    assert len(result) < 20
-    assert compact_messages(result, never, **chosen) is result
-
-
-def test_each_text_is_counted_once_and_no_more_than_decide() -> None:
-    counted: list[str] = []
-
-    def count(text: str) -> int:
-        counted.append(text)
-        return len(text)
-
-    messages = [{"role": "user", "content": f"text {at}"} for at in range(1000)]
-    plan_compaction(messages, max_tokens=2000, count=count, max_summary_tokens=100)
-    assert len(counted) == len(set(counted)) < 200
-    counted.clear()
-    plan_compaction(messages, max_tokens=100_000, count=count, max_summary_tokens=100)
-    assert len(counted) == len(set(counted)) == 1001
-
-
-def test_a_message_of_late_results_is_read_as_often_for_many_turns_as_for_few() -> None:
-    class Blocks(list[Any]):
-        read = 0
-
-        def __iter__(self) -> Iterator[Any]:
-            self.read += 1
-            return super().__iter__()
-
-    def plan(turns: int) -> tuple[int, CompactionPlan]:
-        ids = [f"call_{number}" for number in range(turns)]
-        messages: list[Any] = []
-        for id in ids:
-            call = {"type": "tool_use", "id": id, "name": "f", "input": {}}
-            messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": "go on"}]
-        late = Blocks({"type": "tool_result", "tool_use_id": id, "content": id} for id in ids)
-        messages.append({"role": "user", "content": late})
-        made = plan_compaction(messages, keep_recent_turns=1)
-        return late.read, made
-
-    few, many = plan(3), plan(30)
-    assert few[0] == many[0]
-    results = [one["content"][0] for one in many[1].to_summarize[1::3]]
-    assert [one["content"] for one in results] == [f"call_{number}" for number in range(30)]
-
-
-def test_what_must_be_said() -> None:
-    with pytest.raises(TypeError, match=r"keep_recent_turns=…, max_tokens=…"):
-        plan_compaction(chat())
-    for wrong in (0, -1, float("nan"), "9", True, None):
-        if wrong is not None:
-            with pytest.raises(ValueError, match="max_tokens is"):
-                plan_compaction(chat(), max_tokens=wrong)  # type: ignore[arg-type]
-            with pytest.raises(ValueError, match="usage is"):
-                plan_compaction(chat(), max_tokens=9, usage=wrong)  # type: ignore[arg-type]
-    with pytest.raises(MixedFormatsError):
-        compact_messages([CALL, {"type": "reasoning"}], hello, keep_recent_turns=0)
-
-
-def test_without_a_tokenizer_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> None:
-        raise VocabularyError("counting tokens needs tiktoken")
-
-    monkeypatch.setattr("wirecall.tokens.tokenizer", missing)
-    with pytest.raises(VocabularyError):
-        plan_compaction(chat(), max_tokens=10)
-    assert plan_compaction([], max_tokens=10).turns == 0
+# What is given -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -570,10 +331,3 @@ def test_who_summarises_must_be_callable(given: Any) -> None:
         compact_messages(chat(), given, keep_recent_turns=100)
     with pytest.raises(TypeError, match=told):
         asyncio.run(acompact_messages(chat(), given, keep_recent_turns=1))
-
-
-def test_a_limit_that_is_hardly_more_than_a_summary_may_have_keeps_the_last_turn() -> None:
-    limits: Json = {"max_tokens": 2100, "count": len}
-    long = [{"role": "user", "content": "word " * 40}] * 20
-    assert plan_compaction(long, **limits).kept_turns == 1
-    assert plan_compaction(long, **limits, max_summary_tokens=300).kept_turns > 5
