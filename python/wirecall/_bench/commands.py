@@ -97,7 +97,6 @@ Examples:
     "--cached-price",
     type=FiniteRange(0, 1),
     default=0.1,
-    show_default=True,
     help="Price of a cached input token, as a fraction of the normal price.",
 )
 @click.option("--totals", "only_totals", is_flag=True, help="Leave out the rows of single tools and calls.")
@@ -189,13 +188,11 @@ failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 an
     "--tools",
     type=click.Choice(["all", "group", "own"]),
     default="group",
-    show_default=True,
     help="Tools in a request: all of the catalogue, those of the case's group, or only the expected one.",
 )
 @click.option(
     "--system",
     default="You are a helpful assistant.",
-    show_default=True,
     metavar="TEXT",
     help="System prompt; '' for none.",
 )
@@ -246,7 +243,6 @@ that cannot be used; 130 interrupted. After 1 and 130, --resume continues; unfin
     "--turns",
     type=click.IntRange(1),
     default=12,
-    show_default=True,
     help="Maximum answers of the model in one task.",
 )
 @click.pass_context
@@ -278,7 +274,6 @@ used; 130 interrupted. After 130, --resume continues; an unfinished measurement 
     "--lengths",
     callback=listed,
     default="1KB,4KB,16KB,64KB,256KB,1MB",
-    show_default=True,
     metavar="LENGTH,…",
     help="Lengths of the code argument of a call.",
 )
@@ -286,21 +281,18 @@ used; 130 interrupted. After 130, --resume continues; an unfinished measurement 
     "--rounds",
     type=click.IntRange(1),
     default=5,
-    show_default=True,
     help="Each round times every parser once.",
 )
 @click.option(
     "--streams",
     type=click.IntRange(0),
     default=1000,
-    show_default=True,
     help="Messages that one thread reads concurrently.",
 )
 @click.option(
     "--limit",
     type=FiniteRange(0, min_open=True),
     default=10.0,
-    show_default=True,
     metavar="SECONDS",
     help="Time limit of one reading; longer ones are stopped and reported as cut off.",
 )
@@ -308,7 +300,6 @@ used; 130 interrupted. After 130, --resume continues; an unfinished measurement 
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     default="latency.jsonl",
-    show_default=True,
     metavar="FILE",
     help="File to write; `wirecall bench report` reads it.",
 )

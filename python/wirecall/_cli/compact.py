@@ -58,7 +58,6 @@ Examples:
     "--max-summary-tokens",
     type=click.IntRange(min=1),
     default=MAX_SUMMARY_TOKENS,
-    show_default=True,
     metavar="N",
     help="Maximum tokens of the summary, reserved from --max-tokens.",
 )
@@ -85,9 +84,7 @@ Examples:
 @click.option(
     "--model", metavar="NAME", help="Model that writes the summary; required unless --plan is given."
 )
-@click.option(
-    "--api", type=click.Choice(list(_CLIENTS)), default="openai", show_default=True, help="API of the model."
-)
+@click.option("--api", type=click.Choice(list(_CLIENTS)), default="openai", help="API of the model.")
 @click.option("--base-url", metavar="URL", help="Base URL of the API.  [default: the provider's]")
 @click.option(
     "--key-variable",

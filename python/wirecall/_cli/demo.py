@@ -122,7 +122,6 @@ Examples:
     "--speed",
     type=click.FloatRange(min=0),
     default=SPEED,
-    show_default=True,
     help="Tokens per second; 0 prints the results at once, as with NO_COLOR or output to a file.",
 )
 def demo(speed: float) -> None:

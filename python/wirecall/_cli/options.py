@@ -34,7 +34,6 @@ protocol_option = click.option(
     callback=_known_protocol,
     metavar="NAME",
     default="wire",
-    show_default=True,
     help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto. json, morph-xml and yaml-xml are "
     "aliases of hermes, xml and yaml.",
 )
@@ -42,13 +41,11 @@ _descriptions_option = click.option(
     "--descriptions",
     type=click.Choice(["full", "tools", "none"]),
     default="full",
-    show_default=True,
     help="Descriptions in the manual: of tools and fields, of tools only, or none.",
 )
 _constraints_option = click.option(
     "--constraints/--no-constraints",
     default=True,
-    show_default=True,
     help="Bounds, patterns, formats and examples of fields in the manual.",
 )
 

@@ -45,13 +45,13 @@ Examples:
     "--validate",
     flag_value="error",
     default="report",
+    show_default=False,
     help="Check arguments against the whole schema; violations are errors.",
 )
 @click.option(
     "--code",
     type=click.Choice(["call", "text"]),
     default="call",
-    show_default=True,
     help="Whether calls in Markdown code are parsed as calls or left as text.",
 )
 @click.option(

@@ -27,9 +27,7 @@ without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
 @click.option(
     "--calls", "calls_path", metavar="FILE", help='Calls, one {"name": …, "arguments": {…}} on each line.'
 )
-@click.option(
-    "--encoding", default=counting.ENCODING, show_default=True, metavar="NAME", help="tiktoken vocabulary."
-)
+@click.option("--encoding", default=counting.ENCODING, metavar="NAME", help="tiktoken vocabulary.")
 @protocol_option
 @click.option("--characters", is_flag=True, help="Count characters instead; needs no tiktoken.")
 @manual_options
