@@ -15,18 +15,23 @@ import sys
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RUST = Path("rust/core/src")
 PYTHON = Path("python/wirecall")
 BENCHMARK = ("bench", "_bench")
+# The folders with code, of which none of the files should be long.
+CODE = ("rust", "python", "tests", "benches", "examples", "scripts")
+BUILT = ("target", "__pycache__")
 LONG = 500
 # The folders of rust/core/src/protocols that are not protocols, but what protocols are made of.
 SHARED = ("frames", "bodies")
 ROWS = "families"
 
 Graph = Mapping[str, set[str]]
+Names = dict[str, list[str]]
 
 # Lines ------------------------------------------------------------------------------------------
 
@@ -266,13 +271,13 @@ def across_folders(groups: Iterable[list[str]], files: Mapping[str, Path]) -> li
     return [group for group in groups if len({files[name].parent for name in group}) > 1]
 
 
-def root_imports(package: Path) -> dict[str, set[str]]:
+def root_imports(imports: Graph) -> dict[str, set[str]]:
     """What the modules and packages at the root of a package import of each other.
 
     The package's own `__init__` and `__main__`, which only pass on, are not among them.
     """
     graph: dict[str, set[str]] = defaultdict(set)
-    for name, imported in python_imports(package).items():
+    for name, imported in imports.items():
         if (top := _top(name)) is None:
             continue
         graph[top].update(other for other in map(_top, imported) if other not in (None, top))
@@ -319,7 +324,7 @@ def python_types(source: str, module: str) -> Iterator[tuple[str, bool]]:
             yield node.name, not (hidden or node.name.startswith("_"))
 
 
-def shared_names(types: Iterable[tuple[str, bool, str]]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def shared_names(types: Iterable[tuple[str, bool, str]]) -> tuple[Names, Names]:
     """The names that more than one type has, with where: first those of public types only, then of all."""
     public, every = defaultdict(list), defaultdict(list)
     for name, is_public, where in types:
@@ -358,23 +363,83 @@ def protocol_files(source: Path) -> dict[str, tuple[list[str], list[str], list[s
 # The report -----------------------------------------------------------------------------------------
 
 
-def report(root: Path, *, limit: int = 12) -> Iterator[str]:
-    """The lines of the report on the checkout in `root`."""
-    rust, package = root / RUST, root / PYTHON
-    rust_of, python_of = rust_files(rust), python_files(package)
-    counted_files = [
-        file
-        for file in python_of.values()
-        if file.suffix == ".py" and not {*BENCHMARK} & {*file.relative_to(package).parts}
+class Checkout:
+    """What the report says of a checkout, each figure computed when it is first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.rust, self.package = root / RUST, root / PYTHON
+        self.rust_files, self.python_files = rust_files(self.rust), python_files(self.package)
+
+    @cached_property
+    def imports(self) -> dict[Path, tuple[dict[str, set[str]], dict[str, Path]]]:
+        """For both languages, the imports and the files."""
+        return {
+            RUST: (rust_imports(self.rust), self.rust_files),
+            PYTHON: (python_imports(self.package), self.python_files),
+        }
+
+    @cached_property
+    def circles(self) -> dict[Path, tuple[list[list[str]], list[list[str]]]]:
+        """For both languages, the circles across folders, and those within one."""
+        found = {}
+        for title, (imports, files) in self.imports.items():
+            groups = circles(imports)
+            wide = across_folders(groups, files)
+            found[title] = (wide, [group for group in groups if group not in wide])
+        return found
+
+    @cached_property
+    def root_imports(self) -> dict[str, set[str]]:
+        return root_imports(self.imports[PYTHON][0])
+
+    @cached_property
+    def shared_names(self) -> dict[Path, tuple[Names, Names]]:
+        """For both languages, the names of several public types, and those of several types."""
+        exports = rust_exports(self.rust)
+        rust = [
+            (name, is_pub and bool({f"{module}::{name}", module} & exports), str(file.relative_to(self.rust)))
+            for module, file in self.rust_files.items()
+            for name, is_pub in rust_types(file.read_text(encoding="utf-8"))
+        ]
+        python = [
+            (*found, str(file.relative_to(self.package)))
+            for module, file in self.python_files.items()
+            if file.suffix == ".py"
+            for found in python_types(file.read_text(encoding="utf-8"), module)
+        ]
+        return {RUST: shared_names(rust), PYTHON: shared_names(python)}
+
+    @cached_property
+    def long_files(self) -> dict[str, int]:
+        """The files with more than `LONG` lines, tests and scripts included, the longest first."""
+        lengths = {
+            file.relative_to(self.root).as_posix(): file.read_bytes().count(b"\n")
+            for folder in CODE
+            for file in (self.root / folder).rglob("*")
+            if file.suffix in (".rs", ".py", ".pyi")
+            if not {*BUILT} & {*file.relative_to(self.root).parts}
+        }
+        return {
+            name: lines for name, lines in sorted(lengths.items(), key=lambda item: -item[1]) if lines > LONG
+        }
+
+
+def report(checkout: Checkout, *, limit: int = 12) -> Iterator[str]:
+    """The lines of the report on a checkout."""
+    rust = [file.read_text(encoding="utf-8") for file in checkout.rust_files.values()]
+    python = [
+        file.read_text(encoding="utf-8")
+        for file in checkout.python_files.values()
+        if file.suffix == ".py" and not {*BENCHMARK} & {*file.relative_to(checkout.package).parts}
     ]
-    texts = {file: file.read_text(encoding="utf-8") for file in [*rust_of.values(), *python_of.values()]}
     yield "lines of code, without blank lines and comments"
-    yield f"  {RUST}: {sum(rust_lines(texts[file]) for file in rust_of.values()):,}"
-    counted = sum(python_lines(texts[file]) for file in counted_files)
-    bare = sum(python_lines(texts[file], docstrings=False) for file in counted_files)
+    yield f"  {RUST}: {sum(map(rust_lines, rust)):,}"
+    counted = sum(map(python_lines, python))
+    bare = sum(python_lines(text, docstrings=False) for text in python)
     yield f"  {PYTHON}: {counted:,}, of which {counted - bare:,} are docstrings (without the benchmark)"
 
-    graph = root_imports(package)
+    graph = checkout.root_imports
     stacked = levels(graph)
     yield ""
     yield f"at the root of {PYTHON}: {len(graph)} modules and packages in {len(stacked)} levels"
@@ -382,32 +447,14 @@ def report(root: Path, *, limit: int = 12) -> Iterator[str]:
 
     yield ""
     yield "circles of files across folders"
-    for title, imports, files in (
-        (RUST, rust_imports(rust), rust_of),
-        (PYTHON, python_imports(package), python_of),
-    ):
-        found = circles(imports)
-        wide = across_folders(found, files)
-        yield f"  {title}: {len(wide)}; within a folder {len(found) - len(wide)}"
-        for group in [*wide, *(group for group in found if group not in wide)]:
+    for title, (wide, within) in checkout.circles.items():
+        yield f"  {title}: {len(wide)}; within a folder {len(within)}"
+        for group in [*wide, *within]:
             yield f"    {len(group)} files: {', '.join(group[:limit])}{' …' if len(group) > limit else ''}"
 
     yield ""
     yield "names that several types have"
-    exports = rust_exports(rust)
-    rust_named = [
-        (name, is_pub and bool({f"{module}::{name}", module} & exports), str(file.relative_to(rust)))
-        for module, file in rust_of.items()
-        for name, is_pub in rust_types(texts[file])
-    ]
-    python_named = [
-        (*found, str(file.relative_to(package)))
-        for name, file in python_of.items()
-        if file.suffix == ".py"
-        for found in python_types(texts[file], name)
-    ]
-    for title, named in ((RUST, rust_named), (PYTHON, python_named)):
-        public, every = shared_names(named)
+    for title, (public, every) in checkout.shared_names.items():
         worst = max(map(len, every.values()), default=0)
         yield f"  {title}: {len(public)} public, {len(every)} in all, at most {worst} types with one name"
         for name, at in sorted(every.items(), key=lambda item: -len(item[1])):
@@ -415,14 +462,11 @@ def report(root: Path, *, limit: int = 12) -> Iterator[str]:
 
     yield ""
     yield f"files over {LONG} lines"
-    lengths = {file: len(text.splitlines()) for file, text in texts.items()}
-    for file, length in sorted(lengths.items(), key=lambda item: -item[1]):
-        if length > LONG:
-            yield f"  {file.relative_to(root)}: {length}"
+    yield from (f"  {name}: {lines}" for name, lines in checkout.long_files.items())
 
     yield ""
     yield "files for a reader of one protocol: its own + shared ones that these import (+ of layers below)"
-    for name, (own, shared, below) in protocol_files(rust).items():
+    for name, (own, shared, below) in protocol_files(checkout.rust).items():
         yield f"  {name}: {len(own)} + {len(shared)} (+ {len(below)})"
         yield from (f"    {', '.join(group)}" for group in (own, shared, below) if group)
 
@@ -430,7 +474,7 @@ def report(root: Path, *, limit: int = 12) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("root", nargs="?", type=Path, default=ROOT, help="a checkout; this one by default")
-    for line in report(parser.parse_args().root):
+    for line in report(Checkout(parser.parse_args().root)):
         print(line)
 
 
