@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -243,17 +244,16 @@ def test_break_even(extra: float, each: float, cached: float, pays: Pays) -> Non
 @pytest.mark.parametrize("cached", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize(("extra", "each"), [(300, 7), (41, 1.5), (-300, -7), (-41, -1.5), (2000, 9)])
 def test_break_even_is_what_conversations_cost(extra: float, each: float, cached: float) -> None:
-    """Against conversations that are played request by request."""
+    """Against a conversation that is played request by request; shorter ones are its beginnings."""
+    definitions, call, price = (Fraction(str(number)) for number in (extra, each, cached))
     ahead = []
-    for calls in range(1, 700):
-        cost = 0.0
-        sent_before: list[float] = []
-        for request in range(calls):
-            prompt = [extra, *[-each] * request]
-            cost += sum(cached * part for part in prompt[: len(sent_before)])
-            cost += sum(prompt[len(sent_before) :]) - each
-            sent_before = prompt
-        ahead.append(cost <= 1e-9)
+    cost = sent_before = Fraction(0)
+    for request in range(699):
+        # The first prompt is the definitions; every other one adds the last call.
+        new = definitions if request == 0 else -call
+        cost += price * sent_before + new - call
+        sent_before += new
+        ahead.append(cost <= 0)
     pays = break_even(extra, each, cached)
     first = ahead.index(True) + 1
     last = None if ahead[-1] else len(ahead) - ahead[::-1].index(True)
