@@ -13,7 +13,7 @@ from wirecall._cli.options import load_toolset, protocol_option, tools_option
 from wirecall._cli.outputs import to_json
 
 # How much text without calls is searched for calls of another protocol, in characters.
-_SEARCHED = 1 << 20
+SEARCHED = 1 << 20
 
 
 @click.command(
@@ -95,7 +95,7 @@ def parse(
             failed |= isinstance(event, CallError)
             is_text &= isinstance(event, Text)
             if is_text and isinstance(event, Text):
-                text.write(event.text[: max(0, _SEARCHED - text.tell())])
+                text.write(event.text[: max(0, SEARCHED - text.tell())])
     if is_text and options["code"] == "call":
         _hint_at_protocol(toolset, text.getvalue())
     if failed:

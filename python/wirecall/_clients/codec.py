@@ -53,14 +53,21 @@ class Codec:
         options: The host's.
         apis: Used instead of the built-in ones.
         stack: The host's middlewares. They do not get requests for token counts.
+        max_event_bytes: The longest event of a streamed answer.
     """
 
     def __init__(
-        self, options: Options, apis: Mapping[str, Api] | None = None, stack: MiddlewareStack | None = None
+        self,
+        options: Options,
+        apis: Mapping[str, Api] | None = None,
+        stack: MiddlewareStack | None = None,
+        *,
+        max_event_bytes: int = sse.MAX_EVENT_BYTES,
     ) -> None:
         self.options = options
         self._apis = apis
         self._stack = stack or MiddlewareStack()
+        self._max_event_bytes = max_event_bytes
 
     def open(
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
@@ -117,7 +124,14 @@ class Codec:
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client that authenticates with an API key."
             )
-        return ByteExchange(exchange, where, body=body if same else None, reads=reads, on_usage=on_usage)
+        return ByteExchange(
+            exchange,
+            where,
+            body=body if same else None,
+            reads=reads,
+            on_usage=on_usage,
+            max_event_bytes=self._max_event_bytes,
+        )
 
     def serves(self, url: str, method: str = "POST") -> bool:
         """Whether `open` looks at such a request; the bodies of others need not be read."""
@@ -153,12 +167,14 @@ class ByteExchange(Driven):
         body: bytes | None,
         reads: bool,
         on_usage: Callable[[Mapping[str, Any]], None] | None,
+        max_event_bytes: int,
     ) -> None:
         super().__init__(exchange, on_usage)
         self._where = where
         self._body = body
         self.reads = reads
-        self._events = sse.Parser()
+        self._max_event_bytes = max_event_bytes
+        self._events = sse.Parser(max_event_bytes)
         self._stream_over = False
 
     @property
@@ -219,7 +235,7 @@ class ByteExchange(Driven):
             return chunk
         if self.should_retry:
             self.should_retry, self._stream_over = False, False
-            self._events = sse.Parser()
+            self._events = sse.Parser(self._max_event_bytes)
         try:
             events = self._events.feed(chunk)
         except sse.TooLargeError as error:

@@ -27,6 +27,8 @@ log = logging.getLogger("wirecall")
 MAX_FAILURES = 3
 # From this summary on, a host that does not store summaries is warned.
 _WARN_AFTER = 3
+# Seconds that a request waits for the summary that another request makes, before it makes its own.
+MAX_WAIT = 120.0
 # Replaces messages that could not be summarised.
 NOTICE = (
     "[Earlier messages of this conversation are left out here, because they did not fit and could not be "
@@ -89,6 +91,7 @@ class Compressor:
     usage: Literal["max", "fed", "own"]
     on_compress: Callable[[Compressed], object] | None
     on_event: Callable[[ContextNotice], object] | None
+    max_wait: float = MAX_WAIT
     # Acquired for the one warning that summaries are not stored, and never released.
     _warning: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -108,7 +111,7 @@ class Compressor:
             with session.lock:
                 version, known, jobs = session.version, session.remembered, [*session.jobs]
             if may_wait and (other := job_for(jobs, given)) is not None:
-                may_wait = await host.wait(other.done)
+                may_wait = await host.wait(other.done, self.max_wait)
                 continue
             remembered = summary_for(known, given)
             trimmed = trim.apply(format, given, remembered)

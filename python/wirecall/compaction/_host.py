@@ -12,8 +12,6 @@ NEEDS_ASYNC = (
     "it is async: use an async client, awrap_generate or awrap_stream, or, for lists, acompact_messages or "
     "asummarize_messages"
 )
-# Seconds that a request waits for the summary that another request makes, before it makes its own.
-_MAX_WAIT = 120.0
 
 
 class AsyncFunctionError(TypeError):
@@ -37,17 +35,18 @@ class Host:
             found.close()
         raise AsyncFunctionError(NEEDS_ASYNC)
 
-    async def wait(self, done: "Future[None]") -> bool:
-        """Waits for the work of another request. False: it is not done, so do it yourself."""
+    async def wait(self, done: "Future[None]", most: float) -> bool:
+        """Waits at most so many seconds for the work of another request. False: it is not done, so do it
+        yourself."""
         # A sync host must not block its own loop, on which the work may depend; trio has none of asyncio's.
         if _loop_runs() != self.is_async:
             return False
         if self.is_async:
             import asyncio
 
-            finished, _ = await asyncio.wait([asyncio.wrap_future(done)], timeout=_MAX_WAIT)
+            finished, _ = await asyncio.wait([asyncio.wrap_future(done)], timeout=most)
             return bool(finished)
-        return bool(wait([done], _MAX_WAIT).done)
+        return bool(wait([done], most).done)
 
 
 SYNC, ASYNC = Host(is_async=False), Host(is_async=True)

@@ -98,9 +98,6 @@ class Sessions:
         self._all: OrderedDict[str | None, Session] = OrderedDict()
         self._warned = False
 
-    def __len__(self) -> int:
-        return len(self._all)
-
     def of(self, id: object) -> Session:
         """The session with this id, a non-blank str. All other ids share the default session."""
         key = self._key(id)

@@ -12,8 +12,10 @@ from context_support import FOUR, SUMMARY, Json, Summarizer, send, talk, words
 
 import wirecall
 from wirecall import compact_context
-from wirecall.compaction import Truncate, _host
-from wirecall.compaction._compressor import NOTICE
+from wirecall.compaction import Compress, Truncate
+from wirecall.compaction._compressor import NOTICE, Compressor, Trim
+from wirecall.compaction._context import CompactContext
+from wirecall.compaction._sessions import Sessions
 
 
 def test_sessions_are_their_own(caplog: pytest.LogCaptureFixture) -> None:
@@ -41,15 +43,15 @@ def test_the_session_that_was_used_longest_ago_is_forgotten() -> None:
         context.feed(1000, session=name)
     context.feed(1000, session="a")
     context.feed(1000, session="d")  # b goes
-    assert len(context._sessions) == 3
     found = {name: send(context, FOUR, name) is not FOUR for name in "acd"}
     assert found == {"a": True, "c": True, "d": True}
     assert send(context, FOUR, "b") is FOUR
-    # Of many, the last 256 are kept.
+    # Of many, the last 256 are kept. The last is asked first: a new session would end another.
     context = compact_context(context_window=100, compress=Summarizer())
     for number in range(1000):
         context.feed(1000, session=str(number))
-    assert len(context._sessions) == 256
+    kept = [number for number in range(999, -1, -1) if send(context, FOUR, str(number)) is not FOUR]
+    assert kept == [*range(999, 743, -1)]
 
 
 async def _asummarize(messages: Any) -> str:
@@ -340,8 +342,13 @@ def test_tasks_wait_for_the_same_summary() -> None:
     asyncio.run(main())
 
 
-def test_a_sync_hook_in_a_loop_waits_for_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "_MAX_WAIT", 10)
+def waiting(summarize: Any, seconds: float) -> CompactContext:
+    """A context whose requests wait at most so long for the summary of another."""
+    compressor = Compressor(Compress(summarize), 100, words, "max", None, None, seconds)
+    return CompactContext(Trim(None, ()), compressor, None, Sessions(256))
+
+
+def test_a_sync_hook_in_a_loop_waits_for_no_task() -> None:
     asked = []
 
     def summarize(messages: Any) -> Any:
@@ -353,7 +360,7 @@ def test_a_sync_hook_in_a_loop_waits_for_no_task(monkeypatch: pytest.MonkeyPatch
         return "They counted."
 
     async def main() -> None:
-        context = compact_context(context_window=100, compress=summarize, count=words)
+        context = waiting(summarize, 10)
         messages = talk(*["word " * 40] * 4)
         task = asyncio.create_task(context.aon_request({"messages": messages}, api="chat"))
         while not asked:
@@ -384,8 +391,7 @@ def test_a_summary_that_was_made_while_tokens_were_counted_is_used() -> None:
     assert len(summarize.asked) == 1
 
 
-def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "_MAX_WAIT", 0.01)
+def test_who_has_waited_too_long_makes_a_summary_itself() -> None:
     begun, goes = threading.Event(), threading.Event()
     asked = []
 
@@ -399,7 +405,7 @@ def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.Monk
     async def main() -> Any:
         return await context.aon_request({"messages": messages}, api="chat")
 
-    context = compact_context(context_window=100, compress=summarize, count=words)
+    context = waiting(summarize, 0.01)
     messages = talk(*["word " * 40] * 4)
     made: list[Any] = []
     thread = threading.Thread(target=lambda: made.append(send(context, messages)))

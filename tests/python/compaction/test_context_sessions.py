@@ -1,14 +1,17 @@
 """A thousand sessions at once, on threads and in tasks: each has its own state, as if it were alone."""
 
 import asyncio
+import gc
 import random
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from wirecall import compact_context
+from wirecall.compaction._sessions import Sessions
 
 SESSIONS, TURNS = 1000, 8
 Trace = list[Any]
@@ -164,4 +167,11 @@ def test_more_sessions_than_are_remembered_are_still_served() -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda session: step(context, session, 40), range(7, 400, 7)))
     assert all(sum(count(text) + 4 for text in one) <= 130 for one in made)
-    assert len(context._sessions) == 16
+
+
+def test_no_more_sessions_are_kept_than_are_remembered() -> None:
+    sessions = Sessions(16)
+    with ThreadPoolExecutor(8) as pool:
+        opened = list(pool.map(lambda number: weakref.ref(sessions.of(str(number))), range(400)))
+    gc.collect()
+    assert sum(session() is not None for session in opened) == 16
