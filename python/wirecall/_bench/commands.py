@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,15 @@ _NEEDED = (
 )
 
 
-class _Bench(click.Group):
-    """A group that says what to install if a library is missing."""
+class Bench(click.Group):
+    """A group that says what to install if one of the libraries that it needs is missing."""
+
+    def __init__(self, *args: Any, needed: Sequence[str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.needed = needed
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+        missing = [name for name in self.needed if importlib.util.find_spec(name) is None]
         if missing:
             raise click.ClickException(f"{missing[0]} is not installed: pip install 'wirecall[bench]'")
         return super().parse_args(ctx, args)
@@ -47,7 +52,8 @@ class _Bench(click.Group):
 
 
 @click.group(
-    cls=_Bench,
+    cls=Bench,
+    needed=_NEEDED,
     epilog="""Needs: pip install 'wirecall[bench]'. Results are JSON lines, one artifact for each run.
 
 \b

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Protocol
@@ -25,7 +25,15 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(total: int, what: str, *, done: int = 0, still: bool = False) -> Iterator[Progress]:
+def progress(
+    total: int,
+    what: str,
+    *,
+    done: int = 0,
+    still: bool = False,
+    console: Console | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Progress]:
     """Show the progress.
 
     Args:
@@ -33,11 +41,12 @@ def progress(total: int, what: str, *, done: int = 0, still: bool = False) -> It
         what: The name of the run.
         done: Steps that an earlier run completed. They count as done, but not for the rate.
         still: Update only at steps, so that no thread disturbs measurements.
+        console: Used instead of standard error.
+        clock: Returns seconds.
     """
-    console = Console(stderr=True)
-    shown: _Bar | _Lines = (
-        _Bar(console, total, what, done, still) if console.is_terminal else _Lines(total, what, done)
-    )
+    console = console or Console(stderr=True)
+    steps = (total, what, done, clock)
+    shown: _Bar | _Lines = _Bar(console, *steps, still) if console.is_terminal else _Lines(*steps)
     with shown:
         yield shown
 
@@ -47,10 +56,11 @@ def _per_second(rate: float) -> str:
 
 
 class _Steps:
-    def __init__(self, total: int, what: str, done: int) -> None:
+    def __init__(self, total: int, what: str, done: int, clock: Callable[[], float]) -> None:
         self.total, self.what, self.done, self.note = total, what, done, ""
         self._before = done
-        self._start = time.monotonic()
+        self._clock = clock
+        self._start = clock()
         self._lock = threading.Lock()
 
     def step(self, count: int = 1, note: str | None = None) -> None:
@@ -65,7 +75,7 @@ class _Steps:
     @property
     def rate(self) -> float:
         """Steps per second."""
-        return (self.done - self._before) / max(time.monotonic() - self._start, 1e-9)
+        return (self.done - self._before) / max(self._clock() - self._start, 1e-9)
 
 
 class _Lines(_Steps):
@@ -74,7 +84,7 @@ class _Lines(_Steps):
         self.show()
 
     def show(self, *, at_once: bool = False) -> None:
-        now = time.monotonic()
+        now = self._clock()
         if not at_once and self._last and now - self._last < _EVERY:
             return
         self._last = now
@@ -90,8 +100,10 @@ class _Lines(_Steps):
 
 
 class _Bar(_Steps):
-    def __init__(self, console: Console, total: int, what: str, done: int, still: bool) -> None:
-        super().__init__(total, what, done)
+    def __init__(
+        self, console: Console, total: int, what: str, done: int, clock: Callable[[], float], still: bool
+    ) -> None:
+        super().__init__(total, what, done, clock)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(bar_width=max(5, min(40, console.width - _BESIDE_BAR))),

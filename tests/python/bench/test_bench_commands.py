@@ -1,36 +1,39 @@
 """The group `wirecall bench`: there without its extra, and then it says what to install."""
 
-import importlib.util
+from collections.abc import Sequence
 
 import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from wirecall import PROTOCOLS
-from wirecall._bench import commands
 from wirecall._bench.artifact import BenchError
-from wirecall._bench.commands import bench
+from wirecall._bench.commands import Bench, bench
 from wirecall._cli.commands import wirecall
 
 
-@pytest.mark.parametrize("arguments", [["bench"], ["bench", "--help"], ["bench", "offline"]])
-def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "scipy" else object())
-    result = CliRunner().invoke(wirecall, arguments)
-    assert result.output == "Error: scipy is not installed: pip install 'wirecall[bench]'\n"
+def invoke(needed: Sequence[str], commands: dict[str, click.Command], *arguments: str) -> Result:
+    """`wirecall bench` with these commands, where these libraries are needed."""
+    group = Bench("bench", needed=needed, commands=commands)
+    return CliRunner().invoke(click.Group("wirecall", commands={"bench": group}), ["bench", *arguments])
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["offline"]])
+def test_what_is_missing_is_said_in_a_sentence(arguments: list[str]) -> None:
+    result = invoke(["json", "no_such_library"], bench.commands, *arguments)
+    assert result.output == "Error: no_such_library is not installed: pip install 'wirecall[bench]'\n"
     assert result.exit_code != 0
+    assert isinstance(bench, Bench)
+    assert "scipy" in bench.needed
     assert "bench" in CliRunner().invoke(wirecall, ["--help"]).output
 
 
-def test_what_can_be_mended_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_NEEDED", ())
-
+def test_what_can_be_mended_is_no_traceback() -> None:
     @click.command()
     def broken() -> None:
         raise BenchError("This is what to do.")
 
-    monkeypatch.setitem(commands.bench.commands, "broken", broken)
-    result = CliRunner().invoke(wirecall, ["bench", "broken"])
+    result = invoke((), {"broken": broken}, "broken")
     assert result.output == "Error: This is what to do.\n"
 
 
@@ -52,8 +55,7 @@ def test_the_modes_are_named() -> None:
     "option",
     ["offline --cached-price", "latency --limit", "live --models m --max-usd", "agent --models m --timeout"],
 )
-def test_a_number_is_one(option: str, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_NEEDED", ())
-    result = CliRunner().invoke(wirecall, ["bench", *option.split(), number])
+def test_a_number_is_one(option: str, number: str) -> None:
+    result = invoke((), bench.commands, *option.split(), number)
     assert result.exit_code == 2
     assert f"Invalid value for '{option.split()[-1]}'" in result.output

@@ -7,7 +7,6 @@ import sys
 import pytest
 from rich.console import Console
 
-from wirecall._bench import progress as module
 from wirecall._bench.progress import progress
 
 
@@ -21,10 +20,9 @@ def test_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(others) == 1
 
 
-def test_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     now = 100.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
-    with progress(100, "live", done=10) as shown:
+    with progress(100, "live", done=10, clock=lambda: now) as shown:
         for _ in range(40):
             now += 0.5
             shown.step()
@@ -34,11 +32,10 @@ def test_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert len(lines) == 6
 
 
-def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_on_a_terminal() -> None:
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=100)
-    monkeypatch.setattr(module, "Console", lambda **_: console)
-    with progress(10, "live", done=4) as shown:
+    with progress(10, "live", done=4, console=console) as shown:
         shown.step(6, note="[1] failed")
     last = terminal.getvalue().splitlines()[-2]
     assert "10/10" in last
@@ -46,12 +43,11 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "[1] failed" in last
 
 
-def test_a_narrow_terminal_shortens_the_note_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_terminal_shortens_the_note_only() -> None:
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=60, color_system=None)
-    monkeypatch.setattr(module, "Console", lambda **_: console)
     note = "partial-json-parser on streams, 1000 streams: is it right"
-    with progress(2500, "bench latency") as shown:
+    with progress(2500, "bench latency", console=console) as shown:
         shown.step(1250, note)
     last = terminal.getvalue().splitlines()[-2]
     assert "bench latency " in last
@@ -61,10 +57,9 @@ def test_a_narrow_terminal_shortens_the_note_only(monkeypatch: pytest.MonkeyPatc
     assert re.search(r" partial-\S*…", last)
 
 
-def test_rates_are_plain_numbers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_are_plain_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     now = 100.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
-    with progress(5000, "live") as shown:
+    with progress(5000, "live", clock=lambda: now) as shown:
         now += 1
         shown.step(1520)
     assert "1,520/s" in capsys.readouterr().err

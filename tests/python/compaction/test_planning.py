@@ -1,5 +1,6 @@
 """How many turns of a stored conversation are kept, and what is counted to find out."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -117,11 +118,8 @@ def test_what_must_be_said() -> None:
 
 
 def test_without_a_tokenizer_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> None:
-        raise VocabularyError("counting tokens needs tiktoken")
-
-    monkeypatch.setattr("wirecall.tokens.tokenizer", missing)
-    with pytest.raises(VocabularyError):
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    with pytest.raises(VocabularyError, match=r"pip install 'wirecall\[tokens\]'"):
         plan_compaction(chat(), max_tokens=10)
     assert plan_compaction([], max_tokens=10).turns == 0
 
