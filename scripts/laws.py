@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -26,7 +26,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "target" / "laws"
-PROGRESS = FOLDER / "progress.jsonl"
 # Tests of proptest have parameters; other tests do not.
 RUST_LAW = re.compile(r"#\[test\]\s*fn (\w+)\(\s*[^)\s]")
 # The files that the outcome of a law depends on.
@@ -129,19 +128,16 @@ def slices(law: Law, seed: int, cases: int, size: int, sources: str) -> Iterator
         yield Slice(law, number, int.from_bytes(digest[:4], "big") >> 1, share, sources)
 
 
-def records() -> list[dict[str, object]]:
-    """All records; a line that was cut off when the run was stopped is ignored."""
-    out = []
-    for line in PROGRESS.read_text().splitlines() if PROGRESS.exists() else ():
-        try:
-            out.append(json.loads(line))
-        except ValueError:
-            continue
-    return out
-
-
 class Run:
-    def __init__(self) -> None:
+    """One run over some laws.
+
+    Args:
+        folder: For the progress, and the output of slices that failed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.progress = folder / "progress.jsonl"
         self.stopped = threading.Event()
         self.lock = threading.Lock()
         self.processes: set[subprocess.Popen[str]] = set()
@@ -152,8 +148,18 @@ class Run:
             for process in self.processes:
                 process.kill()
 
+    def records(self) -> list[dict[str, object]]:
+        """All records of earlier runs; a line that was cut off when a run was stopped is ignored."""
+        out = []
+        for line in self.progress.read_text().splitlines() if self.progress.exists() else ():
+            try:
+                out.append(json.loads(line))
+            except ValueError:
+                continue
+        return out
+
     def note(self, record: dict[str, object]) -> None:
-        with self.lock, PROGRESS.open("a") as file:
+        with self.lock, self.progress.open("a") as file:
             file.write(json.dumps(record) + "\n")
 
     def tries(self, one: Slice) -> tuple[bool, float, str] | None:
@@ -186,7 +192,7 @@ class Run:
         return process.returncode == 0 and ran, time.monotonic() - begun, said
 
 
-def arguments() -> argparse.Namespace:
+def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -199,20 +205,33 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes")
     parser.add_argument("--list", action="store_true", help="list the laws without running them")
-    return parser.parse_args()
+    return parser.parse_args(given)
 
 
 def main() -> int:
     asked = arguments()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    laws = [law for law in rust_laws() + python_laws() if fnmatch(law.name, f"*{asked.laws}*")]
+    laws = rust_laws() + python_laws()
+    sources = {False: hashed(RUST_SOURCES), True: hashed(PYTHON_SOURCES)}
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    return try_laws(laws, sources, asked, FOLDER)
+
+
+def try_laws(laws: Sequence[Law], sources: dict[bool, str], asked: argparse.Namespace, folder: Path) -> int:
+    """Lists or tries the laws that are asked for, and returns the exit code.
+
+    Args:
+        sources: The hash of the sources of the laws in Rust (False) and in Python (True).
+        folder: Must exist.
+    """
+    laws = [law for law in laws if fnmatch(law.name, f"*{asked.laws}*")]
     if not laws:
         sys.exit(f"no law has {asked.laws!r} in its name; `make laws LIST=1` lists them")
     if asked.list:
         print(*(law.name for law in laws), sep="\n")
         return 0
-    sources = {False: hashed(RUST_SOURCES), True: hashed(PYTHON_SOURCES)}
-    known = records()
+    run = Run(folder)
+    known = run.records()
     done = {json.dumps(record["slice"]): record["seconds"] for record in known if "slice" in record}
     # A stopped run continues with its seed. If it was complete, a new seed is used.
     stopped = [int(str(record["run"])) for record in known if record.get("sources") == sources[True]]
@@ -233,7 +252,6 @@ def main() -> int:
                     tallies[law.name].seconds += float(str(seconds))
         if waiting:
             break
-    run = Run()
     run.note({"run": seed, "sources": sources[True]})
     total = len(waiting)
     known_cases = sum(tally.cases for tally in tallies.values())
@@ -241,7 +259,6 @@ def main() -> int:
     print(
         f"{len(laws)} laws, {total} slices to try{before}; seed {seed} (SEED={seed} repeats it)", flush=True
     )
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     pool = ThreadPoolExecutor(max(1, asked.jobs))
     futures = {pool.submit(run.tries, one): one for one in waiting}
     try:
@@ -269,10 +286,10 @@ def show(run: Run, tally: Tally, one: Slice, outcome: tuple[bool, float, str], p
         print(line, flush=True)
         return
     tally.failures.append(one)
-    log = FOLDER / (re.sub(r"[^\w.-]+", "_", f"{one.law.name}-{one.seed}") + ".log")
+    log = run.folder / (re.sub(r"[^\w.-]+", "_", f"{one.law.name}-{one.seed}") + ".log")
     log.write_text(said)
     print(f"{line}: FAILED\n" + "\n".join(said.splitlines()[-60:]), flush=True)
-    print(f"the whole output is in {log.relative_to(ROOT)}", flush=True)
+    print(f"the whole output is in {os.path.relpath(log, ROOT)}", flush=True)
 
 
 def table(tallies: dict[str, Tally]) -> int:

@@ -12,9 +12,8 @@ import pytest
 pytest.importorskip("click")
 
 from click.testing import CliRunner, Result
-from server import Answer, Failure, Server, serve
+from server import Answer, Failure, Request, Server, serve
 
-from wirecall._cli import compact as commands
 from wirecall._cli.commands import wirecall
 from wirecall.compaction._summary import OPENING
 
@@ -166,25 +165,22 @@ def test_who_cannot_be_asked_is_named_with_the_reason(monkeypatch: pytest.Monkey
     assert "No\N{REPLACEMENT CHARACTER}[2J more." in result.stderr
 
 
-def test_what_is_added_to_a_file_meanwhile_is_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_added_to_a_file_meanwhile_is_not_lost(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     path.write_text("".join(f"{json.dumps(message)}\n" for message in MESSAGES), encoding="utf-8")
 
-    def summarize(asked: Any) -> str:
+    def adds(request: Request) -> Answer:
         with path.open("a", encoding="utf-8") as file:
             file.write('{"role": "user", "content": "new"}\n')
-        return "They like caf\u00e9s."
+        return SUMMARY
 
-    monkeypatch.setattr(commands, "_summarizer", lambda *given: (summarize, OSError))
-    arguments = (str(path), "--keep-recent-turns", "1", "--model", "m", "--output")
-    result = run(*arguments, str(path))
-    assert result.exit_code != 0
-    assert "changed in the meantime" in result.stderr
-    assert path.read_text(encoding="utf-8").count("\n") == len(MESSAGES) + 1
     other = tmp_path / "other.jsonl"
-    assert run(*arguments, str(other)).exit_code == 0
+    with serve(adds) as server:
+        result = ask(server, str(path), "--output", str(path))
+        assert result.exit_code != 0
+        assert "changed in the meantime" in result.stderr
+        assert path.read_text(encoding="utf-8").count("\n") == len(MESSAGES) + 1
+        assert ask(server, str(path), "--output", str(other)).exit_code == 0
     assert OPENING in other.read_text(encoding="utf-8")
 
 
