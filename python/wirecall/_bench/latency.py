@@ -6,26 +6,36 @@ of them. Finally a separate process parses the workload once more, to measure it
 """
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from wirecall._bench import memory
 from wirecall._bench.artifact import Artifact, Cell
 from wirecall._bench.correctness import Entry, entries_of, judge
 from wirecall._bench.latency_report import CLOCK, rules, tables
-from wirecall._bench.memory import grown
 from wirecall._bench.peers import LIBRARIES, Contestant, contestants, written
 from wirecall._bench.progress import progress
 from wirecall._bench.tables import show
-from wirecall._bench.timing import clock_alone, measure, microseconds
+from wirecall._bench.timing import SAMPLES, clock_alone, measure, microseconds
 from wirecall._bench.workloads import DELTA, Workload, code_call, steps, workloads
 
 # The warm-up before memory is measured, and the workloads on which it is measured.
 _WARM_UP = "4KB"
 _HELD = ("code", "streams")
+# As `memory.grown`, which starts processes.
+Grown = Callable[..., int | None]
 
 
 def command(
-    *, lengths: Sequence[str], rounds: int, streams: int, limit: float, output: Path, resume: bool
+    *,
+    lengths: Sequence[str],
+    rounds: int,
+    streams: int,
+    limit: float,
+    output: Path,
+    resume: bool,
+    samples: int = SAMPLES,
 ) -> int:
     """Run `wirecall bench latency` and return its exit code."""
     options = {
@@ -35,16 +45,30 @@ def command(
         "limit": limit,
         "delta": DELTA,
     }
-    everything, who = workloads(lengths, streams), contestants()
+    return run(workloads(lengths, streams), contestants(), options, output, resume=resume, samples=samples)
+
+
+def run(
+    everything: Sequence[Workload],
+    who: Sequence[Contestant],
+    options: Mapping[str, Any],
+    output: Path,
+    *,
+    resume: bool,
+    samples: int = SAMPLES,
+    grown: Grown = memory.grown,
+) -> int:
+    """Run contestants on workloads, write the artifact, and show it. Returns the exit code."""
+    rounds, limit = options["rounds"], options["limit"]
     begin = Artifact.resume if resume else Artifact.create
     with begin(output, "latency", options, libraries=LIBRARIES) as artifact:
         left = [workload for workload in everything if not _is_done(artifact, workload, who)]
         each = len(who) * (rounds + 2)
         done = each * (len(everything) - len(left))
         with progress(each * len(everything), "bench latency", done=done, still=True) as shown:
-            artifact.append(_clock_cell([clock_alone() for _ in range(rounds)]))
+            artifact.append(_clock_cell([clock_alone(samples) for _ in range(rounds)]))
             for workload in left:
-                for found in cells(workload, who, rounds, limit, shown.step):
+                for found in cells(workload, who, rounds, limit, shown.step, samples=samples, grown=grown):
                     artifact.append(found)
         kept = list(artifact.cells.values())
     show(tables(kept, options))
@@ -64,6 +88,9 @@ def cells(
     rounds: int,
     limit: float,
     step: Callable[[int, str], None] = lambda count, note: None,
+    *,
+    samples: int = SAMPLES,
+    grown: Grown = memory.grown,
 ) -> list[Cell]:
     """Run all contestants on one workload.
 
@@ -71,6 +98,8 @@ def cells(
         limit: The time limit of one reading, in seconds.
         step: Called before each part of the work with a number of steps (`rounds` + 2 for each contestant)
             and a description.
+        samples: The target number of samples for each contestant.
+        grown: Measures memory.
     """
     entries = entries_of(workload, who)
     for entry in entries:
@@ -78,15 +107,15 @@ def cells(
         judge(entry, limit)
     able = [entry for entry in entries if entry.open_stream is not None and entry.correct is not False]
     step((rounds + 1) * (len(entries) - len(able)), "")
-    measure(able, rounds, limit, step)
+    measure(able, rounds, limit, step, samples)
     for entry in able:
         step(1, f"{entry.contestant.name} on {workload}: memory")
         if entry.cut is None and workload.name in _HELD:
-            entry.memory = _memory(entry, limit)
+            entry.memory = _memory(entry, limit, grown)
     return [_cell(entry) for entry in entries]
 
 
-def _memory(entry: Entry, limit: float) -> int | None:
+def _memory(entry: Entry, limit: float, grown: Grown) -> int | None:
     warm_up = code_call(_WARM_UP)
     texts = [text for text, _ in written(warm_up, entry.contestant.reads)]
     before = (warm_up.tools, steps(texts, in_turn=False))

@@ -11,7 +11,7 @@ from wirecall._bench.correctness import Entry
 from wirecall._bench.peers import Stream
 
 # The target number of samples: short workloads are parsed several times in a round, within the time limit.
-_SAMPLES = 20_000
+SAMPLES = 20_000
 
 
 def timed(entry: Entry, limit: float) -> "array[int]":
@@ -46,18 +46,24 @@ def _end(stream: Stream) -> Callable[[str], object]:
     return lambda _: stream.finish()
 
 
-def clock_alone() -> "array[int]":
+def clock_alone(samples: int = SAMPLES) -> "array[int]":
     """The cost of the clock itself."""
     clock = perf_counter_ns
-    times = array("q", bytes(8 * _SAMPLES))
-    for at in range(_SAMPLES):
+    times = array("q", bytes(8 * samples))
+    for at in range(samples):
         start = clock()
         end = clock()
         times[at] = end - start
     return times
 
 
-def measure(entries: Sequence[Entry], rounds: int, limit: float, step: Callable[[int, str], None]) -> None:
+def measure(
+    entries: Sequence[Entry],
+    rounds: int,
+    limit: float,
+    step: Callable[[int, str], None],
+    samples: int = SAMPLES,
+) -> None:
     """Time every contestant once in each round; a different one starts each time."""
     gc.collect()
     # Some packages create millions of objects, which need not be collected again before each reading.
@@ -69,15 +75,15 @@ def measure(entries: Sequence[Entry], rounds: int, limit: float, step: Callable[
                 step(1, f"{entry.contestant.name}: {entry.workload}")
                 # A reading that was cut off would be cut off again.
                 if entry.cut is None or not entry.times:
-                    _turn(entry, rounds, limit)
+                    _turn(entry, -(-samples // rounds), limit)
     finally:
         gc.unfreeze()
 
 
-def _turn(entry: Entry, rounds: int, limit: float) -> None:
+def _turn(entry: Entry, samples: int, limit: float) -> None:
     length = sum(1 for _ in entry.steps)
     until = perf_counter_ns() + int(limit * 1e9)
-    for _ in range(-(-_SAMPLES // (rounds * length))):
+    for _ in range(-(-samples // length)):
         times = timed(entry, limit)
         entry.times.append(times)
         if len(times) < length:

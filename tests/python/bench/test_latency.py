@@ -4,14 +4,15 @@ import gc
 import time
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from wirecall._bench import correctness, latency, timing
-from wirecall._bench.artifact import BenchError, read
+from wirecall._bench import latency
+from wirecall._bench.artifact import Artifact, BenchError, read
 from wirecall._bench.latency import cells
 from wirecall._bench.latency_report import lines, slope
 from wirecall._bench.memory import grown, peak, reset_peak, resident
@@ -63,17 +64,16 @@ def planted(
     return Contestant(name, "feed", "wire", lambda tools: lambda: Around(change, before), RIGHT.reader)
 
 
+def no_process(*_: object) -> int:
+    """What a parser grows, without a process: that does not know who is planted."""
+    return 4096 * 1024
+
+
 def measured(
-    *who: Contestant, workload: Workload = WORK, rounds: int = 1, limit: float = 60
+    *who: Contestant, workload: Workload = WORK, rounds: int = 1, limit: float = 60, samples: int = 1
 ) -> list[dict[str, Any]]:
-    return cells(workload, who, rounds, limit)
-
-
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once in a round, and without processes: these do not know who is planted."""
-    monkeypatch.setattr(timing, "_SAMPLES", 1)
-    monkeypatch.setattr(latency, "grown", lambda *_: 4096 * 1024)
+    """The cells; everyone reads once in a round."""
+    return cells(workload, who, rounds, limit, samples=samples, grown=no_process)
 
 
 # Works ------------------------------------------------------------------------------------------------------
@@ -201,9 +201,8 @@ def test_who_is_missing_is_skipped_and_who_reads_nothing_is_not_judged() -> None
 # What is counted --------------------------------------------------------------------------------------------
 
 
-def test_samples_are_deltas_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "_SAMPLES", 2000)
-    (cell,) = measured(planted("right"), rounds=3)
+def test_samples_are_deltas_and_ends() -> None:
+    (cell,) = measured(planted("right"), rounds=3, samples=2000)
     text = Toolset([WRITE_FILE]).encode(CALL.name, CALL.arguments)
     deltas = -(-len(f"Look:\n{text}\n{text}") // DELTA)
     assert cell["deltas"] == deltas
@@ -337,26 +336,26 @@ def test_the_peak_of_the_warm_up_is_not_counted() -> None:
 # The command ------------------------------------------------------------------------------------------------
 
 
-def run(*arguments: str) -> Any:
+def invoke(*arguments: str) -> Any:
     return CliRunner().invoke(cli, ["bench", "latency", *arguments])
 
 
+def run(
+    who: Sequence[Contestant], path: Path, *, rounds: int = 1, limit: float = 10.0, resume: bool = False
+) -> int:
+    """The command with these contestants, on short works."""
+    messages = [Message(f"{number}.", [CALL]) for number in range(3)]
+    streams = Workload("streams", "3 streams", [WRITE_FILE], messages)
+    works = [code_call("2KB"), code_call("4KB"), WORK, streams]
+    options = {"rounds": rounds, "limit": limit, "delta": DELTA}
+    return latency.run(works, who, options, path, resume=resume, samples=1, grown=no_process)
+
+
 @pytest.fixture
-def planted_ones(monkeypatch: pytest.MonkeyPatch) -> list[Contestant]:
-    """Two contestants on short works."""
-    who = [planted("wirecall wire"), planted("other", without("text"))]
-    monkeypatch.setattr(latency, "contestants", lambda: who)
-
-    def short(lengths: Sequence[str], streams: int) -> list[Workload]:
-        kept = [code_call(length) for length in lengths]
-        messages = [Message(f"{number}.", [CALL]) for number in range(streams)]
-        return [*kept, WORK, Workload("streams", f"{streams} streams", [WRITE_FILE], messages)]
-
-    monkeypatch.setattr(latency, "workloads", short)
-    return who
+def planted_ones() -> list[Contestant]:
+    return [planted("wirecall wire"), planted("other", without("text"))]
 
 
-OPTIONS = ("--lengths", "2KB,4KB", "--rounds", "1", "--streams", "3")
 KEYS = {
     (name, *workload)
     for name in ("wirecall wire", "other")
@@ -364,47 +363,49 @@ KEYS = {
 }
 
 
-def test_a_run_writes_all_cells_and_shows_them(tmp_path: Path, planted_ones: list[Contestant]) -> None:
+def test_a_run_writes_all_cells_and_shows_them(
+    tmp_path: Path, planted_ones: list[Contestant], capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "latency.jsonl"
-    result = run(*OPTIONS, "--output", str(path))
-    assert result.exit_code == 0, result.output
+    assert run(planted_ones, path) == 0
+    shown = capsys.readouterr().out
     found = read(path)
-    assert (found.kind, found.options) == (
-        "latency",
-        {"lengths": ["2KB", "4KB"], "rounds": 1, "streams": 3, "limit": 10.0, "delta": DELTA},
-    )
+    assert (found.kind, found.options) == ("latency", {"rounds": 1, "limit": 10.0, "delta": DELTA})
     assert {tuple(cell["key"]) for cell in found.cells} == KEYS | {("clock", "nothing", "-")}
     assert "jiter" in found.header["run"]["versions"]
     # What reads no text right is wrong where there is text, and right where there is none.
     statuses = {cell["length"]: cell["status"] for cell in found.cells if cell["contestant"] == "other"}
     assert statuses == {"2KB": "ok", "4KB": "ok", "1KB": "wrong", "3 streams": "wrong"}
-    assert "wrong: the text is not the one that was written" in result.output
-    assert "Reading the clock takes" in result.output
-    assert "Goal of wirecall: p99.9 under 20 us." in result.output
+    assert "wrong: the text is not the one that was written" in shown
+    assert "Reading the clock takes" in shown
+    assert "Goal of wirecall: p99.9 under 20 us." in shown
 
 
 def test_a_wrong_wirecall_is_no_success(tmp_path: Path, planted_ones: list[Contestant]) -> None:
     planted_ones[0] = planted("wirecall wire", without("text"))
-    assert run(*OPTIONS, "--output", str(tmp_path / "latency.jsonl")).exit_code == 1
+    assert run(planted_ones, tmp_path / "latency.jsonl") == 1
 
 
 def test_a_run_that_was_interrupted_is_carried_on(
-    tmp_path: Path, planted_ones: list[Contestant], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, planted_ones: list[Contestant], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "latency.jsonl"
     judged: list[str] = []
     patience = 3
 
-    def interrupted(entry: Any, limit: float) -> None:
-        if len(judged) == patience:
-            raise KeyboardInterrupt
-        judged.append(str(entry.workload))
-        correctness.judge(entry, limit)
+    def interrupted(one: Contestant) -> Contestant:
+        def prepare(tools: list[Any]) -> Callable[[], Stream]:
+            if len(judged) == patience:
+                raise KeyboardInterrupt
+            judged.append(one.name)
+            return one.prepare(tools)
 
-    monkeypatch.setattr(latency, "judge", interrupted)
-    ended = run(*OPTIONS, "--output", str(path))
-    assert ended.exit_code != 0
-    assert "latency.jsonl; --resume continues from there." in ended.output
+        return replace(one, prepare=prepare)
+
+    who = [interrupted(one) for one in planted_ones]
+    with pytest.raises(KeyboardInterrupt):
+        run(who, path)
+    assert "latency.jsonl; --resume continues from there." in capsys.readouterr().err
     # The clock, and both contestants on the work that was finished.
     assert len(read(path).cells) == 3
     # A work of which one cell is lost is measured again, with everyone.
@@ -413,23 +414,24 @@ def test_a_run_that_was_interrupted_is_carried_on(
     kept = path.read_bytes().splitlines()[:3]
 
     judged, patience = [], 1000
-    assert "continue it with --resume" in run(*OPTIONS, "--output", str(path)).output
+    with pytest.raises(BenchError, match="continue it with --resume"):
+        run(who, path)
     assert judged == []
-    assert run(*OPTIONS, "--resume", "--output", str(path)).exit_code == 0
+    assert run(who, path, resume=True) == 0
     assert len(judged) == len(KEYS)
     assert path.read_bytes().splitlines()[:3] == kept
     assert {tuple(cell["key"]) for cell in read(path).cells} == KEYS | {("clock", "nothing", "-")}
 
     judged = []
-    assert run(*OPTIONS, "--resume", "--output", str(path)).exit_code == 0
+    assert run(who, path, resume=True) == 0
     assert judged == []
-    other = run(*OPTIONS, "--rounds", "2", "--resume", "--output", str(path))
-    assert "rounds was 1 and is now 2" in other.output
+    with pytest.raises(BenchError, match="rounds was 1 and is now 2"):
+        run(who, path, rounds=2, resume=True)
 
 
 def test_what_is_no_length_is_said_before_anything_is_done(tmp_path: Path) -> None:
     path = tmp_path / "latency.jsonl"
-    result = run("--lengths", "1KB,2XB", "--output", str(path))
+    result = invoke("--lengths", "1KB,2XB", "--output", str(path))
     assert result.exit_code != 0
     assert "'2XB' is not a length" in result.output
     assert not path.exists()
@@ -445,7 +447,7 @@ def test_the_report_has_everything(tmp_path: Path, planted_ones: list[Contestant
         raise MissingPackageError("x is not installed")
 
     path = tmp_path / "latency.jsonl"
-    assert run(*OPTIONS, "--limit", "0.5", "--output", str(path)).exit_code == 0
+    assert run(planted_ones, path, limit=0.5) == 0
     found = read(path).cells
     text = markdown(report([path]))
     table = text.split("### A call with an argument of code: microseconds per delta, median\n")[1]
@@ -468,17 +470,26 @@ def test_the_report_has_everything(tmp_path: Path, planted_ones: list[Contestant
 
 def test_an_empty_artifact_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "latency.jsonl"
-    with latency.Artifact.create(path, "latency", {"rounds": 1, "limit": 1, "delta": 4}):
+    with Artifact.create(path, "latency", {"rounds": 1, "limit": 1, "delta": 4}):
         pass
     assert "There are no cells: nothing was timed." in markdown(report([path]))
 
 
 @LINUX
-def test_the_real_ones_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(latency, "grown", grown)
+def test_the_real_ones_run(tmp_path: Path) -> None:
     path = tmp_path / "latency.jsonl"
-    result = run("--lengths", "1KB", "--rounds", "1", "--streams", "2", "--output", str(path))
-    assert result.exit_code == 0, result.output
-    ours = [cell for cell in read(path).cells if cell["contestant"] in ("wirecall wire", "hand-written")]
+    code = latency.command(
+        lengths=["1KB"], rounds=1, streams=2, limit=10.0, output=path, resume=False, samples=1
+    )
+    assert code == 0
+    found = read(path)
+    assert found.options == {"lengths": ["1KB"], "rounds": 1, "streams": 2, "limit": 10.0, "delta": DELTA}
+    ours = [cell for cell in found.cells if cell["contestant"] in ("wirecall wire", "hand-written")]
     assert [cell["status"] for cell in ours] == ["ok"] * 10
     assert all((cell["memory"] is None) == (cell["work"] not in ("code", "streams")) for cell in ours)
+    # By the command: nothing is left to do.
+    arguments = ("--lengths", "1KB", "--rounds", "1", "--streams", "2", "--output", str(path))
+    result = invoke(*arguments, "--resume")
+    assert result.exit_code == 0, result.output
+    assert len(read(path).cells) == len(found.cells)
+    assert "exists: choose another file, or continue it with --resume" in invoke(*arguments).output
