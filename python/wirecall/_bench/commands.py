@@ -1,17 +1,13 @@
 """The commands of `wirecall bench`. Libraries of the extra are imported only when they are used."""
 
-import dataclasses
 import importlib.util
-import json
-import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
-from wirecall._bench.artifact import Artifact, BenchError
+from wirecall._bench.artifact import BenchError
 from wirecall._bench.options import FiniteRange, RunOptions, listed, with_run_options
 from wirecall._console import printable
 
@@ -109,49 +105,15 @@ Examples:
 @click.option("--output", metavar="ARTIFACT", help="Write the results to this file, which must not exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @click.pass_context
-def offline(
-    ctx: click.Context,
-    paths: tuple[str, ...],
-    encodings: tuple[str, ...],
-    tokenizers: tuple[str, ...],
-    cached_price: float,
-    only_totals: bool,
-    output: str | None,
-    as_json: bool,
-) -> None:
+def offline(ctx: click.Context, /, **given: Any) -> None:
     """Count the tokens of definitions and calls in every format.
 
     Every call is parsed again and compared. Native definitions are counted as minified JSON. How providers
     render them for the model is not public, so these counts are an estimate.
     """
-    from wirecall._bench.catalogue import BUILT_IN, catalogues
-    from wirecall._bench.offline import LIBRARIES, cells, groups, options, tables, totals
-    from wirecall._bench.tables import show
-    from wirecall._bench.vocabularies import vocabularies
+    from wirecall._bench.offline import command
 
-    measured = catalogues(paths or (BUILT_IN,))
-    counted = vocabularies([name for names in encodings for name in names.split(",") if name], tokenizers)
-    chosen = options(measured, counted, cached_price)
-    found = []
-    with ExitStack() as stack:
-        artifact = None
-        if output is not None:
-            artifact = stack.enter_context(Artifact.create(output, "offline", chosen, libraries=LIBRARIES))
-        for cell in cells(measured, counted):
-            found.append(cell)
-            if artifact is not None:
-                artifact.append(cell)
-    if as_json:
-        said = {
-            "options": chosen,
-            "totals": [dataclasses.asdict(total) for total in totals(found, cached_price)],
-            "groups": [dataclasses.asdict(group) for group in groups(found)],
-        }
-        sys.stdout.write(json.dumps(said if only_totals else {**said, "cells": found}) + "\n")
-    else:
-        show(tables(found, cached_price, each=not only_totals))
-    if any(cell["round_trip"] is False for cell in found):
-        ctx.exit(1)
+    ctx.exit(command(**given))
 
 
 @bench.command(

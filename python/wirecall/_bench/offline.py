@@ -4,16 +4,19 @@ A cell is one definition or one call, in one format, counted in one vocabulary. 
 from cells, so an artifact contains all results.
 """
 
+import json
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from wirecall._bench.artifact import Cell
-from wirecall._bench.catalogue import Catalogue
+from wirecall._bench.artifact import Artifact, Cell
+from wirecall._bench.catalogue import BUILT_IN, Catalogue, catalogues
 from wirecall._bench.formats import BASELINE, Format, InexpressibleError, Writing, formats, round_trip
-from wirecall._bench.tables import Table
-from wirecall._bench.vocabularies import CHARACTERS, Vocabulary
+from wirecall._bench.tables import Table, show
+from wirecall._bench.vocabularies import CHARACTERS, Vocabulary, vocabularies
 from wirecall.tokens import saved
 
 # The versions of these distributions affect the results.
@@ -24,6 +27,42 @@ OURS = "wire"
 _NAMED = 12
 # The name of the cell for all definitions, as they are sent.
 ALL = "*"
+
+
+def command(
+    *,
+    paths: Sequence[str],
+    encodings: Sequence[str],
+    tokenizers: Sequence[str],
+    cached_price: float,
+    only_totals: bool,
+    output: str | None,
+    as_json: bool,
+    which: Sequence[Format] | None = None,
+) -> int:
+    """Run `wirecall bench offline` and return its exit code. `which` is as for `cells`."""
+    measured = catalogues(paths or (BUILT_IN,))
+    counted = vocabularies([name for names in encodings for name in names.split(",") if name], tokenizers)
+    chosen = options(measured, counted, cached_price)
+    found = []
+    with ExitStack() as stack:
+        artifact = None
+        if output is not None:
+            artifact = stack.enter_context(Artifact.create(output, "offline", chosen, libraries=LIBRARIES))
+        for cell in cells(measured, counted, which):
+            found.append(cell)
+            if artifact is not None:
+                artifact.append(cell)
+    if as_json:
+        said = {
+            "options": chosen,
+            "totals": [asdict(total) for total in totals(found, cached_price)],
+            "groups": [asdict(group) for group in groups(found)],
+        }
+        sys.stdout.write(json.dumps(said if only_totals else {**said, "cells": found}) + "\n")
+    else:
+        show(tables(found, cached_price, each=not only_totals))
+    return 1 if any(cell["round_trip"] is False for cell in found) else 0
 
 
 def cells(

@@ -21,6 +21,7 @@ from wirecall._bench.offline import (
     Total,
     break_even,
     cells,
+    command,
     groups,
     options,
     tables,
@@ -330,12 +331,24 @@ def test_command_writes_an_artifact(small: Path, tmp_path: Path) -> None:
     assert "exists: choose another file" in again.output
 
 
-def test_command_fails_where_a_call_is_lost(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wirecall._bench.offline.round_trip", lambda *_: (False, "it is lost"))
-    done = run("--catalogue", str(small), "--encoding", "characters", "--totals")
-    assert done.exit_code == 1
-    assert "Calls that do not read back as they were written: small, characters" in done.stdout
-    assert "it is lost" in done.stdout
+def test_command_fails_where_a_call_is_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "small.json"
+    case = {"name": "one", "tool": "f", "arguments": {"named": 10, "wire": 8}}
+    path.write_text(json.dumps({"tools": [{"name": "f"}], "cases": [case]}), encoding="utf-8")
+    code = command(
+        paths=[str(path)],
+        encodings=["characters"],
+        tokenizers=[],
+        cached_price=0.1,
+        only_totals=True,
+        output=None,
+        as_json=False,
+        which=FIXED,
+    )
+    assert code == 1
+    said = capsys.readouterr().out
+    assert "Calls that do not read back as they were written: small, characters" in said
+    assert "it is lost" in said
 
 
 def test_command_with_several_of_all(small: Path) -> None:

@@ -1,11 +1,11 @@
 """The parsers that are compared: who is there reads right what is written, and who is not says why."""
 
 import sys
+from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
 
-from wirecall._bench import peers
 from wirecall._bench.artifact import version
 from wirecall._bench.correctness import entries_of, judge
 from wirecall._bench.peers import (
@@ -61,13 +61,16 @@ def test_parsers_of_servers_where_they_are_installed(name: str, workload: Worklo
 
 @pytest.mark.parametrize("name", [*OF_ARGUMENTS, *SERVERS])
 def test_what_is_not_installed_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "version", lambda distribution: None)
+    def nothing(distribution: str) -> str:
+        raise metadata.PackageNotFoundError(distribution)
+
+    monkeypatch.setattr(metadata, "version", nothing)
     with pytest.raises(MissingPackageError, match=r"^[a-z-]+ is not installed$"):
         WHO[name].prepare([])
 
 
 def test_what_cannot_be_imported_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "version", lambda distribution: "0.5")
+    monkeypatch.setattr(metadata, "version", lambda distribution: "0.5")
     # As if it were not there, or something that it imports.
     monkeypatch.setitem(sys.modules, "jiter", None)
     with pytest.raises(MissingPackageError, match=r"^jiter 0\.5 cannot be imported: ModuleNotFoundError: "):
