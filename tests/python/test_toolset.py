@@ -3,16 +3,17 @@
 import copy
 import json
 import pickle
-import runpy
-import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import wirecall
 from support import EMPTY, SCHEMA
 from wirecall._tools import toolset
+from wirecall._tools.toolset import ToolsetOptions
 from wirecall.errors import ToolError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # --- ToolError
 
@@ -40,11 +41,20 @@ def test_tool_error(tool: str | None, pointer: str | None, text: str) -> None:
 # --- the class
 
 
-class FakeCore:
-    def __new__(cls, *args: Any, **options: Any) -> "FakeCore":
-        self = super().__new__(cls)
-        self.args, self.options = args, options  # type: ignore[attr-defined]
-        return self
+class Core(toolset._core.Toolset):
+    """The core's class, which notes what it is given."""
+
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+
+    def __new__(cls, *args: Any, **options: Any) -> "Self":
+        made = super().__new__(cls, *args, **options)
+        made.args, made.options = args, options
+        return made
+
+
+class Noting(toolset.Toolset, Core):
+    """The class of the package over that one."""
 
 
 DEFAULTS = {
@@ -63,16 +73,13 @@ DEFAULTS = {
 }
 
 
-def test_toolset_hands_everything_to_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wirecall, "_core", types.SimpleNamespace(Toolset=FakeCore), raising=False)
-    fake = runpy.run_path(toolset.__file__)["Toolset"]
-
-    made = fake([("a", SCHEMA), {"name": "b", "description": "B", "strict": True}])
-    assert type(made) is fake
+def test_toolset_hands_everything_to_the_core() -> None:
+    made = Noting([("a", SCHEMA), {"name": "b", "description": "B", "strict": True}])
+    assert type(made) is Noting
     assert made.args == ([("a", None, json.dumps(SCHEMA), False), ("b", "B", json.dumps(EMPTY), True)],)
     assert made.options == DEFAULTS
 
-    other = {
+    other: ToolsetOptions = {
         "protocol": "hermes",
         "recover": True,
         "syntax": "json",
@@ -88,7 +95,7 @@ def test_toolset_hands_everything_to_the_core(monkeypatch: pytest.MonkeyPatch) -
     }
     assert other.keys() == DEFAULTS.keys()
     assert not any(other[name] == DEFAULTS[name] for name in other)
-    made = fake(**other)
+    made = Noting(**other)
     assert (made.args, made.options) == (([],), other)
 
 
