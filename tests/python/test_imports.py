@@ -4,13 +4,13 @@ All imports count, also those inside functions and under `TYPE_CHECKING`. Module
 seldom needed must not be loaded with the package.
 """
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from script_support import load_script
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "wirecall"
@@ -35,18 +35,7 @@ APIS = ("chat", "messages", "responses")
 EXTRA = {"anthropic", "jinja2", "jsonschema", "matplotlib", "numpy", "openai", "scipy", "tenacity"}
 
 
-def load(path: Path) -> ModuleType:
-    if not path.exists():
-        pytest.skip("not in a checkout", allow_module_level=True)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-STRUCTURE = load(ROOT / "scripts" / "structure.py")
+STRUCTURE = load_script("structure")
 IMPORTS: dict[str, set[str]] = STRUCTURE.python_imports(PACKAGE)
 
 

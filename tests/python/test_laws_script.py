@@ -1,6 +1,5 @@
 """`make laws`: it finds every law, tries each as often as it says, and goes on where it was stopped."""
 
-import importlib.util
 import json
 import re
 import sys
@@ -10,21 +9,14 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "scripts" / "laws.py"
+from script_support import load_script
 
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="not in a checkout")
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("laws_script", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "laws_script", module)
-    spec.loader.exec_module(module)
-    return module
+def script() -> ModuleType:
+    return load_script("laws")
 
 
 def laws(script: ModuleType, folder: Path) -> list[Any]:

@@ -3,7 +3,6 @@
 The README beside the data explains the fields. docs/repairs.md is made from the same data.
 """
 
-import importlib.util
 import json
 import random
 import re
@@ -16,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from script_support import load_script
 from wirecall import CallEnd, CallError, Event, Text, Toolset
 
 ROOT = Path(__file__).parents[2]
 SLIPS = ROOT / "tests" / "slips"
 FILES = ("wire", "json", "tags")
-SCRIPT = ROOT / "scripts" / "repairs_page.py"
 FIELDS = {"id", "protocol", "options", "tools", "text", "source", "calls", "errors"}
 PIECES = 20
 
@@ -195,14 +194,7 @@ def test_strict_refuses_repairs_by_name(slip: Slip) -> None:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    if not SCRIPT.exists():
-        pytest.skip("not in a checkout")
-    spec = importlib.util.spec_from_file_location("repairs_page", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("repairs_page")
 
 
 def test_the_page_is_up_to_date(script: ModuleType) -> None:

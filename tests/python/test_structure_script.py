@@ -3,7 +3,6 @@
 The figures that have a goal are held here for this checkout.
 """
 
-import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
@@ -11,26 +10,19 @@ from typing import Any
 
 import pytest
 
+from script_support import load_script
+
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "scripts" / "structure.py"
 # The files that may be over 500 lines, with the reason.
 LONG = {
     "python/wirecall/_core.pyi": "the stub of one compiled module",
     "python/wirecall/_bench/handwritten/parser.py": "one side of a comparison, to be read in one place",
 }
 
-if not SCRIPT.exists():
-    pytest.skip("not in a checkout", allow_module_level=True)
-
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("structure_script", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("structure")
 
 
 def written(folder: Path, files: dict[str, str]) -> Path:
