@@ -212,7 +212,7 @@ fn own(text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> 
 fn known_name(text: &str, start: usize, last: bool, known: Known<'_>) -> Scan<Range<usize>> {
     let name = start..word_end(text.as_bytes(), start);
     let cut = name.end == text.len() && !last;
-    match known(&text[name.clone()], cut) && (cut || !name.is_empty()) {
+    match (!name.is_empty() || cut) && known(&text[name.clone()], cut) {
         true if cut => Scan::Incomplete,
         is_known => Scan::some(is_known.then_some(name)),
     }
