@@ -6,7 +6,7 @@ use super::attributes::{Of, TagHead, head, word_end};
 use super::words::{begins, closes, closes_one_of, one_of};
 use super::{Row, TagForm};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, is_ws, starts, ws_run};
 
 /// Tags that contain the name of a function.
 const NAMES: [&str; 2] = ["name", "tool_name"];
@@ -212,7 +212,7 @@ fn own(text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> 
 fn known_name(text: &str, start: usize, last: bool, known: Known<'_>) -> Scan<Range<usize>> {
     let name = start..word_end(text.as_bytes(), start);
     let cut = name.end == text.len() && !last;
-    match known(&text[name.clone()], cut) && (cut || !name.is_empty()) {
+    match (!name.is_empty() || cut) && known(&text[name.clone()], cut) {
         true if cut => Scan::Incomplete,
         is_known => Scan::some(is_known.then_some(name)),
     }
@@ -232,6 +232,10 @@ impl Row {
 
     /// The opening of a call: in a block or, with `block`, with the tag of the block.
     pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<CallOpener> {
+        // Most signs in prose are decided by one byte: no name or word of a tag begins with whitespace.
+        if matches!(text.as_bytes(), [b'<', next, ..] if is_ws(*next)) {
+            return Scan::NoMatch;
+        }
         let end = first_chars(text, ATTEMPT_CHARS);
         let (text, cut) = (&text[..end], end < text.len());
         let last = last || cut;

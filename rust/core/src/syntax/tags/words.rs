@@ -6,6 +6,7 @@ use crate::syntax::scan::{Scan, is_ws, starts, starts_as, ws_run};
 const CLOSE_SPACES: usize = 16;
 
 /// The length of that word, ignoring case, if the text starts with it and the word ends there.
+#[inline]
 pub fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
     starts_as(text, word, last).and_then(|()| match text.as_bytes().get(word.len()) {
         Some(byte) if is_ws(*byte) || matches!(byte, b'>' | b'/' | b'=') => Scan::Match(word.len()),
@@ -15,6 +16,7 @@ pub fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
 }
 
 /// The word that the text starts with.
+#[inline]
 pub fn one_of(text: &str, words: &[&'static str], last: bool) -> Scan<&'static str> {
     Scan::first_of(words.iter().map(|word| begins(text, word, last).map(|_| *word)))
 }
