@@ -1,6 +1,7 @@
 """`make structure`: it counts as it says, finds every circle, and follows imports of any form."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -164,3 +165,12 @@ def test_the_report_of_this_checkout(script: ModuleType) -> None:
     lines = [*script.report(script.ROOT)]
     assert any(line.startswith("  rust/core/src: ") for line in lines)
     assert any(line.startswith("at the root of python/wirecall: ") for line in lines)
+
+
+def test_the_table_of_protocols_in_the_architecture(script: ModuleType) -> None:
+    """ARCHITECTURE.md tells how many files a reader of each protocol opens; the script counts them."""
+    text = (script.ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .+ \| (\d+) \(`(.+)`\) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
+    documented = {Path(place).stem: (int(own), int(shared), int(below)) for own, place, shared, below in rows}
+    found = script.protocol_files(script.ROOT / script.RUST)
+    assert documented == {name: tuple(map(len, groups)) for name, groups in found.items()}
