@@ -131,7 +131,8 @@ def compact_context(
     or failure one check is skipped; with a `count`, the check after a summary only ignores what was fed.
 
     Args:
-        context_window: The most tokens of a request. Required with `compress`, and not allowed without it.
+        context_window: The maximum number of tokens of a request. Required with `compress`, and not allowed
+            without it.
         compress: Summarises older turns of requests that have more tokens: what `compact_messages` takes as
             `summarize`, or a `Compress`.
         truncate: Shortens large tool results.

@@ -64,7 +64,7 @@ pub fn encode<'py>(
     }
 }
 
-/// A mapping as a dict; `None` if it is none.
+/// A mapping as a dict; `None` for anything else.
 fn mapping<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
     if let Ok(dict) = given.cast::<PyDict>() {
         return Ok(Some(dict.clone()));

@@ -1,4 +1,4 @@
-//! A value for one user at a time: whoever comes meanwhile is refused.
+//! A value that one thread or call uses at a time. Others are refused meanwhile.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -31,8 +31,8 @@ impl<T> Exclusive<T> {
     /// The value, unless somebody has it.
     #[inline]
     pub fn take(&self, _: Python<'_>) -> Option<Taken<'_, T>> {
-        // With the GIL, which the token proves, no other thread runs between the look and the taking. One that took it and
-        // let go of the GIL has stored that it did, and the GIL's hand-over orders that in front of the look.
+        // With the GIL, which the token proves, no other thread runs between the load and the store. A thread that took it and
+        // released the GIL has stored that, and the GIL's handover orders that store before this load.
         let taken = if cfg!(Py_GIL_DISABLED) {
             self.taken.swap(true, Ordering::Acquire)
         } else {

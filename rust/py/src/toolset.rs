@@ -80,7 +80,7 @@ impl Field {
     }
 }
 
-/// What an option's choice stands for.
+/// The value of an option's choice.
 pub fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     choices.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();

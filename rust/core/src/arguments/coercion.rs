@@ -274,7 +274,7 @@ fn like(choices: &[Choice], folded: &str) -> usize {
     choices.iter().filter(same).count()
 }
 
-/// The JSON of the one string of an enum that the text is without the quotes around it, or blanks aside.
+/// The JSON of the only string of an enum that equals the text without the quotes around it, or apart from whitespace.
 pub fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
     let text = trim(text);
     let quotes = ['"', '\'', '`'];

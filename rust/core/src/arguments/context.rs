@@ -42,7 +42,7 @@ pub struct Context<'a> {
     pub strict: bool,
     /// Strict, except for how values and keys are written.
     pub any_style: bool,
-    /// Near misses that are not specific to JSON are repaired, as in elements and lines.
+    /// Whether the repairs of elements and lines (of xml and yaml) also apply to JSON.
     pub near_misses: bool,
     /// What begins a result.
     pub result_marks: &'a [Cow<'static, str>],
@@ -125,10 +125,10 @@ impl Progress {
     }
 }
 
-/// How a body goes on: with the rest of its window, or by telling the parser something.
+/// How a body continues: with the rest of its window, or by reporting to the parser.
 pub type Flow<T = ()> = Result<T, Progress>;
 
-/// Goes on step by step, until the parser is told something.
+/// Runs steps until one reports to the parser.
 #[inline(always)]
 pub fn steps(mut step: impl FnMut() -> Flow) -> Progress {
     loop {

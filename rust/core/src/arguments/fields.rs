@@ -1,6 +1,6 @@
 //! The fields of a call whose arguments are elements or lines, one for each key, over [`ArgumentsBuilder`].
 //!
-//! A plain string is sent as it comes, other values when they are complete. What could be repeated, and so be a list, is a
+//! A plain string is sent as it arrives, other values when they are complete. What could be repeated, and so be a list, is a
 //! piece: from the first one on the arguments wait for the call's end, in the order in which each began.
 
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Waiting {
 }
 
 impl Slot {
-    /// Whether the value is a string, whatever its text. Then it can be pushed as it comes.
+    /// Whether the value is a string, whatever its text. Then it can be pushed as it arrives.
     pub fn is_string(&self, cx: &Context<'_>) -> bool {
         cx.schema.node(self.node).is_string()
     }
@@ -166,7 +166,7 @@ impl Slot {
         self.done(report)
     }
 
-    /// Begins a string that is pushed as it comes.
+    /// Begins a string that is pushed as it arrives.
     pub fn start(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         self.begin(cx, report)?;
         report.args.json.push('"');

@@ -1,4 +1,4 @@
-//! A JSON value in, typed compact JSON out, as it comes. Strings that their type takes are passed on part by part.
+//! Reads a JSON value as it arrives, and writes typed compact JSON. Strings that their type admits are passed on in parts.
 
 mod quotes;
 mod values;
@@ -25,7 +25,7 @@ enum StringUse {
     /// It is a key.
     #[default]
     Key,
-    /// Passed on as it comes; plain parts need no escapes.
+    /// Passed on as it arrives; plain parts need no escapes.
     Live,
     /// Typed at its end.
     Collect,

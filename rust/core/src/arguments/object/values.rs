@@ -434,8 +434,8 @@ fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, Strin
     Some((repair, json))
 }
 
-/// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can
-/// only be a literal, and is none.
+/// The container of type `id` that was written from `start` on: if it equals a literal of its type, it is replaced by that.
+/// False: its type admits only literals, and it equals none of them.
 pub fn equal_literal(cx: &Context<'_>, report: &mut Report, id: NodeId, start: usize) -> bool {
     let written = &report.args.json[start..];
     let node = cx.schema.node(id);

@@ -162,7 +162,7 @@ impl<'c> TreeWriter<'_, 'c> {
         Ok(())
     }
 
-    /// Writes what is JSON. False: it is none, and nothing was written.
+    /// Writes a text that is JSON. False: it is not JSON, and nothing was written.
     fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, ReadError> {
         let (length, problems, repairs) =
             (self.report.args.json.len(), self.report.problems.len(), self.report.repairs.len());
