@@ -598,7 +598,7 @@ class HandWritten(Arguments):
         return _TEXT
 
     def _json_end(self, buf: str, pos: int) -> int:
-        """The position after a JSON value (now in the pieces); -1 minus what is still needed of the buffer."""
+        """The position after a JSON value (now in the pieces); -1 minus what the buffer still needs."""
         at = pos
         depth = self._depth
         while True:
@@ -628,7 +628,7 @@ class HandWritten(Arguments):
         return at - len(buf) - 1
 
     def _skip(self, buf: str, pos: int) -> int:
-        """The position after the CLOSE of a failed call; -1 minus what is still needed of the buffer."""
+        """The position after the CLOSE of a failed call; -1 minus what the buffer still needs."""
         size = len(buf)
         while True:
             if self._quote:
