@@ -93,7 +93,7 @@ impl Fields {
         waiting.add(cx, report, &at, &tree, lists)
     }
 
-    /// The call ends: puts what has waited into its place, and reports what is missing. The last bracket is left to write.
+    /// The call ends: writes held values in their places, and reports missing fields. The last bracket is not written here.
     pub fn finish(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         for position in 0..self.waiting.len() {
             let (key, waiting) = self.waiting.at(position);

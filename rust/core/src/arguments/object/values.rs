@@ -107,7 +107,7 @@ impl Values {
         self.frames.last().is_some_and(ValueFrame::is_object)
     }
 
-    /// Of an open bracket, counted from the innermost: is it an object's, and of which type is that?
+    /// Whether an open bracket, counted from the innermost, is an object's, and its type.
     pub fn bracket(&self, at: usize) -> Option<(bool, NodeId)> {
         let mut brackets = self.frames.iter().rev().filter(|frame| !matches!(frame.shape, Shape::Lone));
         brackets.nth(at).map(|frame| (frame.is_object(), frame.node))
