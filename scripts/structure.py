@@ -189,7 +189,7 @@ def rust_exports(source: Path) -> set[str]:
 
 
 def _bare(text: str) -> str:
-    """Rust without comments and without what stands in double quotes on one line."""
+    """Rust without comments and without text in double quotes on one line."""
     text = re.sub(r'b?"(?:[^"\\\n]|\\.)*"|//[^\n]*', lambda found: '""' if found[0][-1] == '"' else "", text)
     return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 

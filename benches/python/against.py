@@ -251,7 +251,7 @@ def report(seconds: dict[str, list[tuple[float, float]]], limit: float | None) -
     for name, pairs in seconds.items():
         base, tree = np.array(pairs).T
         logs = np.log(tree / base)
-        # The same for the same figures, whichever row they stand in.
+        # The same for the same figures, whichever row they are in.
         generator = np.random.default_rng(int.from_bytes(hashlib.sha256(logs.tobytes()).digest()[:8], "big"))
         medians = np.median(generator.choice(logs, (10_000, len(logs))), axis=1)
         low, high = np.exp(np.quantile(medians, (0.025, 0.975)))

@@ -1,4 +1,4 @@
-"""Who takes part, behind one shape: the no-op, the hand-written parser and wirecall."""
+"""The contestants, with one interface: the no-op, the hand-written parser and wirecall."""
 
 from __future__ import annotations
 

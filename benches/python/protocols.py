@@ -37,7 +37,7 @@ def message(toolset: wirecall.Toolset, calls: Sequence[Call], prose: int) -> str
 
 
 def works() -> Iterator[tuple[str, Sequence[dict[str, Any]], Sequence[Call], int]]:
-    """A title, tools, calls, and how much prose stands in front of each."""
+    """A title, tools, calls, and how much prose comes before each."""
     random = Random(4)
     yield "256 KB of prose", TOOLS, (), 0
     yield "call with a 1 MB argument of code", [WRITE_FILE], [_large(KB * KB)], 0

@@ -134,7 +134,7 @@ class Step:
     """One answer of the model.
 
     Attributes:
-        text: What it says in front of its calls.
+        text: What it says before its calls.
         calls: Names and arguments.
         mistake: What a model that writes text has there at first; asked again, it writes the calls.
             Empty where it forgets them.
@@ -245,7 +245,7 @@ class Turn:
 
 @dataclass
 class Seen:
-    """What an application saw of a whole loop. Ids are random, so they are no part of what is compared."""
+    """What an application saw of a whole loop. Ids are random, so they are not compared."""
 
     task: Task = SHOP
     turns: list[tuple[str, list[tuple[str, Any]], str | None]] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """A task of many turns, and a model whose only memory is the conversation.
 
-The label that its final answer begins with is said once, in the first result; the number of turns stands in
+The label that its final answer begins with is said once, in the first result; the number of turns is in
 the user's question. Which shelf comes next, and the total so far, it reads from the last result, or from the
 summary of what is gone. The application keeps nothing: it adds to the total that the model gives it. So every
 call of a run, and its answer, say whether the history was right.

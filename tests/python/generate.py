@@ -71,7 +71,7 @@ ENDS = (
     "</call>", "</call>", "</call>", "</call>", "</call>", "</call>", "\n", "", "\n</call>", "</cal", "/>",
     ",</call>", "</call >", ";</call>", " ></call>", "/></call>",
 )
-# Openings in other spellings, and what may stand between one and a tool's name.
+# Openings in other spellings, and what may be between one and a tool's name.
 OPENINGS = (
     "<CALL>", "<call >", "<call ", "<call name=", '<call name="', "[call]", "&lt;call&gt;", "<tool_call>",
     "<tool_call>\n", '<call>"', "<call>name=", '<call>{"name":"', "<call>functions.",
@@ -173,7 +173,7 @@ def pairs_of(written: str, item: Any, parent: Any, root: Schema, key: str, depth
 
 
 def resolved(of: Any, root: Schema) -> Schema:
-    """The schema, behind its `$ref`."""
+    """The schema that its `$ref` refers to."""
     if not isinstance(of, dict):
         return {}
     if "$ref" not in of:
@@ -391,7 +391,7 @@ def token(rng: random.Random, tools: dict[str, Schema]) -> str:
 
 
 def soup(rng: random.Random, tools: dict[str, Schema]) -> str:
-    """Tokens of the format in any order, mostly behind the beginning of a call."""
+    """Tokens of the format in any order, mostly after the beginning of a call."""
     start = OPEN + tool_of(rng, tools)[0] + " " if rng.random() < 0.8 else ""
     return start + "".join(token(rng, tools) for _ in range(rng.randrange(25)))
 

@@ -327,7 +327,7 @@ class Misspelled(Window):
 
 
 class Behind(Window):
-    """Section 11, "Attempt": what stands behind OPEN."""
+    """Section 11, "Attempt": the text after OPEN."""
 
     def look(self) -> object:
         try:
@@ -406,7 +406,7 @@ class Behind(Window):
         return s[start:end], last, end, tool, tool if styled else None
 
     def body(self, name: str, last: int, end: int, resolved: str | None, meant: str | None) -> object:
-        """What follows the name, of which the last character is in front of `last`."""
+        """What follows the name, whose last character is before `last`."""
         s, behind_open = self.s, self.at
         start = skip_ws(s, 0)
         at = skip_ws(s, end)

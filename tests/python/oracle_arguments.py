@@ -64,7 +64,7 @@ class Arguments:
         return int(segment.text) if segment.kind == "index" or (number and only_array(of)) else None
 
     def place(self, segments: tuple[Segment, ...], at: int) -> Place:
-        """Follows a key from the root, making the objects and arrays on the way; `at` is behind its `=`."""
+        """Follows a key from the root, making objects and arrays along it; `at` is after its `=`."""
         node: Members | Items = self.pieces
         steps = self.steps(segments, at)
         path = tuple(slot for slot, _ in steps)

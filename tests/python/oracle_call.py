@@ -57,7 +57,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Bad:
-    """What is committed as a `malformed_call`, behind its opening."""
+    """What is committed as a `malformed_call`, after its opening."""
 
     name: str | None
     at: int
@@ -117,7 +117,7 @@ class CallReader(PairReader):
         return tool
 
     def body(self, at: int) -> int:
-        """Reads all behind the name, and returns where the call ends."""
+        """Reads everything after the name, and returns where the call ends."""
         first = skip_ws(self.text, at)
         if self.text.startswith("{", first):
             return self.between(self.object_body(first), pairs=False)
@@ -143,7 +143,7 @@ class CallReader(PairReader):
         return end
 
     def keywords(self, at: int) -> int:
-        """Section 5, `call_style`: keyword arguments, which are no JSON at all."""
+        """Section 5, `call_style`: keyword arguments, which are not JSON."""
         self.repair("call_style", at, "token start")
 
         def repair(name: str, *place: Any) -> None:
@@ -154,7 +154,7 @@ class CallReader(PairReader):
         return self.between(end, pairs=False)
 
     def between(self, at: int, *, pairs: bool) -> int:
-        """From behind the name or a value to the end of the call."""
+        """From after the name or a value to the end of the call."""
         while True:
             ws, at = at, skip_ws(self.text, at)
             line = has_line_break(self.text[ws:at])

@@ -1,4 +1,4 @@
-"""JSON for the oracle: one value, typed while it is read, so that what it finds is found where it stands."""
+"""JSON for the oracle: one value, typed while it is read, so that each error is found in its place."""
 
 import json
 import re
@@ -33,12 +33,12 @@ _CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 _ESCAPES = {char: char for char in "\"'\\/"} | {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _KINDS = {"{": "object", "[": "array", "(": "array"}
 
-# Told the name of a repair, and where reading goes on if that is an error: place, state, brackets, quote.
+# Told the name of a repair, and where reading continues if that is an error: place, state, brackets, quote.
 Repair = Callable[[str, int, str, int, str], None]
 
 
 class JsonReader:
-    """One object or array. Each function gets a place, and returns what it read and the place behind that."""
+    """One object or array. Each function gets a place, and returns what it read and the place after it."""
 
     # Parentheses are brackets of lists.
     parentheses = False
@@ -52,7 +52,7 @@ class JsonReader:
         self.repair("relaxed_json", at, "bracketed", depth, quote)
 
     def next(self, at: int) -> tuple[int, str]:
-        """Behind ws, and the character there."""
+        """The place after ws, and the character there."""
         at = skip_ws(self.text, at)
         if at == len(self.text):
             raise CutError("unterminated_value")
@@ -143,7 +143,7 @@ class JsonReader:
         return char == close or (self.parentheses and char == ")" and close == other)
 
     def entries(self, at: int, close: str, depth: int, read: Callable[[int], int]) -> int:
-        """What stands between commas, up to `close`. `read` is told where one begins, says where it ends."""
+        """The texts between commas, up to `close`. `read` is told where one begins, says where it ends."""
         is_first = True
         while True:
             at, char = self.next(at)

@@ -93,7 +93,7 @@ class PairReader(Arguments):
         return key if self.text[key.end] == "=" and not only_declared else None
 
     def is_pair(self, at: int, *, only_declared: bool = False) -> bool:
-        """The same in front of what the end of a complete message decides."""
+        """The same before what the end of a complete message decides."""
         key = self.pair_at(at, only_declared=only_declared)
         if key is CUT_KEY:
             self.undecided()
@@ -107,7 +107,7 @@ class PairReader(Arguments):
         return found
 
     def follows_colon(self, at: int) -> bool:
-        """Whether the text after a value goes on with another pair in which a colon stands for `=`."""
+        """Whether the text after a value continues with another pair that has a colon instead of `=`."""
         behind = skip_ws(self.text, at + self.text.startswith(",", at))
         return "colon_separator" in self.repairs and behind > at and self.colon_pair(behind) is not None
 
@@ -138,7 +138,7 @@ class PairReader(Arguments):
         return text, end
 
     def pair(self, key: Key, at: int, *, colon: bool = False) -> int:
-        """Behind the `=`; returns the place behind the value and its comma."""
+        """After the `=`; returns the place after the value and its comma."""
         place = self.place(key.segments, at)
         appends = isinstance(place.taken, Items) and collects(place.type)
         if not (place.taken is None or isinstance(place.taken, str) or appends):
@@ -308,7 +308,7 @@ class PairReader(Arguments):
         return len(match[1]) if self.closes(behind) else 0
 
     def quote_closes(self, start: int, at: int, kept: bool) -> bool:
-        """What stands behind a quote decides whether it ends its value."""
+        """The text after a quote decides whether it ends its value."""
         behind = skip_ws(self.text, at)
         if behind == len(self.text):
             self.undecided()
@@ -336,7 +336,7 @@ class PairReader(Arguments):
         return key is not CUT_KEY and (not kept or self.declared(key))
 
     def behind_value(self, at: int, junk: str, state: str = "after") -> int:
-        """Behind a quoted value or JSON."""
+        """After a quoted value or JSON."""
         if self.text[at : at + 1] in ("", *WS) or self.closes(at):
             return at
         if self.is_cut(at, CLOSE):
@@ -356,7 +356,7 @@ class PairReader(Arguments):
         raise FaultError(junk, at, state)
 
     def fits_string(self, of: Type) -> bool:
-        """Whether a string can stand here, or first in an array here."""
+        """Whether a string is allowed here, or as the first item of an array here."""
         return takes_text(of) or (collects(of) and takes_text(self.tool.schemas.item(of, 0)))
 
     def bare(self, place: Place, start: int, colon: bool) -> int:

@@ -33,7 +33,7 @@ class CutError(Exception):
 
 
 def without_surrogates(message: str) -> str:
-    """Halves that stand together join, lone ones become U+FFFD."""
+    """Adjacent halves are joined, lone ones become U+FFFD."""
     paired = re.sub(
         "[\ud800-\udbff][\udc00-\udfff]",
         lambda pair: chr(0x10000 + ((ord(pair[0][0]) - 0xD800) << 10) + ord(pair[0][1]) - 0xDC00),
@@ -53,7 +53,7 @@ def has_line_break(text: str) -> bool:
 
 
 def end_of_quotes(text: str, at: int) -> int | None:
-    """Behind the first unescaped quote of the kind that stands at `at`."""
+    """The place after the first unescaped quote of the kind at `at`."""
     quote, at = text[at], at + 1
     while at < len(text):
         if text[at] == "\\":
@@ -66,7 +66,7 @@ def end_of_quotes(text: str, at: int) -> int | None:
 
 
 def unescape(raw: str, escapes: dict[str, str], other: str = "\\") -> str:
-    """Text between quotes. Before a character that is in no escape stands `other`."""
+    """Text between quotes. `other` is written before a character that is not an escape."""
     out, at = "", 0
     while at < len(raw):
         if raw[at] != "\\":
@@ -103,7 +103,7 @@ CUT_KEY = Key((), -1)  # the text ended before it was clear
 
 
 def key_at(text: str, start: int) -> Key | None:
-    """Section 2: the longest key that stands here."""
+    """Section 2: the longest key at this place."""
     at, segments = start, []
     cut = CUT_KEY if len(text) - start <= 128 else None
     while True:
@@ -260,7 +260,7 @@ _CLOSE = re.compile(r"</call[ \t]{0,8}>")
 
 
 def close_at(text: str, at: int) -> int:
-    """The end of the CLOSE that stands here, in either spelling; -1 if none does."""
+    """The end of the CLOSE at this place, in either spelling; -1 if there is none."""
     match = _CLOSE.match(text, at)
     return match.end() if match else -1
 
@@ -333,7 +333,7 @@ def read_on(
 
 
 def end_of_brackets(text: str, at: int) -> int | None:
-    """Behind the bracket that matches the one at `at`, by the rule for bracketed text above."""
+    """The place after the bracket that matches the one at `at`, by the rule for bracketed text above."""
     depth, quote, opens, empty = 0, "", True, False
     while at < len(text):
         char = text[at]

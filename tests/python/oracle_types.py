@@ -1,6 +1,6 @@
 """Types for the oracle: JSON Schema as lists of alternatives.
 
-Naive on purpose. A type is a tuple of alternatives, in the schema's order. `allOf` and what stands beside a
+Naive on purpose. A type is a tuple of alternatives, in the schema's order. `allOf` and what is beside a
 `$ref` hold at once: each pair of alternatives meets, or drops out. Nothing is computed before it is asked
 for, so recursion needs no care.
 """
@@ -20,7 +20,7 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
 _PLAIN_SEGMENT = re.compile(r"[^\x00-\x20\x7f-\x9f=.\[\]{}\"'<,`]{1,64}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-# Behind a backslash that has to be escaped in quotes.
+# What may follow a backslash that has to be escaped in quotes.
 _READ_AS_ESCAPE = re.compile(rf"\Z|[\"'\\nrt]|u[0-9A-Fa-f]{{4}}|{_CONTROL.pattern}")
 
 
@@ -78,7 +78,7 @@ def respelled(text: str) -> str | None:
 
 
 def is_beyond_float(text: str) -> bool:
-    """Whether a JSON number that is no integer is read as infinity."""
+    """Whether a JSON number that is not an integer is read as infinity."""
     if decimal(text) is None or not any(char in text for char in ".eE"):
         return False
     return float(text) in (float("inf"), float("-inf"))
@@ -97,7 +97,7 @@ def as_integer(text: str) -> str | None:
 
 
 def equal_word(text: str, value: Any) -> bool:
-    """Whether a bare word is JSON of the same value as a literal that is no string."""
+    """Whether a bare word is JSON of the same value as a literal that is not a string."""
     if isinstance(value, bool):
         return text == json_literal(value)
     if value is None:
@@ -230,7 +230,7 @@ class Schemas:
     def type_of(self, schema: Any) -> Type:
         if id(schema) not in self._cache:
             found = self._alternatives(schema, ())
-            # Where nothing at all can stand, nothing is known.
+            # Where no value is allowed, the type is unknown.
             self._cache[id(schema)] = found or UNKNOWN
         return self._cache[id(schema)]
 
@@ -344,7 +344,7 @@ class Schemas:
         return [name for name in part.get("required", []) if not self._has_default(properties.get(name), ())]
 
     def _has_default(self, schema: Any, above: tuple[int, ...]) -> bool:
-        """Whether a default is declared: here, behind a reference, or in a part or a branch."""
+        """Whether a default is declared: here, in a reference, or in a part or a branch."""
         if not isinstance(schema, dict) or id(schema) in above:
             return False
         others = [self._target(schema["$ref"])] if "$ref" in schema else []
@@ -423,7 +423,7 @@ def _objects(of: Type) -> list[Alternative]:
 
 
 def allows(of: Type, kind: str) -> bool:
-    """Whether a value of this kind may stand here, apart from enums."""
+    """Whether a value of this kind is allowed here, apart from enums."""
     return has_kind(of, kind, "unknown")
 
 
@@ -463,7 +463,7 @@ def takes_tuples(of: Type) -> bool:
 
 
 def takes_text(of: Type) -> bool:
-    """Whether a string can stand here: any, one of an enum, or because nothing is known."""
+    """Whether a string is allowed here: any, one of an enum, or because nothing is known."""
     return any(
         a.kind in ("string", "unknown") or (a.kind == "literal" and isinstance(a.value, str)) for a in of
     )
@@ -488,5 +488,5 @@ def collects(of: Type) -> bool:
 
 
 def only_array(of: Type) -> bool:
-    """Whether a bare number behind a dot is an index here."""
+    """Whether a bare number after a dot is an index here."""
     return has_kind(of, "array") and all(alternative.kind in ("array", "null") for alternative in of)

@@ -94,7 +94,7 @@ def streamed(whole: Json, sizes: tuple[int, ...] = (7,)) -> list[Json]:
                 if part["type"] == "output_text":
                     empty = {"text": "", "annotations": [], "logprobs": []}
                     send("content_part.added", **place, part={key: empty.get(key, part[key]) for key in part})
-                    # In front of the text: those that come when a call has closed its message are lost.
+                    # Before the text: those that come when a call has closed its message are lost.
                     for count, one in enumerate(part["annotations"]):
                         send("output_text.annotation.added", **place, annotation_index=count, annotation=one)
                     for piece, logprobs in deltas(part, cycle):
@@ -132,9 +132,9 @@ def leaving_out(events: list[Json], kept: Iterable[str]) -> list[Json]:
 
 
 def interleaved(events: list[Json], delays: Iterable[int]) -> list[Json]:
-    """The same events; those of items that are no messages come so many later, but for the first of each.
+    """The same events; those of items that are not messages come so many later, but for the first of each.
 
-    None comes behind the last message: it would say that this was not cut off.
+    None comes after the last message: it would say that this was not cut off.
     """
     announced = dict(_announced(events))
     delay = dict(zip(announced, itertools.cycle(delays), strict=False))

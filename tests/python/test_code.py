@@ -38,7 +38,7 @@ class Lines(wirecall.Protocol):
 
 PROTOCOLS: list[Any] = [*wirecall.PROTOCOLS, "auto", Lines()]
 EACH = pytest.mark.parametrize("protocol", PROTOCOLS, ids=str)
-# Text that begins no call. Gemma's calls begin with backticks, so none stand right in front of a call.
+# Text that begins no call. Gemma's calls begin with backticks, so none are directly before a call.
 MARKDOWN = (
     *("`", "``", "```", "````", "~~~", "~~~~", "\n", "\n", "\r\n", "> ", "    ", "- ", "\\`", "\n```\n"),
     *("\n~~~\n", "```py\n", "word", "a `b` c", "\n> ```\n", "\t", "\xe9"),

@@ -143,7 +143,7 @@ def test_generated_schemas(seed: int) -> None:
             without = Toolset(definitions, protocol=protocol, constraints=False)
         except ToolError:
             continue
-        # What is left out leaves nothing behind.
+        # What is left out leaves no trace.
         assert without.manual(header="") == Toolset(bare, protocol=protocol).manual(header="")
         shown = Toolset(definitions, protocol=protocol).manual(header="")
         assert shown.count("\n") == max(0, len(definitions) - 1)

@@ -62,7 +62,7 @@ def test_examples_in_markdown(path: Path) -> None:
         if ">>>" in code:
             run_doctest(code, names, path, line)
             continue
-        # Behind as many lines as stand before it, so that a traceback names the line of the file.
+        # After as many lines as precede it, so that a traceback names the line of the file.
         compiled = compile("\n" * line + code, str(path), "exec")
         with contextlib.redirect_stdout(io.StringIO()) as printed, answering("endpoint" in info):
             exec(compiled, names)

@@ -41,7 +41,7 @@ class Player:
     """Plays answers, and remembers what it was sent.
 
     Args:
-        raises: Whether errors of ours are raised; else they are replies.
+        raises: Whether wirecall's errors are raised; else they are replies.
         is_async: Whether it suspends.
     """
 

@@ -277,7 +277,7 @@ def test_no_name_and_no_content_forges_a_call(protocol: str, recover: bool) -> N
                 for error in (False, True):
                     text = own.encode_result(name, content, error=error, number=number)
                     for other in read.values():
-                        # A result's own mark is an error outside of a test; what is behind it is read, too.
+                        # A result's own mark is an error outside of a test; what is after it is read, too.
                         for at in range(len(text)):
                             if text[at] in "<\n`":
                                 assert not other.parse(text[at:]).calls, (name, content, text)

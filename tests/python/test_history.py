@@ -179,7 +179,7 @@ def test_texts_of_parts_are_written_as_if_they_were_one(seed: int) -> None:
     written = history.foreign(parts)
     said = [part["text"] for part in written if "text" in part]
     assert "".join(said) == history.user("".join(map(history.user, texts)))
-    # What was put in stands in the part of the character behind it.
+    # What was put in is in the part of the character after it.
     for text, new in zip(map(history.user, texts), said, strict=True):
         assert not new.endswith("\\") or text.endswith("\\")
         left = iter(new)

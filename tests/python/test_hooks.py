@@ -442,7 +442,7 @@ def test_native_tools_of_the_provider_travel() -> None:
 
 
 class Dumped:
-    """An object of an SDK, which is no dict but can become one."""
+    """An object of an SDK, which is not a dict but can become one."""
 
     def model_dump(self) -> dict[str, Any]:
         return {}

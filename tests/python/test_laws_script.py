@@ -1,4 +1,4 @@
-"""`make laws`: it finds every law, tries each as often as it says, and goes on where it was stopped."""
+"""`make laws`: it finds every law, tries each as often as it says, and continues where it was stopped."""
 
 import json
 import re

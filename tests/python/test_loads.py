@@ -293,7 +293,7 @@ def loosely(rng: random.Random, value: Any) -> str:
             return text
         inside = json.dumps(text, ensure_ascii=rng.random() < 0.5)[1:-1]
         if rng.random() < 0.5:
-            # A line break of its own, where it is no second half of an escaped backslash.
+            # A line break of its own, where it is not the second half of an escaped backslash.
             inside = re.sub(r"\\.", lambda m: {"\\n": "\n", "\\t": "\t"}.get(m[0], m[0]), inside)
         if rng.random() < 0.5:
             return f'"{inside}"'

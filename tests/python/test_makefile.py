@@ -21,7 +21,7 @@ STEPS = [
 def test_slow_steps_are_announced(target: str) -> None:
     if not (ROOT / "Makefile").exists():
         pytest.skip("not in a checkout")
-    # What an outer make was told is no concern of this one.
+    # The options of an outer make do not apply to this one.
     env = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "--dry-run", "--always-make", target]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)

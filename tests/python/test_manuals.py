@@ -1,4 +1,4 @@
-"""What the manual of each protocol shows: calls of the tools that are there, which are read as they stand."""
+"""What the manual of each protocol shows: calls of the declared tools, which are read as they are."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from wirecall.tokens import cached_tokenizer
 
 
 class Own(Protocol):
-    """The JSON of the arguments behind the name."""
+    """The JSON of the arguments after the name."""
 
     def format_call(self, name: str, arguments: str) -> str:
         return f"{name} {arguments}"
@@ -56,7 +56,7 @@ def shown(name: str, tools: list[dict[str, Any]]) -> tuple[str, list[tuple[str, 
     """The manual, and the calls that it shows."""
     toolset = Toolset(tools, protocol=CUSTOM.get(name, name))
     manual = toolset.manual()
-    # What is said of results behind the examples is their mark.
+    # After the examples, results are named by their mark.
     message = toolset.parse(manual.partition(toolset.result_marks[0])[0], truncated=False)
     assert message.errors == ()
     assert all(call.repairs == () and call.problems == () for call in message.calls)

@@ -35,7 +35,7 @@ def test_what_strict_takes_is_well_formed() -> None:
     rng = seeded(2)
     taken = 0
     for _ in range(CASES):
-        # What stands in an instruction, the declaration included, is ignored.
+        # What is in an instruction, the declaration included, is ignored.
         text = broken(rng, element(rng, 4).replace("<?pi <a> ?>", ""))
         try:
             value = parse_xml(text, repair=False)

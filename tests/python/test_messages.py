@@ -78,7 +78,7 @@ def results(draw: st.DrawFn, id: str) -> Json:
 
 @st.composite
 def conversations(draw: st.DrawFn) -> Json:
-    """A valid request: every result has its call and stands first, roles alternate."""
+    """A valid request: every result has its call and comes first, roles alternate."""
     turns: list[Json] = [user(draw(HOSTILE_TEXT | st.lists(user_blocks(), min_size=1, max_size=3)))]
     for turn in range(draw(st.integers(0, 3))):
         blocks: list[Json] = []

@@ -341,7 +341,7 @@ def test_a_failure_is_held_and_comments_may_keep_the_line() -> None:
     for event in events:
         stream.feed(event)
     assert stream.holds
-    # The text that went out is closed; what came behind the failure is gone.
+    # The text that was sent is closed; what came after the failure is dropped.
     assert stream.feed(end) == [{"type": "content_block_stop", "index": 0}]
     assert stream.should_retry
     assert not stream.holds

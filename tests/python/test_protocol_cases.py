@@ -1,4 +1,4 @@
-"""The executed cases of the reference implementation, which stand beside this repository.
+"""The executed cases of the reference implementation, which are next to this repository.
 
 Normative are calls, arguments and joined text; what was an error there is one here, its text no text."""
 

@@ -2,7 +2,7 @@
 
 Each case is a call as `encode` writes it, with a placeholder for a value that holds complete calls of a
 tool `rm` in every protocol and what could end the call around it. The placeholder is replaced by that
-text to the letter, between the quotes that stand there; then slips are put in front of it or after it.
+text to the letter, between the quotes that are there; then slips are put before it or after it.
 Whatever is made of the whole, `rm` is not called.
 """
 
@@ -41,8 +41,8 @@ CASES = count(2000, 4)
 
 OWN_ENDS = {"wire": "</call>", "hermes": "}}</tool_call>", "gemma": "}}\n```\n", "yaml": "</save>"}
 ENDS = ["</call>", "</tool_call>", "\n```\n", "</save>", "}}", "}", "]", "</call >", "[/call]", ")", ",", " "]
-# What a model may leave between a value and what follows it, as the text in front of the placeholder's field.
-# A comment of JSON is no slip: it ends with its line, whatever quotes are in it.
+# What a model may leave between a value and what follows it, as the text before the placeholder's field.
+# A comment in JSON is not a slip: it ends with its line, whatever quotes are in it.
 SLIPS = [" x", ";", ",", " # c", ")", "]", ",,", ";;", " detail", "\n", " + ", "…"]
 
 
@@ -53,7 +53,7 @@ def toolset(protocol: str, mode: str) -> Toolset:
 
 @cache
 def calls_of_rm(protocol: str) -> list[str]:
-    """Without the double quotes in which they are to stand."""
+    """Without the double quotes that will be around them."""
     written = Toolset(TOOLS, protocol=protocol).encode("rm", {"path": "x"})
     return [written.replace('"', quote) for quote in ("", "'")]
 

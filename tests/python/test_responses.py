@@ -93,7 +93,7 @@ def test_the_manual_joins_a_first_system_message(role: str) -> None:
         request = {"input": [{"role": role, "content": [block]}], "tools": [F]}
         assert rewritten(request, placement=placement)["input"] == [{"role": role, "content": expected}]
 
-    # With instructions, or behind another message, it is not the system text.
+    # With instructions, or after another message, it is not the system text.
     both = {"input": [given_first], "instructions": "Yes.", "tools": [F]}
     assert rewritten(both) == {"input": [given_first], "instructions": f"Yes.\n\n{MANUAL}"}
     assert rewritten({"input": [user, given_first], "tools": [F]})["instructions"] == MANUAL
@@ -233,7 +233,7 @@ def test_calls_join_the_message_in_front_of_them() -> None:
     assert items({"role": "assistant", "content": "Look."}, call("a")) == [
         {"role": "assistant", "content": "Look.\n<call>f x=1</call>"}
     ]
-    # Not a user's, and not one in front of something else.
+    # Not a user's, and not one before something else.
     user, thought = {"role": "user", "content": "hi"}, {"type": "reasoning", "id": "r", "summary": []}
     said = {"role": "assistant", "content": "Look."}
     own = {"role": "assistant", "content": "<call>f x=1</call>"}

@@ -361,7 +361,7 @@ def test_an_annotation_that_comes_behind_the_call_is_lost(late: bool) -> None:
     events = streamed(response(message(output_text(text, annotations=[cited]))), (5, 3, len(text)))
     begins, ends = (at for at, event in enumerate(events) if event.get("delta") in ("<ca", text[8:]))
     (annotation,) = (event for event in events if "annotation" in event)
-    # As providers do: behind the text that it is about.
+    # As providers do: after the text that it is about.
     events.insert(ends + 1 if late else begins + 1, annotation)
     events.remove(annotation)
     sent, _ = read_stream([events], Options())

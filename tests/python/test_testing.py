@@ -39,7 +39,7 @@ class Hasty(Lines):
 
 
 class Greedy(Lines):
-    """Goes on to the last call's end."""
+    """Continues to the last call's end."""
 
     def parse(self, body: str) -> tuple[str, str] | None:
         return None if body.count("<|call|>") < 1 else (body.partition("\n")[0], "{}")
@@ -110,7 +110,7 @@ class Items:
 
 
 class Losing(_Altered):
-    """Drops texts in front of errors."""
+    """Drops texts before errors."""
 
     def parse(self, text: str, **options: Any) -> Any:
         read = Items(self.inner.parse(text, **options).items)
@@ -148,7 +148,7 @@ class _Completing(_Altered):
 
 
 class Forging(_Altered):
-    """Writes results as they come."""
+    """Writes results as they are."""
 
     def encode_result(self, name: str, content: object, **options: Any) -> str:
         return f'<tool-result name="{name}">{content}</tool-result>'

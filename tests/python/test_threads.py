@@ -117,7 +117,7 @@ def test_a_parser_in_two_threads_at_once(use: str) -> None:
             {"feed": lambda: parser.feed("x"), "finish": parser.finish, "reset": parser.reset}[use]()
         tried.set()
         events = first.result(10)
-    # The first goes on as if nothing had happened.
+    # The first continues as if nothing had happened.
     assert [event.type for event in events if event.type != "arguments_delta"] == [
         "text",
         "call_start",

@@ -195,7 +195,7 @@ def test_reading_with_text_around(case: Case, strict: bool) -> None:
 
 @pytest.mark.parametrize(("case", "strict"), in_modes("streaming"))
 def test_steps(case: Case, strict: bool) -> None:
-    """What has come out, and what has not, behind each chunk."""
+    """What was reported, and what was not, after each chunk."""
     parser = toolset(case, strict).parser()
     deltas = ""
     for number, step in enumerate(case["steps"]):

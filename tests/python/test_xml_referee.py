@@ -68,7 +68,7 @@ def test_documents_that_are_written_are_read_by_lxml() -> None:
             assert exact({root.tag: converted(root)}) == exact(parse_xml(text, repair=False)), text
 
 
-# Calls: the types of the fields say what stands in their elements.
+# Calls: the types of the fields decide what is in their elements.
 
 
 def schema(rng: random.Random, depth: int = 0) -> dict[str, Any]:

@@ -20,7 +20,7 @@ CASES = count(1000, 5)
 TAG = "tag:yaml.org,2002:"
 # Line breaks to ruamel.yaml, as in YAML 1.1; in 1.2 they are none.
 OLD_BREAKS = re.compile("[\x85\u2028\u2029]")
-# Blanks in the empty lines on top of a block scalar: ruamel.yaml takes them for its indentation.
+# Spaces in the empty lines at the start of a block scalar: ruamel.yaml takes them for its indentation.
 BLANK_TOP = re.compile(r"[|>][-+0-9]*(?: +#.*)?\r?\n(?:\r?\n)* +\r?\n")
 # What is not read, and says so.
 REFUSED = re.compile(
@@ -32,7 +32,7 @@ REFUSED = re.compile(
 
 
 class UnlikeError(Exception):
-    """A mapping that is no JSON object."""
+    """A mapping that is not a JSON object."""
 
 
 def compose(text: str) -> Node:

@@ -84,7 +84,7 @@ fn toolset(name: &str, code: CodeMode) -> Toolset {
 struct Written {
     text: String,
     places: Vec<(usize, usize)>,
-    /// What marks run on in front of it.
+    /// The marks directly before it.
     mark: Option<char>,
     is_error: bool,
 }

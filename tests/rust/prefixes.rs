@@ -38,7 +38,7 @@ const OPENINGS: &[&str] = &[
     "<!--", "<![CDATA[", "<!", "<?", "<tool_resp", "<tool-res", "<ping/>>", "<", "</",
 ];
 
-/// What stands in them, and ends them.
+/// What is in them, and ends them.
 #[rustfmt::skip]
 const TOKENS: &[&str] = &[
     "<parameter=text>", "<parameter=text", "<parameter", "</parameter>", "<text>", "</text>", "<text", "<t", "<other>", "text: ", "text=", "text", "a \"b\"",

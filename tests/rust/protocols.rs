@@ -459,7 +459,7 @@ proptest! {
 
 protocols!(hermes, gemma, qwen3coder, yaml, xml);
 
-/// Members that are read at once stand in front of others, in whose values ends as much as was held of them.
+/// Members that are read at once come before others, whose values end with as much as was held.
 #[test]
 fn calls_in_two_parts_are_read_as_whole() {
     let schema = json!({"type": "object", "properties": {

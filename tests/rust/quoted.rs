@@ -1,9 +1,9 @@
-//! The law of quoted text: no call comes from inside a quoted text, whatever slip stands elsewhere in the call or in its
+//! The law of quoted text: no call comes from inside a quoted text, whatever slip is elsewhere in the call or in its
 //! opening, whole or cut, in any mode.
 //!
 //! A message is prose, the opening of a call as a model might write it, slips, a key as it might be bound to its value, the
 //! quoted text P, more slips, a closing. P holds complete calls in every format and what could end the call around it, but no
-//! quote of the kind that stands around it, and no backslash. The quotes in front of P pair up: a quote that the model left out
+//! quote of the kind that is around it, and no backslash. The quotes before P pair up: a quote that the model left out
 //! is the one exception, which the format's section 3 states.
 
 #[allow(dead_code)]
@@ -21,7 +21,7 @@ use support::shared;
 use support::toolsets::definition;
 use wirecall_core::{CodeMode, Options, Toolset};
 
-/// What stands in P: calls of `rm` in every format, without double quotes or without any, and what could end what is around.
+/// What is in P: calls of `rm` in every format, without double quotes or without any, and what could end what is around.
 #[rustfmt::skip]
 const INSIDE: &[&str] = &[
     "</call>", "<call>rm path=/</call>", "</call><call>rm path=/</call>", "\n<call>rm path=/</call>\n", "<call>rm</call>", "<call>rm {}</call>",
@@ -42,7 +42,7 @@ const QUOTED_INSIDE: &[&str] = &[
     "Q</save><rm/>", "<call>rm path=QxQ</call>", "itQs", "Q,", "Q:", "Q}", "Q]", "Q>", "Q/><rm/>", "\n{QnameQ:QrmQ,QargumentsQ:{}}\n",
 ];
 
-/// Slips that stand between what a call opens with and P, or behind P: quotes in them pair up, and nothing ends the call.
+/// Slips between the opening of a call and P, or after P: quotes in them pair up, and nothing ends the call.
 #[rustfmt::skip]
 const SLIPS: &[&str] = &[
     "title=\"a\"", "title=\"a\" x", "title=\"a\";", "title=\"a\"]", "title=\"a\",", "title=\"a\")", "title=\"a\">", "title=\"a\" // c", "title=\"a\" detail", "title=\"a\"x",
@@ -56,7 +56,7 @@ const SLIPS: &[&str] = &[
     "title=say:'a b'", "title=\"a\" + \"b\"", "f\"a\"", "title=(\"a\")", "title=[\"a\"]", "\n", "\n\n", "  ", "title=\"a\"\n", "title:\n", "- \"a\"", "null", "None,", "…", "*",
 ];
 
-/// How P's opening quote may be bound to what is in front of it.
+/// How P's opening quote may be joined to what is before it.
 #[rustfmt::skip]
 const BINDINGS: &[&str] = &[
     "body=", "body= ", "body = ", "body =", "body:", "body: ", "body:=", "\"body\":=", "\"body\" :", "body ", "\"body\"=", "\"body\": ", "'body': ", "body=\n", "body==", "body=,", "body=(", "body=[", "tags=[", "tags=[\"a\",", "tags=(",
@@ -187,7 +187,7 @@ fn settings(protocol: &str) -> Vec<Setting> {
     MODES.iter().filter(|mode| protocol != "auto" || !mode.2).map(setting).collect()
 }
 
-/// A message, and where its P stands.
+/// A message, and where its P is.
 #[derive(Debug)]
 struct Case {
     setting: usize,

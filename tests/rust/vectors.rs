@@ -364,7 +364,7 @@ mod every_protocol {
     }
 }
 
-/// What has come out, and what has not, behind each chunk.
+/// What was reported, and what was not, after each chunk.
 fn steps(protocol: &str) {
     for case in load(protocol, "streaming") {
         for strict in modes(&case) {

@@ -54,7 +54,7 @@ class Rewrite(NamedTuple):
 
 
 def error_body(error: Exception) -> Json:
-    """What the bodies of all APIs say about an error of ours."""
+    """What the bodies of all APIs say about an error of wirecall."""
     # Exceptions for requests, tools and options are ValueErrors or TypeErrors.
     kind = "invalid_request_error" if isinstance(error, (ValueError, TypeError)) else "api_error"
     return {"type": kind, "message": str(error)}
@@ -89,7 +89,7 @@ class Api:
             of the answer is in `ResponseState.kept`.
         open_stream: Returns a reader of a streamed answer.
         stream_error: Returns the event that ends a stream with an error.
-        refusal: Returns the body of an answer that is an error of ours.
+        refusal: Returns the body of an answer that is an error of wirecall.
         names_events: Whether events of a stream are named by their type.
         messages_key: Where a request has its messages.
         system_key: Where a request has its system text, if that is not one of the messages.

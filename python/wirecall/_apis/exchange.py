@@ -173,7 +173,7 @@ class Exchange:
 
     @property
     def may_drop_stop(self) -> bool:
-        """Whether the request has a stop sequence of ours and may be sent without it."""
+        """Whether the request has a stop sequence of wirecall and may be sent without it."""
         # With "always", the application gets the server's answer.
         auto = self._options.stop_sequence == "auto" and not self.dropped_stop
         return auto and stops.without(self.request, self._given) is not self.request

@@ -60,7 +60,7 @@ class Catalogue:
 
 
 def catalogues(paths: Iterable[str]) -> list[Catalogue]:
-    """The catalogues of files; `BUILT_IN` stands for the built-in one.
+    """The catalogues of files; `BUILT_IN` means the built-in one.
 
     Raises:
         BenchError: A catalogue cannot be read, or two have the same name.

@@ -297,7 +297,7 @@ class HttpRecorder:
 
     @contextmanager
     def recording(self, *, only_prepare: bool = False) -> Iterator[list[HttpExchange]]:
-        """The exchanges of this thread, as they happen. `only_prepare` raises `NotSentError` at the first."""
+        """Records the exchanges of this thread. `only_prepare` raises `NotSentError` instead of sending."""
         kept = self._local.kept = Kept([], {}, only_prepare)
         try:
             yield kept.exchanges

@@ -274,7 +274,7 @@ class ByteExchange(Driven):
         return out + half
 
     def error_event(self, error: Exception) -> bytes:
-        """What ends a stream with an error of ours, for a host that does not raise it."""
+        """What ends a stream with an error of wirecall, for a host that does not raise it."""
         return self._write(self._exchange.api.stream_error(error))
 
     def fail(self, message: str) -> bytes:

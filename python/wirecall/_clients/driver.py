@@ -6,8 +6,8 @@
         ...
 
 Everything is written once, as coroutines. A sync host runs them with `run` and `run_generator`: its source
-never waits, so they never suspend. Exceptions of a source reach the application unchanged; an error of ours
-is first given to `Source.fail`, which puts it into the form of the host.
+never waits, so they never suspend. Exceptions of a source reach the application unchanged. An error of
+wirecall is first given to `Source.fail`, which puts it into the form of the host.
 """
 
 import sys
@@ -55,7 +55,7 @@ class Source(Protocol):
     async def close(self, answer: Any) -> None: ...
 
     def fail(self, error: Exception) -> Any:
-        """Raises an error of ours in the form of the host, or returns what the application gets instead."""
+        """Raises wirecall's error in the form of the host, or returns what the application gets instead."""
 
 
 class Driven(ABC):
@@ -70,7 +70,7 @@ class Driven(ABC):
         should_retry: The answer that just ended is not the last: `request` is the next one to send, and its
             answer comes here, too.
         ended: Nothing more is sent to the application, so reading can stop.
-        failure: With `ended`: the error of ours that the application gets after everything else.
+        failure: With `ended`: the error of wirecall that the application gets after everything else.
     """
 
     def __init__(self, exchange: Exchange, on_usage: Callable[[Mapping[str, Any]], None] | None) -> None:

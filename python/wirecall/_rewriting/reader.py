@@ -32,7 +32,7 @@ _EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 
 
 class TextReader:
-    """Reads one text of a response: `feed` it as it comes, then `finish`.
+    """Reads one text of a response: `feed` it as it arrives, then `finish`.
 
     Whitespace before, between and after calls is dropped; other text passes unchanged.
 

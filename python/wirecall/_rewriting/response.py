@@ -111,13 +111,13 @@ class ResponseState:
         return "bad_call" if any(state._failures for state in states) else "text"
 
     def was_cut(self, matched: object = None) -> bool | None:
-        """The `truncated` of an answer that stopped by itself or at a stop sequence; None: it may be cut off.
+        """The `truncated` of an answer that ended normally or at a stop sequence; None: it may be cut off.
 
         Args:
             matched: The stop sequence, or the token id, that the server reports; None if it reports none.
         """
         if matched is None:
-            # Stop sequences that the server adds by itself are invisible.
+            # Stop sequences that the server adds itself are invisible.
             return None if self.stops else False
         if isinstance(matched, str):
             return False if matched == self.toolset.result_marks[0] else None
@@ -136,7 +136,7 @@ class ResponseState:
         """Ends the response, once all its readers have finished. True: the request must be retried.
 
         Args:
-            normal: It stopped by itself; a response that was cut off or filtered is not retried.
+            normal: It ended normally; a response that was cut off or filtered is not retried.
 
         Raises:
             ToolCallError: The required call is missing, and the host wants that raised.

@@ -22,7 +22,7 @@ class Compress:
         keep_turns: How many turns at the end are always kept; without a `count`, exactly these are kept.
         instructions: Added to the instruction for `summarize`.
         tool_result_stub_threshold: As for `compact_messages`.
-        max_summary_tokens: The most tokens of a summary; never more than a quarter of the window.
+        max_summary_tokens: The maximum number of tokens of a summary, at most a quarter of the window.
     """
 
     summarize: AsyncSummarize

@@ -128,10 +128,12 @@ def compact_context(
     A summary is remembered in its session, with the messages that it replaces: later requests that begin with
     them use it again, until they are too long once more. If no summary can be made, a notice replaces the
     messages; the third failure in a row turns summaries off in the session until `reset`. After each summary
-    or failure one check is skipped; with a `count`, the check after a summary only ignores what was fed.
+    or failure, one check is skipped. With a `count`, the check after a summary is made, but ignores the
+    provider's count.
 
     Args:
-        context_window: The most tokens of a request. Required with `compress`, and not allowed without it.
+        context_window: The maximum number of tokens of a request. Required with `compress`, and not allowed
+            without it.
         compress: Summarises older turns of requests that have more tokens: what `compact_messages` takes as
             `summarize`, or a `Compress`.
         truncate: Shortens large tool results.

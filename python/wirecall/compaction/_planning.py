@@ -55,9 +55,10 @@ def plan_compaction(
             objects of their SDKs. Never mutated.
         keep_recent_turns: Rounded down; 0 summarises everything. A last turn that waits for results is
             always kept.
-        max_tokens: The most tokens of the result. Nothing is summarised if the messages have no more; else as
-            many turns are kept as fit beside the system messages and a summary, at least one. So it has to be
-            much more than `max_summary_tokens`. Results without a call do not count.
+        max_tokens: The maximum number of tokens of the result. If the messages have no more, nothing is
+            summarised. Otherwise, as many turns are kept as fit beside the system messages and a summary, but
+            at least one. So it must be much larger than `max_summary_tokens`. Results without a call do not
+            count.
         count: Returns the number of tokens of a text. By default that of tiktoken's o200k_base (extra
             `wirecall[tokens]`).
         usage: The provider's count of input tokens for exactly these messages. An estimate of each message is

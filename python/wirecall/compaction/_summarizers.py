@@ -43,8 +43,8 @@ def summarizer(
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or a client with
             the same methods. With an async one the result is a coroutine function, for `acompact_messages`.
         model: The name of the model.
-        max_tokens: The most tokens of the answer. Reasoning counts, so models that reason need more. Sent to
-            OpenAI itself as `max_completion_tokens`.
+        max_tokens: The maximum number of tokens of the answer. Reasoning counts, so models that reason
+            need more. OpenAI itself gets it as `max_completion_tokens`.
         parameters: Other parameters of the request, such as `temperature`.
 
     Raises:

@@ -22,7 +22,7 @@ INTRODUCTION = (
     "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
     "is now, without a recap and without questions about what the summary says.\n\n"
 )
-# The most tokens of a summary, by default.
+# The maximum number of tokens of a summary, by default.
 MAX_SUMMARY_TOKENS = 2048
 
 _INSTRUCTION = (

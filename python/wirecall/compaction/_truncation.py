@@ -17,7 +17,7 @@ log = logging.getLogger("wirecall")
 class Truncate:
     """Which tool results are shortened, and how. Lengths are in code points.
 
-    If a result has parts, each text is shortened by itself; images and files stay.
+    If a result has parts, each text is shortened separately; images and files stay.
 
     Attributes:
         threshold: Longer texts are shortened, unless `head` and `tail` cover them.

@@ -1,4 +1,4 @@
-"""litellm: a provider in front of its other providers.
+"""A litellm provider that wraps litellm's other providers.
 
 After `register()`, the model `wirecall/<inner model>` has tools over text: the provider rewrites the request,
 lets litellm call the inner model, and reads the answer. litellm speaks chat completions with all models.
@@ -249,7 +249,7 @@ class _ModelExchange(DictExchange):
         return [key for key in params if key in litellm.OPENAI_CHAT_COMPLETION_PARAMS and key not in known]
 
     def raised(self, error: Exception) -> Exception:
-        """The error, of its own type and of one that litellm lets through and does not try again."""
+        """The error, with its own type and one that litellm passes on without retrying."""
         kind: Any = type(error)
         joined = combined(kind, litellm.BadRequestError)
         raised: Exception = joined.__new__(joined)

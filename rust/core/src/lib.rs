@@ -1,4 +1,4 @@
-//! Tool calls in plain text: read from a stream as it comes, typed by JSON Schema, and written back.
+//! Tool calls in plain text: read from a stream as it arrives, typed by JSON Schema, and written back.
 //!
 //! **Theory of operation.** A [`Toolset`] is compiled once. A [`Parser`] is fed text and reports [`Event`]s in order.
 //! It has one buffer, which holds only text that cannot be decided yet. Outside calls it looks for the opening marker. After

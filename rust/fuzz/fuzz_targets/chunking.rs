@@ -40,7 +40,7 @@ static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
     (0..32).map(build).collect()
 });
 
-/// The message is the front of the input, so that seeds stay readable; one byte of options and the cuts are behind it.
+/// The message is the beginning of the input, so that seeds are readable; one byte of options and the cuts follow.
 const TAIL: usize = 5;
 
 fuzz_target!(|data: &[u8]| {

@@ -45,7 +45,7 @@ fn streamed<'c>(schema: &XmlSchema, repair: bool, chunks: impl IntoIterator<Item
     (value, document.faults().to_vec())
 }
 
-/// The text is the front of the input, so that seeds stay readable; a byte of options and the cuts are behind it.
+/// The text is the beginning of the input, so that seeds are readable; a byte of options and the cuts follow.
 const TAIL: usize = 5;
 
 fuzz_target!(|data: &[u8]| {

@@ -40,13 +40,13 @@ fuzz_target!(|data: &[u8]| {
     if let Some(call) = read(&format!("<call>t {object}</call>"), &object) {
         same(&call, &serde_json::from_str(&call.arguments).expect("arguments are JSON"), &object);
     }
-    // Of other values some are no JSON in a field: bare words.
+    // Some other values are not JSON in a field: bare words.
     if !text.starts_with(['{', '[']) {
         return;
     }
     if let Some(call) = read(&format!("<call>t v={text}</call>"), text) {
         let got: Value = serde_json::from_str(&call.arguments).expect("arguments are JSON");
-        // The text may go on with more pairs.
+        // The text may continue with more pairs.
         if got.as_object().is_some_and(|members| members.len() == 1) {
             same(&call, &got["v"], text);
         }

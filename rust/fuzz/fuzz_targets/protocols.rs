@@ -34,7 +34,7 @@ static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
     protocols.flat_map(|protocol| (0..6).map(move |bits| build(protocol, bits))).collect()
 });
 
-/// The message is the front of the input, so that seeds stay readable; the toolset, a byte of options and the cuts are behind it.
+/// The message is the beginning of the input, so that seeds are readable; the toolset, a byte of options and the cuts follow.
 const TAIL: usize = 6;
 
 fuzz_target!(|data: &[u8]| {

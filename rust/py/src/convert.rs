@@ -18,8 +18,8 @@ type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 /// Memory for the text of a call that is kept for the next one.
 const KEPT_BYTES: usize = 4096;
 
-/// The canonical text of a call, written in `out` if nobody has it. Its arguments are a mapping, or JSON text of an
-/// object; as deep as the reader takes them back.
+/// The canonical text of a call, written into `out` unless another thread uses it. The arguments are a mapping, or JSON text
+/// of an object, and nested at most as deep as the parser accepts.
 pub fn encode<'py>(
     tools: &Toolset,
     name: &str,
@@ -64,7 +64,7 @@ pub fn encode<'py>(
     }
 }
 
-/// A mapping as a dict; `None` if it is none.
+/// A mapping as a dict; `None` for anything else.
 fn mapping<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
     if let Ok(dict) = given.cast::<PyDict>() {
         return Ok(Some(dict.clone()));

@@ -32,7 +32,7 @@ pub struct CallStart {
     pub name: String,
 }
 
-// The slots of `Text` and `ArgumentsDelta` are the parser's to write over, while nobody else has them (see `recycle`).
+// The parser may overwrite the slots of `Text` and `ArgumentsDelta` while it has the only reference (see `recycle`).
 
 /// The next part of a call's arguments. The joined deltas of a call are the `arguments` of its end.
 #[pyclass(frozen, eq, module = "wirecall")]
@@ -66,7 +66,7 @@ pub struct CallEnd {
     pub problems: Vec<Problem>,
 }
 
-/// The id of a call: known, or made when it is asked for.
+/// The id of a call: known, or made on first access.
 #[derive(Debug)]
 pub enum Id {
     Known(String),

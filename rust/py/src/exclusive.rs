@@ -1,4 +1,4 @@
-//! A value for one user at a time: whoever comes meanwhile is refused.
+//! A value that one thread or call uses at a time. Others are refused meanwhile.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::Python;
 
-/// Like a mutex that is only ever tried. Under the GIL taking it needs no locked instruction, which would cost as much as
+/// Like a mutex that is never waited for. Under the GIL, taking it needs no locked instruction, which would cost as much as
 /// reading a delta.
 #[derive(Debug, Default)]
 pub struct Exclusive<T> {
@@ -18,8 +18,8 @@ pub struct Exclusive<T> {
 // SAFETY: the value is reached through a `Taken` only, of which there is at most one at a time: see `take`.
 unsafe impl<T: Send> Sync for Exclusive<T> {}
 
-/// The value, as long as it is taken. It stays with the thread that took it: another one might give it back without the GIL,
-/// and sharing it would share a value that need not be `Sync`.
+/// Access to the value, until it is dropped. It stays with the thread that took it: another thread might return it without
+/// the GIL, and sharing it would share a value that need not be `Sync`.
 #[derive(Debug)]
 pub struct Taken<'a, T>(&'a Exclusive<T>, PhantomData<*mut T>);
 
@@ -28,11 +28,11 @@ impl<T> Exclusive<T> {
         Exclusive { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// The value, unless somebody has it.
+    /// The value, unless it is taken.
     #[inline]
     pub fn take(&self, _: Python<'_>) -> Option<Taken<'_, T>> {
-        // With the GIL, which the token proves, no other thread runs between the look and the taking. One that took it and
-        // let go of the GIL has stored that it did, and the GIL's hand-over orders that in front of the look.
+        // With the GIL, which the token proves, no other thread runs between the load and the store. A thread that took it and
+        // released the GIL has stored that, and the GIL's handover orders that store before this load.
         let taken = if cfg!(Py_GIL_DISABLED) {
             self.taken.swap(true, Ordering::Acquire)
         } else {
@@ -55,14 +55,14 @@ impl<T> Deref for Taken<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: this is the only `Taken` there is.
+        // SAFETY: this is the only `Taken`.
         unsafe { &*self.0.value.get() }
     }
 }
 
 impl<T> DerefMut for Taken<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this is the only `Taken` there is.
+        // SAFETY: this is the only `Taken`.
         unsafe { &mut *self.0.value.get() }
     }
 }

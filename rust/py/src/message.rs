@@ -20,7 +20,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Of what was read of `message`.
+    /// A message of the items that were read from `message`.
     pub fn new(message: &Bound<'_, PyString>, items: &[core::Item], ids: Ids) -> PyResult<Self> {
         let py = message.py();
         let make = |item: &core::Item| match item {

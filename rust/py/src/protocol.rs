@@ -16,7 +16,7 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Raises what a host's method raised meanwhile.
+/// Raises the exception that a host's method has raised, if there is one.
 pub fn raised() -> PyResult<()> {
     RAISED.take().map_or(Ok(()), Err)
 }

@@ -1,9 +1,9 @@
 //! The list and the event of the last `feed`, used again where the caller has dropped them.
 //!
 //! Most deltas are one piece of text: one list with one event. Allocating and freeing both costs more than reading
-//! the text. An object that only the parser refers to cannot be seen by anybody, so changing it is like making a new
-//! one; CPython's own `zip` and `enumerate` do the same with their tuples. A caller's loop variable still holds the event
-//! before, so the one before that is kept, too.
+//! the text. Nothing else can see an object that only the parser refers to, so changing it is like making a new
+//! one; CPython's own `zip` and `enumerate` do the same with their tuples. A caller's loop variable still holds the previous event,
+//! so the one before that is kept, too.
 
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -58,7 +58,7 @@ pub struct Recycler {
     spare: Option<Py<PyAny>>,
 }
 
-/// Does nobody refer to the object but the holders that we know of?
+/// Whether only the known holders refer to the object.
 fn is_ours(object: &Bound<'_, PyAny>, references: isize) -> bool {
     // Without the GIL another thread's reference may not be counted yet.
     if cfg!(Py_GIL_DISABLED) {
@@ -111,7 +111,7 @@ impl Recycler {
     }
 }
 
-/// Has nobody the list, and does it hold the event, and nothing else?
+/// Whether only the parser refers to the list, and it contains the event and nothing else.
 fn is_as_it_was(list: &Bound<'_, PyList>, event: &Py<PyAny>) -> bool {
     // SAFETY: the list has an item 0. The reference to it is borrowed, and no code runs before it is compared.
     is_ours(list, 1) && list.len() == 1 && unsafe { pyo3::ffi::PyList_GetItem(list.as_ptr(), 0) == event.as_ptr() }

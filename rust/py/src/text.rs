@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
-/// A `str`, or what becomes one when it is first asked for.
+/// A `str`, or a text that becomes one on first access.
 pub enum LazyText {
     Made(Py<PyString>),
     Later { of: Source, made: PyOnceLock<Py<PyString>> },
@@ -20,7 +20,7 @@ pub enum Source {
     Part(Py<PyString>, Range<usize>),
 }
 
-/// Bytes of text that is not copied into a `str` unless somebody wants it. Below, remembering costs more than making.
+/// Texts of at least this many bytes become a `str` only on first access. For shorter ones, that would cost more.
 const LAZY_BYTES: usize = 4096;
 
 impl LazyText {
@@ -43,7 +43,7 @@ impl LazyText {
                     Source::Own(text) => {
                         let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
                         let made = PyString::new(py, &text);
-                        // Not before it is made, which fails where memory is short: it may be asked for again.
+                        // Only after the `str` exists: making it can fail when memory is short, and may then be tried again.
                         *text = String::new();
                         made
                     }
@@ -65,10 +65,10 @@ impl std::fmt::Debug for LazyText {
     }
 }
 
-/// What an event holds. Only the recycler may replace it, while nobody else has the event.
+/// What an event holds. Only the recycler may replace it, while it has the only reference to the event.
 pub struct Slot<T>(UnsafeCell<T>);
 
-// SAFETY: it is only ever read through shared references, but for `replace`, whose caller has the only reference there is.
+// SAFETY: it is only read through shared references, except in `replace`, whose caller has the only reference.
 unsafe impl<T: Sync> Sync for Slot<T> {}
 
 impl<T> Slot<T> {
@@ -77,7 +77,7 @@ impl<T> Slot<T> {
     }
 
     pub fn get(&self) -> &T {
-        // SAFETY: nobody replaces the value while anybody reads it, which is what `replace` asks of its caller.
+        // SAFETY: the value is not replaced while it is read, which `replace` requires of its caller.
         unsafe { &*self.0.get() }
     }
 

@@ -29,7 +29,7 @@ pub struct Toolset {
     tools: Arc<core::Toolset>,
     /// What `encode` writes into.
     text: Exclusive<String>,
-    /// Reading and writing calls methods of the host's.
+    /// Whether reading and writing call methods of the host.
     is_custom: bool,
 }
 
@@ -80,7 +80,7 @@ impl Field {
     }
 }
 
-/// What an option's choice stands for.
+/// The value of an option's choice.
 pub fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     choices.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
@@ -103,7 +103,7 @@ fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> P
                 return Err(PyValueError::new_err(message.unbind()));
             }
         };
-        // To Python a bool is an int, but who writes True for a limit means something else.
+        // In Python, a bool is an int, but True is never meant as a limit.
         if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
             let kind = value.get_type().qualname()?;
             return Err(PyTypeError::new_err(format!("the limit {name} must be an int, not {kind}")));
@@ -422,8 +422,8 @@ impl Toolset {
     }
 }
 
-/// Each thread takes the next few texts that nobody has. This one, which alone may make Python objects, makes them of what the
-/// others have read before it takes more itself. Messages come in the order of their texts.
+/// Each thread takes the next few texts. Only this thread may create Python objects: it creates those of what other threads
+/// have parsed before it takes more texts itself. Messages are in the order of their texts.
 fn parse_many(
     py: Python<'_>,
     texts: &[PyBackedStr],
@@ -431,7 +431,7 @@ fn parse_many(
     read: &(dyn Fn(&PyBackedStr) -> Vec<core::Item> + Sync),
 ) -> PyResult<Vec<Message>> {
     const FEW: usize = 16;
-    // More than any machine has cores for; each costs a stack.
+    // More threads than any machine has cores; each needs a stack.
     const MOST_THREADS: usize = 256;
     let ids = Ids::new();
     let messages: RefCell<Vec<Option<Message>>> = RefCell::new(texts.iter().map(|_| None).collect());
@@ -453,7 +453,7 @@ fn parse_many(
         for _ in 1..threads.min(texts.len().div_ceil(FEW)).min(MOST_THREADS) {
             let (send, take) = (send.clone(), &take);
             let work = move || {
-                // What was read comes back to be freed: an allocator's memory of one thread is dear to another.
+                // What was parsed is sent back to be freed: freeing another thread's memory is expensive for the allocator.
                 let (give_back, freed) = mpsc::channel();
                 while let Some((start, few)) = take() {
                     // The receiver is gone only if making objects has failed.
@@ -463,7 +463,7 @@ fn parse_many(
                     freed.try_iter().for_each(drop);
                 }
             };
-            // The system may refuse a thread: those that there are do the work.
+            // The system may refuse a thread: the existing ones do the work.
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -471,7 +471,7 @@ fn parse_many(
         drop(send);
         let make_sent = |(start, few, back): (usize, Vec<_>, mpsc::Sender<_>)| {
             make(start, &few)?;
-            // If the thread has ended, nobody else needs its memory.
+            // If the thread has ended, the memory is freed here.
             drop(back.send(few));
             PyResult::Ok(())
         };

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """litellm warns of itself, which is no error of ours; what we warn of is."""
+    """litellm's own warnings are not errors of ours; our warnings are."""
     config.addinivalue_line("filterwarnings", "default")
     config.addinivalue_line("filterwarnings", r"error:::wirecall(\..*)?")
 

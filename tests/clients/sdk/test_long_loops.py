@@ -141,7 +141,7 @@ def test_durably(api: str, native: bool) -> None:
 
 
 class Hooked:
-    """A client of hooks: what an application has that sends dicts by itself."""
+    """A client of hooks: what an application has that sends dicts itself."""
 
     def __init__(self, client: Any, hooks: Any) -> None:
         self.chat = self.completions = self

@@ -62,7 +62,7 @@ def check_server(server: Server, script: Script) -> None:
 
 
 def system_text(request: Request) -> str:
-    """What stands in the system text of a request of any of the APIs."""
+    """The system text of a request of any API."""
     sent = request.json
     if request.api == "chat":
         return str(sent["messages"][0]["content"])
@@ -177,7 +177,7 @@ def test_however_the_stream_is_cut(api: str, asynchronous: bool, cut: Delivery) 
 
 @pytest.mark.parametrize("api", APIS)
 def test_with_arguments_streamed(api: str) -> None:
-    """Fragments go out while the model writes: mistakes that begin no call are repaired all the same."""
+    """Fragments are sent while the model writes; mistakes that begin no call are still repaired."""
     plan = [
         step if "<call>stock [" not in (step.mistake or "") else Step(step.text, step.calls) for step in PLAN
     ]

@@ -80,7 +80,7 @@ def test_a_stream_ends_with_the_error_of_the_second_answer(play: Play, kind: Any
 @kinds
 @pytest.mark.parametrize("helper", [False, True])
 def test_a_stream_of_responses_ends_with_the_error_as_an_event(play: Play, kind: Any, helper: bool) -> None:
-    """The SDK hands it over, and misses the response behind it where it would fold one."""
+    """The SDK hands it over, and misses the response after it where it would fold one."""
 
     async def ask(client: Any) -> list[Any]:
         if not helper:

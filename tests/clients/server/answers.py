@@ -59,7 +59,7 @@ class Delivery:
     delay: float = 0.0  # before each HTTP chunk, in seconds
     drop_after: int | None = None  # bytes, then the connection breaks; 0: before the status line
     stall_after: int | None = None  # bytes, then nothing more until the client goes
-    garbage: bytes | None = None  # stands in the stream after `garbage_after` events
+    garbage: bytes | None = None  # sent in the stream after `garbage_after` events
     garbage_after: int = 3
     half_utf8: bool = False  # the body ends, properly, inside a character
 
@@ -107,7 +107,7 @@ class Answer:
         return as_parts(self.parts)
 
     def choice(self, index: int) -> tuple[Part, ...]:
-        """The parts of one of `n` choices; the last one stands for all that the script does not name."""
+        """The parts of one of `n` choices; the last one is used for all that the script does not name."""
         choices = (self.parts, *self.others)
         return as_parts(choices[min(index, len(choices) - 1)])
 

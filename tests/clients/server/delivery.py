@@ -24,7 +24,7 @@ class Event:
 
 
 def stream(events: Iterable[Event], delivery: Delivery, ping: Event | None) -> Iterator[bytes]:
-    """One piece of the body for each event, with what stands between them."""
+    """One piece of the body for each event, with what is between them."""
     end = delivery.line_end
     for number, event in enumerate(events, 1):
         yield event.encode(end)

@@ -120,7 +120,7 @@ def _text(content: object) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """What stands in the tags of a value: a list of plain texts repeats them."""
+    """What is in the tags of a value: a list of plain texts repeats them."""
     if isinstance(value, list) and len(value) > 1 and all(isinstance(item, str) and item for item in value):
         return [_escaped(item) for item in value]
     return [_escaped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))]
@@ -131,7 +131,7 @@ def _escaped(text: str) -> str:
 
 
 def _fields(text: str) -> list[str]:
-    """What stands between the commas that are in no brackets."""
+    """The text between the commas that are outside brackets."""
     fields, depth = [""], 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")

@@ -19,7 +19,7 @@ from .formats import FORMATS, PATTERN
 Mistake = Literal["unknown_tool", "missing_required", "broken_quote", "broken_json"]
 
 
-ANY = "…"  # stands in a signature for further keys
+ANY = "…"  # means further keys in a signature
 # What a field's type is followed by: a range, and what is in brackets.
 CONSTRAINT = re.compile(r"[(<>]|-?[\d.]+\.\.")
 BROKEN_QUOTE = '="never closed'
@@ -273,7 +273,7 @@ def manual_signature(system: str, name: str) -> list[Field]:
 
 
 def _words(line: str) -> list[str]:
-    """Words between blanks, where brackets and quotes hold together what is in them."""
+    """Words between spaces; brackets and quotes keep their contents together."""
     words, word, depth, quoted = [], "", 0, False
     for character in line:
         if character == '"':

@@ -1,4 +1,4 @@
-"""What is measured in the tests: the project's catalogue, and the one that stands beside this repository."""
+"""What is measured in the tests: the project's catalogue, and the one next to this repository."""
 
 from functools import cache
 from pathlib import Path

@@ -26,7 +26,7 @@ def section(title: str) -> str:
 
 
 def rows(text: str) -> list[str]:
-    """What stands in code in the first column of tables."""
+    """What is written as code in the first column of tables."""
     return re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
 
 

@@ -144,7 +144,7 @@ def test_ways_stand_in_the_order_that_was_asked_for(tmp_path: Path) -> None:
         "modes": ["native", "wire", "hermes"],
         "ablations": ["no-manual", "strict"],
     }
-    # Whoever had the first turn, and whatever was there first.
+    # Whichever had the first turn, and whatever was there first.
     cells = asked(dict.fromkeys(reversed(variants), 1.0), cases=3)
     text = markdown(report([artifact(tmp_path / "live.jsonl", cells, options=options)]))
     whole = ["m, native", "m, wire", "m, wire, no-manual", "m, wire, strict", "m, hermes"]

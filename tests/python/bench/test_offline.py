@@ -302,7 +302,7 @@ def test_command(small: Path) -> None:
         "arguments: as named.",
     ):
         assert line in done.stdout.splitlines()
-    assert len(max(done.stdout.splitlines(), key=len)) > 100  # whole, where there is no terminal
+    assert len(max(done.stdout.splitlines(), key=len)) > 100  # whole, without a terminal
     brief = run("--catalogue", str(small), "--encoding", "characters", "--totals").stdout
     assert "Totals: small" in brief
     assert "Definitions: small" not in brief

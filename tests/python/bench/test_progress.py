@@ -1,4 +1,4 @@
-"""Progress: plain lines where there is no terminal, a bar where there is one."""
+"""Progress: plain lines without a terminal, a bar with one."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Tables: whole where there is no terminal, and in pieces that fit where there is one."""
+"""Tables: whole without a terminal, and in pieces that fit with one."""
 
 import re
 import sys

@@ -38,7 +38,7 @@ def test_events_come_before_the_input_ends(tools: str) -> None:
             "repairs": [],
             "problems": [],
         }
-        # A character that comes in two parts, then a byte that is no UTF-8, then half of a character.
+        # A character that comes in two parts, then a byte that is not UTF-8, then half of a character.
         child.write("é".encode()[:1])
         child.write("é".encode()[1:] + b" ")
         assert child.event()["text"] == "é "

@@ -6,5 +6,5 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 sys.path.insert(0, str(HERE))
-# Behind everything else: other modules there have names that are not theirs alone.
+# At the end of the path: other modules there have names that are not unique.
 sys.path.append(str(HERE.parents[1] / "clients"))

@@ -209,7 +209,7 @@ class Maker:
         if not pending:
             self.made.repairs["missing_result"] += len(missing) - len(late)
         self.made.repairs["late_result"] += len(late)
-        # What stands beside an orphan is somebody speaking, and then nothing is pending any more.
+        # Text beside an orphan is a message, after which nothing is pending.
         strays = not self.tame and not pending
         if strays and self.odds(0.05):
             results.append(self.orphan(Called(f"nobody_{self.count}", "0")))

@@ -1,4 +1,4 @@
-"""The executed cases of the reference implementation, which stand beside this repository."""
+"""The executed cases of the reference implementation, which are next to this repository."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a strict provider would refuse, in each format: how calls and results must stand."""
+"""What a strict provider would refuse, in each format: how calls and results must be ordered."""
 
 from typing import Any
 

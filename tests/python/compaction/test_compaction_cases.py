@@ -83,7 +83,7 @@ def test_summarize(case: Case) -> None:
     assert all(text in asked[-1]["content"] for text in expected["last_sent"]["contains"])
 
 
-# The round trip of the cases, whose format is none of ours, as our formats have it.
+# The round trip of the cases, whose format is not one of ours, in our formats.
 ROUND_TRIPS: dict[str, list[Any]] = {
     "chat": [
         {"role": "system", "content": "sys"},

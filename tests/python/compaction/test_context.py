@@ -1,4 +1,4 @@
-"""Summaries in flight: when they are made, what they stand for, and what becomes of failures."""
+"""Summaries in flight: when they are made, what they replace, and what happens on failures."""
 
 import copy
 from typing import Any

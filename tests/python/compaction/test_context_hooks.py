@@ -33,7 +33,7 @@ def test_on_compress_gets_what_can_be_stored() -> None:
     assert found.messages[-1] is messages[-1]
     assert found[:2] == ("s1", "chat")
     assert found[3:] == ("They counted.", 4)
-    # It stands for itself: the next request is summarised no more than this one.
+    # It stays as it is: the next request is not summarised either.
     assert send(context, found.messages, "s1")[-2:] == made[-2:]
     plan = plan_compaction(found.messages, keep_recent_turns=2)
     assert not plan.to_summarize

@@ -179,7 +179,7 @@ def test_all_together_stay_valid(
 @law(50)
 @given(SEEDS, st.sampled_from(FORMATS), st.sampled_from(("max", "own", "fed")))
 def test_a_history_that_is_edited_gets_no_summary_of_what_it_was(seed: int, format: Any, usage: Any) -> None:
-    """Messages are rewritten, dropped and cut off between requests: what is sent says what stands there."""
+    """Messages are rewritten, dropped and cut off between requests: what is sent has the same content."""
     rng = random.Random(seed)
     window = rng.choice((100, 300))
     context = compact_context(context_window=window, compress=Repeats(), count=count, usage=usage)

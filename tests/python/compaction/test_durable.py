@@ -109,7 +109,7 @@ def test_a_server_tool_that_paused_stays_with_its_call() -> None:
     assert plan.to_keep == [paused, goes_on]
 
 
-# What is no summary ----------------------------------------------------------------------------------------
+# What is not a summary -------------------------------------------------------------------------------------
 
 
 BLANK = [

@@ -198,7 +198,7 @@ def test_what_is_left_is_valid(seed: int, format: Any, reasoning: Any, calls: An
     messages = conversation(random.Random(seed), format, turns=20, tame=True).messages
     try:
         check(messages, format)
-    except AssertionError:  # a system message behind others
+    except AssertionError:  # a system message after others
         return
     rule = Prune(reasoning=reasoning, calls=calls, keep_messages=keep)
     made = sent(messages, format, prune=rule)

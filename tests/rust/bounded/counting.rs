@@ -97,12 +97,12 @@ pub fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>
 /// Makes a message of so many repeats.
 pub type Build = Box<dyn Fn(usize) -> String>;
 
-/// So many different items, between what is in front of them and behind.
+/// So many different items, between what is before and after them.
 pub fn each(head: &'static str, item: fn(usize) -> String, tail: &'static str) -> Build {
     Box::new(move |times| format!("{head}{}{tail}", (0..times).map(item).collect::<String>()))
 }
 
-/// Each of the marks, again and again, behind each of the heads.
+/// Each of the marks, repeated, after each of the heads.
 pub fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
     for head in heads {
         for mark in marks {

@@ -136,7 +136,7 @@ fn check(protocol: &str) {
         for mark in MARKS {
             one(format!("{mark:?} again and again"), 32 * KIB, &|bytes| repeated("", mark, bytes));
         }
-        // As many pairs as laws have cases, spread over all there are: in front of a repeat, in turns, and nested.
+        // As many pairs as laws have cases, spread over all there are: before a repeat, in turns, and nested.
         let all = MARKS.len() * MARKS.len() * 3;
         let step = (all / pairs.max(1)).max(1) | 1;
         for at in (0..all).step_by(step) {

@@ -78,7 +78,7 @@ fn hostile_schemas_end() {
     compiles(&json!({"type": "object", "anyOf": [half, half]}));
     compiles(&json!({"type": "object", "properties": {"a": {"enum": names}, "b": {"allOf": [{"type": "string"}]}}}));
     compiles(&json!({"type": "object", "patternProperties": {"(a*)*b": {"type": "integer"}, "^(?=a)": {}}}));
-    // Defaults behind chains and circles, and what older drafts call things.
+    // Defaults at the end of chains and in circles, and what older drafts call things.
     let mut defaults = chain("anyOf", true);
     defaults["$defs"]["d5000"]["default"] = json!(1);
     let every: serde_json::Map<String, serde_json::Value> =

@@ -16,7 +16,7 @@ pub fn slice(message: &str, start: usize, end: usize) -> String {
     message.chars().skip(start).take(end - start).collect()
 }
 
-/// Texts, calls and errors follow each other without a gap, and say what stands there.
+/// Texts, calls and errors follow each other without a gap, and their sources are the text there.
 pub fn tiles(message: &str, seen: &[Seen]) -> TestCaseResult {
     let mut at = 0;
     for one in seen {

@@ -28,7 +28,7 @@ fn fold(seen: &mut Vec<Seen>, event: Event<'_>) {
     }
 }
 
-/// Feeds the chunks, the short way where there is one, and finishes; `after` sees what there is so far behind each of them.
+/// Feeds the chunks, the short way where there is one, and finishes; `after` sees what there is so far after each of them.
 pub fn read_chunks<'c>(
     tools: &Toolset,
     chunks: impl IntoIterator<Item = &'c str>,

@@ -55,7 +55,7 @@ pub fn delimiters(at: usize) -> Option<(String, String)> {
     Some((open.into(), close.into()))
 }
 
-/// A toolset, and its markers for whoever prints a failure.
+/// A toolset, and its markers, to print with a failure.
 pub struct Setting {
     pub tools: Toolset,
     pub name: String,

@@ -6,7 +6,7 @@ use proptest::sample::select;
 use super::text::soup;
 use super::toolsets::{KEYS, NAMES};
 
-/// What stands between, before and behind them.
+/// What is between, before and after them.
 #[rustfmt::skip]
 pub const TOKENS: &[&str] = &[
     "<tool_response>x</tool_response>",

@@ -160,7 +160,7 @@ def _joined(message: Mapping[str, Any], manual: manuals.Manual, options: Options
     text = content if isinstance(content, str) else ""
     if message.get("cache_control") is None or not manual.rules:
         return {**message, "content": manuals.join(text, manual, options)}
-    # A breakpoint on a message is one on its only part: the rules come after it.
+    # A breakpoint on a message applies to its only part. The rules come after it.
     made = {key: value for key, value in message.items() if key != "cache_control"}
     cached = manuals.join(text, manuals.Manual(manual.text, ""), options)
     parts = [{**text_part(cached), "cache_control": message["cache_control"]}] if cached else []

@@ -37,7 +37,7 @@ class StopReason:
 
     @property
     def normal(self) -> bool:
-        """Whether it stopped by itself."""
+        """Whether it ended normally."""
         return self.ours or self.reason in ("end_turn", "tool_use")
 
     @property

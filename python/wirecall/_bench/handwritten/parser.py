@@ -69,7 +69,8 @@ _KEY_STATES = frozenset((_NAME, _COMMIT_KEY, _KEY))
 # back in it, in a streamed bare word, in a value that is collected, in a name or key.
 _SLOW, _IN_TEXT, _IN_DOUBLE, _IN_SINGLE, _IN_ESCAPE, _IN_BARE, _IN_PIECES, _IN_KEY = range(8)
 
-# Behind OPEN: a name, and ahead a pair. Behind a value: a whole simple pair, and ahead what must follow it.
+# After OPEN: a name, with lookahead for a pair. After a value: a whole simple pair, with lookahead for what
+# must follow it.
 _head = re.compile(rf"([^ \t\r\n<{{\"'=]{{1,128}})(?=[ \t\r\n]+{BARE_SEGMENT}=)").match
 _pair = re.compile(
     rf"[ \t\r\n]+({BARE_SEGMENT}(?:\.{BARE_SEGMENT})*)="
@@ -190,7 +191,7 @@ class HandWritten(Arguments):
         return self._advance(delta)
 
     def _in_call(self, delta: str) -> Sequence[Event]:
-        """A delta somewhere in a call, behind others of its kind: in short calls these are most."""
+        """A delta in the middle of a call: in short calls, most deltas are."""
         fast = self._fast
         if fast == _IN_KEY:
             if delta.isalnum() and self._scan < 128:
@@ -600,7 +601,7 @@ class HandWritten(Arguments):
         return _TEXT
 
     def _json_end(self, buf: str, pos: int) -> int:
-        """Behind a JSON value, now in the pieces; or -1 minus how much of the buffer is still needed."""
+        """The position after a JSON value (now in the pieces); -1 minus what the buffer still needs."""
         at = pos
         depth = self._depth
         while True:
@@ -630,7 +631,7 @@ class HandWritten(Arguments):
         return at - len(buf) - 1
 
     def _skip(self, buf: str, pos: int) -> int:
-        """Behind the CLOSE of a call in error; or -1 minus how much of the buffer is still needed."""
+        """The position after the CLOSE of a failed call; -1 minus what the buffer still needs."""
         size = len(buf)
         while True:
             if self._quote:

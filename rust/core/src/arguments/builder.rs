@@ -13,10 +13,10 @@ use crate::schema::{NodeId, Schema};
 use crate::syntax::json::{push_str, push_string};
 use crate::syntax::shown::join;
 
-/// A step from the root to a value.
+/// A step of the path from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSegment {
-    /// The type of what the step is made in.
+    /// The type of the container that the step is made in.
     pub from: NodeId,
     pub to: To,
 }
@@ -34,20 +34,20 @@ pub enum Target {
     Streamed,
     /// A new piece.
     Deferred(usize),
-    /// There is a value already: the new one must be the same.
+    /// A value that exists already: the new one must be equal.
     Duplicate(usize),
 }
 
-/// What is at a place already.
+/// What already is at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
     Vacant,
     Whole,
-    /// A list of pieces, so many so far.
+    /// A list of pieces, and its length so far.
     Items(usize),
-    /// Pieces of an object, or a whole value on the way.
+    /// Pieces of an object, or a whole value along the path.
     Blocked,
-    /// An index on the way is beyond the next one.
+    /// An index along the path is beyond the next one.
     Gap {
         next: usize,
     },
@@ -132,7 +132,7 @@ impl ArgumentsBuilder {
         (self.sent, self.hold, self.held, self.live) = (0, None, None, 0);
     }
 
-    /// What may be sent and was not.
+    /// What may be sent and was not sent yet.
     #[inline]
     pub fn take_delta(&mut self) -> &str {
         let start = self.sent;
@@ -140,7 +140,7 @@ impl ArgumentsBuilder {
         &self.json[start..self.sent]
     }
 
-    /// Nothing written from here on is sent until [`ArgumentsBuilder::release`]. False if that was so already.
+    /// Nothing written from here on is sent until [`ArgumentsBuilder::release`]. False if text was already held.
     pub fn hold(&mut self) -> bool {
         let first = self.hold.is_none();
         if first {
@@ -153,7 +153,7 @@ impl ArgumentsBuilder {
         self.hold = None;
     }
 
-    /// Ends what a call of [`ArgumentsBuilder::hold`] began, if it returned that it did.
+    /// Ends the hold that [`ArgumentsBuilder::hold`] began, if it returned true.
     pub fn release_if(&mut self, held: bool) {
         if held {
             self.release();

@@ -1,7 +1,7 @@
-//! What a text becomes, directed by its field's type: the one table, for reading and for writing.
+//! What a text becomes, by its field's type. Reading and writing use this one table.
 //!
-//! Order for quoted text: a string choice, then what takes it converted. For bare text: the first choice other than a string
-//! that takes it as it is, then a string choice, then what takes it converted.
+//! Quoted text: a string choice, then the first choice that admits it after conversion. Bare text: the first choice other
+//! than a string that admits it as it is, then a string choice, then the first choice that admits it after conversion.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -96,7 +96,7 @@ pub fn is_string_bare(node: &Node, text: &str) -> bool {
         && !choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
 }
 
-/// Whether the text, bare, is the null of another language, where null is allowed: `None`, `NULL`. In other letters it may be a word.
+/// Whether the bare text is the null of another language (`None`, `NULL`), where null is allowed. In another case it may be a word.
 fn is_none(choices: &[Choice], text: &str) -> bool {
     matches!(text, "None" | "Null" | "NULL")
         && choices.contains(&Choice::Null)
@@ -265,7 +265,7 @@ fn keyword(text: &str) -> Option<&'static str> {
     words.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, json)| json)
 }
 
-/// How many strings of the enum are this text, case aside?
+/// The number of strings of the enum that equal this text, ignoring case.
 fn like(choices: &[Choice], folded: &str) -> usize {
     let same = |choice: &&Choice| match choice {
         Choice::Literal(Literal { text: Some(_), folded: own, .. }) => own == folded,
@@ -274,7 +274,7 @@ fn like(choices: &[Choice], folded: &str) -> usize {
     choices.iter().filter(same).count()
 }
 
-/// The JSON of the one string of an enum that the text is without the quotes around it, or blanks aside.
+/// The JSON of the only string of an enum that equals the text without the quotes around it, or apart from whitespace.
 pub fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
     let text = trim(text);
     let quotes = ['"', '\'', '`'];

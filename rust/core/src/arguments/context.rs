@@ -1,4 +1,4 @@
-//! What readers of arguments share: what they must know about a call, the window that they read, and what they report.
+//! What all readers of arguments use: facts about the call, the window that they read, and what they report.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub trait CallWriter {
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
-    /// A field with a value, of which the JSON is given.
+    /// A field with a value, given as JSON.
     fn field_example(&self, field: &str, value: &str) -> String;
 
     /// A whole call with the tool's required fields, or its first ones.
@@ -29,7 +29,7 @@ pub trait CallWriter {
     }
 }
 
-/// What a body must know; the same for the whole call.
+/// What a body must know. It does not change during a call.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Writes the calls that sentences contain.
@@ -42,7 +42,7 @@ pub struct Context<'a> {
     pub strict: bool,
     /// Strict, except for how values and keys are written.
     pub any_style: bool,
-    /// Near misses that are not specific to JSON are repaired, as in elements and lines.
+    /// Whether the repairs of elements and lines (of xml and yaml) also apply to JSON.
     pub near_misses: bool,
     /// What begins a result.
     pub result_marks: &'a [Cow<'static, str>],
@@ -52,7 +52,7 @@ pub struct Context<'a> {
     pub tool: &'a str,
 }
 
-/// Problems listed of one call: more would help no model, and hostile calls have many.
+/// Maximum problems listed for one call: more would not help a model, and hostile calls have many.
 pub const MAX_PROBLEMS: usize = 32;
 /// Bytes of a problem's field, and of its message: each names a path, and a key in JSON may be as long as the call.
 pub const MAX_PROBLEM_BYTES: usize = 4096;
@@ -73,7 +73,7 @@ impl<'a> Input<'a> {
         &self.window[self.at..]
     }
 
-    /// Reads over whitespace. Returns the byte after it.
+    /// Skips whitespace. Returns the position after it.
     pub fn next_byte(&mut self) -> Flow<u8> {
         self.at = ws_run(self.window, self.at);
         self.rest().bytes().next().ok_or(Progress::Incomplete)
@@ -104,7 +104,7 @@ pub struct Failure {
 /// Why a part of a call cannot be read, and a sentence for the model.
 pub type ReadError = (ErrorKind, String);
 
-/// What came of a window; `Input::at` says how much was consumed.
+/// The result of reading a window; `Input::at` says how much was consumed.
 #[derive(Debug)]
 pub enum Progress {
     /// More text is needed.
@@ -113,7 +113,7 @@ pub enum Progress {
     CallEnd,
     /// The call is complete, and the body reads another one from there on.
     NextCall,
-    /// The tool is called so, which decides the types of what follows.
+    /// The tool's name was read, which decides the types of what follows.
     ToolName(Box<str>),
     Failed(Box<Failure>),
 }
@@ -125,10 +125,10 @@ impl Progress {
     }
 }
 
-/// How a body goes on: with the rest of its window, or by telling the parser something.
+/// How a body continues: with the rest of its window, or by reporting to the parser.
 pub type Flow<T = ()> = Result<T, Progress>;
 
-/// Goes on step by step, until the parser is told something.
+/// Runs steps until one reports to the parser.
 #[inline(always)]
 pub fn steps(mut step: impl FnMut() -> Flow) -> Progress {
     loop {
@@ -145,7 +145,7 @@ impl From<ReadError> for Progress {
 }
 
 impl<T> Scan<T> {
-    /// What was found. If that cannot be told yet, the body asks for more text.
+    /// The value of a match. If more text is needed to decide, the body asks for it.
     #[inline]
     pub fn decided(self) -> Flow<Option<T>> {
         match self {
@@ -174,7 +174,7 @@ impl Report {
         self.repairs.contains(&repair)
     }
 
-    /// Whether as many problems are listed as may be.
+    /// Whether the maximum number of problems is listed.
     pub fn is_full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }

@@ -1,6 +1,6 @@
 //! The fields of a call whose arguments are elements or lines, one for each key, over [`ArgumentsBuilder`].
 //!
-//! A plain string is sent as it comes, other values when they are complete. What could be repeated, and so be a list, is a
+//! A plain string is sent as it arrives, other values when they are complete. What could be repeated, and so be a list, is a
 //! piece: from the first one on the arguments wait for the call's end, in the order in which each began.
 
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl Fields {
         waiting.add(cx, report, &at, &tree, lists)
     }
 
-    /// The call ends: puts what has waited into its place, and reports what is missing. The last bracket is left to write.
+    /// The call ends: writes held values in their places, and reports missing fields. The last bracket is not written here.
     pub fn finish(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         for position in 0..self.waiting.len() {
             let (key, waiting) = self.waiting.at(position);
@@ -139,7 +139,7 @@ impl Waiting {
 }
 
 impl Slot {
-    /// Whether the value is a string, whatever its text. Then it can be pushed as it comes.
+    /// Whether the value is a string, whatever its text. Then it can be pushed as it arrives.
     pub fn is_string(&self, cx: &Context<'_>) -> bool {
         cx.schema.node(self.node).is_string()
     }
@@ -166,7 +166,7 @@ impl Slot {
         self.done(report)
     }
 
-    /// Begins a string that is pushed as it comes.
+    /// Begins a string that is pushed as it arrives.
     pub fn start(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         self.begin(cx, report)?;
         report.args.json.push('"');

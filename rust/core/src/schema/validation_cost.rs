@@ -2,7 +2,7 @@
 //!
 //! A validator evaluates a schema once for each path that leads to it. Unions of references multiply the paths at one
 //! place in the arguments, and recursive unions multiply them again at each level, so the cost can be exponential in
-//! the size of both. Here each pair of a schema and a value is counted once, and its cost is multiplied. The counts are
+//! the size of both. Here each pair of a schema and a value is visited once, and its cost is multiplied by the number of paths. The counts are
 //! upper bounds: they assume that no keyword of any draft is skipped, and that none ends the evaluation early.
 
 use std::collections::HashMap;

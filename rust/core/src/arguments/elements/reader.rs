@@ -103,7 +103,7 @@ impl ElementReader {
         reader
     }
 
-    /// A lexer that goes on from here by other rules.
+    /// A lexer that continues from here with other rules.
     pub fn lexer(&self) -> XmlLexer {
         self.lexer.fresh()
     }
@@ -151,7 +151,7 @@ impl ElementReader {
         });
     }
 
-    /// Reads on to the end of the element. If it is not closed where it has to be, what is there is not consumed.
+    /// Reads to the end of the element. If its closing tag is missing where it must be, the text there is not consumed.
     pub fn feed(
         &mut self,
         rules: &mut Rules<'_, '_>,

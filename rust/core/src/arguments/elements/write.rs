@@ -46,7 +46,7 @@ impl ElementWriter<'_, '_> {
         }
     }
 
-    /// A list is an element for each item, where that reads as the list.
+    /// A list is written as one element for each item if that parses back to the list.
     pub fn member(&mut self, name: &str, id: NodeId, value: &Value<'_>, level: usize) {
         match value {
             Value::Array(items) if self.is_repeatable(id, items) => {

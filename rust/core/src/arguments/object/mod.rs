@@ -1,4 +1,4 @@
-//! A JSON value in, typed compact JSON out, as it comes. Strings that their type takes are passed on part by part.
+//! Reads a JSON value as it arrives, and writes typed compact JSON. Strings that their type admits are passed on in parts.
 
 mod quotes;
 mod values;
@@ -25,7 +25,7 @@ enum StringUse {
     /// It is a key.
     #[default]
     Key,
-    /// Passed on as it comes; plain parts need no escapes.
+    /// Passed on as it arrives; plain parts need no escapes.
     Live,
     /// Typed at its end.
     Collect,
@@ -48,10 +48,10 @@ pub struct Object {
     lexer: JsonLexer,
     expect: Expect,
     text: StringUse,
-    /// Of the string, what is not passed on.
+    /// The part of the string that is not passed on.
     collected: String,
     values: Values,
-    /// Quotes in strings need not be escaped: how.
+    /// How unescaped quotes in strings are read, if they are allowed.
     quotes: Option<Quotes>,
     notation: Notation,
 }
@@ -108,8 +108,8 @@ impl Object {
         self.lexer.open_quote()
     }
 
-    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
-    /// nothing was done.
+    /// The fast path: consumes a text that lies entirely inside a string that is passed on. Returns whether its JSON is the
+    /// same text. `None`: the text could end the string, and nothing was consumed.
     #[inline]
     pub fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
         let quote = self.lexer.open_quote()?;
@@ -135,7 +135,7 @@ impl Object {
         Err(Progress::failed(kind, message, recovery))
     }
 
-    /// Reads a whole text. Returns what follows the value, `None` if it is not complete.
+    /// Reads a complete text. Returns what follows the value; `None` if the value is not complete.
     pub fn read_all<'t>(
         &mut self,
         cx: &Context<'_>,
@@ -225,7 +225,7 @@ impl Object {
         }
     }
 
-    /// Takes a string in one step if it is complete and plain. False: it is not.
+    /// Reads a string in one step. False: it is not complete or not plain, and nothing was read.
     fn plain(&mut self, input: &mut Input<'_>) -> Result<bool, ReadError> {
         let Some((text, length)) = plain_string(input.rest()) else { return Ok(false) };
         let is_key = matches!(self.expect, Expect::Key { .. });
@@ -247,7 +247,7 @@ impl Object {
         Ok(true)
     }
 
-    /// Whether the quote before this text ends its string. `None`: that cannot be told yet.
+    /// Whether the quote before this text ends its string. `None`: more text is needed to decide.
     fn ends(&self, cx: &Context<'_>, rest: &str, last: bool) -> Option<bool> {
         let Some(quotes) = &self.quotes else { return Some(true) };
         quotes.ends(cx, rest, last, self.brackets(), |at| self.values.bracket(at))
@@ -329,7 +329,7 @@ impl Object {
         Ok(())
     }
 
-    /// After a value, which was the whole one or not.
+    /// After a value: the outermost one, or one inside it.
     fn behind(&mut self, all: bool) {
         self.expect = if all { Expect::Nothing } else { Expect::Comma };
     }
@@ -387,7 +387,7 @@ impl Object {
         Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE))
     }
 
-    /// The quote that ended the string is content of it.
+    /// The quote that ended the string is part of its content.
     fn keep(&mut self, cx: &Context<'_>, report: &mut Report, quote: u8, rest: &str) -> Result<(), ReadError> {
         cx.repair(report, Repair::InnerQuotes).map_err(|kind| self.invalid(kind, INNER_QUOTE))?;
         if self.is_ambiguous(cx, report, quote, rest) {
@@ -402,8 +402,8 @@ impl Object {
         Ok(())
     }
 
-    /// Whether the string could as well have ended before: at a first quote that another one follows, as in `"""`; or at a kept
-    /// quote that begins a known key, of which this one is the end.
+    /// Whether the string could also have ended earlier: at a first quote that is followed by another, as in `"""`; or at a
+    /// kept quote that begins a known key, which this quote ends.
     fn is_ambiguous(&self, cx: &Context<'_>, report: &Report, quote: u8, rest: &str) -> bool {
         let Some(Quotes { kept, keys, .. }) = &self.quotes else { return false };
         let text = self.so_far(report);

@@ -11,7 +11,7 @@ use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 /// Characters that never directly follow a call's last bracket.
 const INSIDE: &[u8] = b"\"'\\,:;.)+";
 
-/// What is known of the string that is read.
+/// What is known about the string that is being read.
 #[derive(Debug)]
 pub struct Quotes {
     /// Brackets of objects and lists around the value, the innermost one of an object with these keys.
@@ -28,8 +28,8 @@ impl Quotes {
         Quotes { around, keys, kept: None, start: 0 }
     }
 
-    /// Whether the quote before this text ends the string. `None`: that cannot be told yet. `frame` says of the brackets that
-    /// are open inside the value, so many of them, innermost first: is it an object's, and of which type is that?
+    /// Whether the quote before this text ends the string. `None`: more text is needed to decide. `frame` returns, for an open
+    /// bracket inside the value, counted from the innermost, whether it is an object's, and the type.
     pub fn ends(
         &self,
         cx: &Context<'_>,

@@ -107,7 +107,7 @@ impl Values {
         self.frames.last().is_some_and(ValueFrame::is_object)
     }
 
-    /// Of an open bracket, counted from the innermost: is it an object's, and of which type is that?
+    /// Whether an open bracket, counted from the innermost, is an object's, and its type.
     pub fn bracket(&self, at: usize) -> Option<(bool, NodeId)> {
         let mut brackets = self.frames.iter().rev().filter(|frame| !matches!(frame.shape, Shape::Lone));
         brackets.nth(at).map(|frame| (frame.is_object(), frame.node))
@@ -434,8 +434,8 @@ fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, Strin
     Some((repair, json))
 }
 
-/// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can
-/// only be a literal, and is none.
+/// The container of type `id` that was written from `start` on: if it equals a literal of its type, it is replaced by that.
+/// False: its type admits only literals, and it equals none of them.
 pub fn equal_literal(cx: &Context<'_>, report: &mut Report, id: NodeId, start: usize) -> bool {
     let written = &report.args.json[start..];
     let node = cx.schema.node(id);

@@ -34,7 +34,7 @@ impl TreeWriter<'_, '_> {
         self.violation(id, at, coercion::violation(self.node(id)), messages::container(bracket));
     }
 
-    /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one.
+    /// The container of type `id` that was written from `start` on: if it equals a literal of its type, it is replaced by that.
     fn contained(&mut self, id: NodeId, at: &ValuePath<'_>, start: usize) {
         let bracket = self.report.args.json.as_bytes()[start];
         if !equal_literal(self.cx, self.report, id, start) {

@@ -1,7 +1,7 @@
 //! A [`UntypedValue`] in, typed JSON out.
 //!
-//! What a text becomes says [`crate::arguments::coercion`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
-//! protocols that have their own, and the near misses that only those have.
+//! [`crate::arguments::coercion`] decides what a text becomes, and [`Object`] reads values in JSON. This module has the lists
+//! and maps of protocols that write their own, and the near misses that only those have.
 
 mod containers;
 mod path;
@@ -21,7 +21,7 @@ pub use path::ValuePath;
 pub enum Lists {
     /// As elements: a repeated key, or a map with `item` or indexes for keys; a lone element is a list of one.
     Elements,
-    /// In a form of its own; the others are repairs, and a repeated key is a mistake.
+    /// In their own form; other forms are repairs, and a repeated key is an error.
     Own,
 }
 
@@ -38,8 +38,8 @@ pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) ->
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
 }
 
-/// Appends the text of a value of type `id` for between the tags of an element, before any escapes: a string as it
-/// is where that reads back as it, all else as JSON.
+/// Appends the text of a value of type `id` between the tags of an element, before escaping: a string unchanged if that
+/// parses back to it, anything else as JSON.
 pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
     match value {
         Value::String(text) if cx.schema.node(id).is_string() || is_plain_text(cx, id, text) => out.push_str(text),
@@ -162,7 +162,7 @@ impl<'c> TreeWriter<'_, 'c> {
         Ok(())
     }
 
-    /// Writes what is JSON. False: it is none, and nothing was written.
+    /// Writes a text that is JSON. False: it is not JSON, and nothing was written.
     fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, ReadError> {
         let (length, problems, repairs) =
             (self.report.args.json.len(), self.report.problems.len(), self.report.repairs.len());

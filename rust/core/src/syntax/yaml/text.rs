@@ -239,7 +239,7 @@ impl TextScalar {
         if w.last { self.over(None) } else { Break(YamlLexeme::Need) }
     }
 
-    /// At the start of a line: does it belong to the text?
+    /// Whether a line belongs to the text, judged at its start.
     fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, inner: usize, indent: usize) -> YamlStep<'w> {
         let blanks = w.blanks();
         let indent = indent + memchr::memchr_iter(b' ', blanks.as_bytes()).count();

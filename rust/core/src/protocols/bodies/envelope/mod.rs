@@ -1,6 +1,6 @@
 //! The body of a call as one JSON object that says the tool's name and its arguments, or a list of such objects.
 //!
-//! Once the name is known, the arguments are typed and passed on as they come. Before that they are read without types,
+//! Once the name is known, the arguments are typed and passed on as they arrive. Before that they are read without types,
 //! and kept as JSON that is typed when the name is known.
 
 mod end;

@@ -359,7 +359,7 @@ impl Params {
         if !self.opened.wrapped {
             return Progress::CallEnd;
         }
-        // If the call has failed, the same body goes on with the next one.
+        // If the call has failed, the same body continues with the next one.
         (self.state, self.quotes) = (ParamsState::Opener, Alternation::START);
         Progress::NextCall
     }

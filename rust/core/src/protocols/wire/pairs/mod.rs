@@ -219,7 +219,7 @@ impl Pairs {
 
 fn gap_step(input: &mut Input<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> NextState {
     let cx = input.cx;
-    // Whitespace is consumed as it comes, so `key` is only ever ahead of a token.
+    // Whitespace is consumed as it arrives, so `key` is only ever ahead of a token.
     let token = ws_run(input.window, input.at);
     *line |= has_line_break(&input.window[input.at..token]);
     input.at = token;
@@ -289,7 +289,7 @@ fn colon_pair(cx: &Context<'_>, text: &str, last: bool) -> Scan<(usize, usize)> 
     colon_key(text, last, cx.delimiters, &|key| is_declared(cx.schema, key))
 }
 
-/// Whether, in a call with colons for `=`, the text after a value goes on with another such pair.
+/// Whether, in a call with colons for `=`, another such pair follows a value.
 fn follows_colon(input: &Input<'_>, rest: &str) -> Scan {
     let from = ws_run(rest, usize::from(rest.starts_with(',')));
     if from == 0 || !input.report.used(Repair::ColonSeparator) {

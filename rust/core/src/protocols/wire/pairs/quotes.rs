@@ -168,7 +168,7 @@ impl InQuotes {
     }
 
     /// The quote before `input.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
-    /// goes on inside that quoted text.
+    /// continues inside that quoted text.
     fn check_second_reading(&self, input: &Input<'_>, next: Following) -> Flow {
         let open = match self.kept {
             Some(otherwise) => otherwise.opened(),
@@ -198,7 +198,7 @@ fn ends_in_a_key(value: &PairValue, input: &Input<'_>) -> bool {
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
     let start = text.trim_end_matches(is_key).len();
     let (before, mut key) = text.split_at(start);
-    // What is written as JSON may have an escape there, of which the letters are none of the key.
+    // Text that is written as JSON may have an escape there, whose letters are not part of the key.
     let backslashes = before.bytes().rev().take_while(|byte| *byte == b'\\').count();
     if matches!(value.text, ValueText::Live { .. }) && backslashes % 2 == 1 {
         key = key.get(if key.starts_with('u') { 5 } else { 1 }..).unwrap_or("");

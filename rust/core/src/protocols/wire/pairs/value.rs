@@ -19,7 +19,7 @@ pub(super) struct PairValue {
 
 #[derive(Debug)]
 pub(super) enum ValueText {
-    /// Written as it comes, from this byte of the arguments on.
+    /// Written as it arrives, from this byte of the arguments on.
     Live { target: Target, start: usize },
     /// Typed at its end.
     Collect(String),

@@ -1,6 +1,6 @@
 //! The body of a call in elements, one for each field: `<name><key>value</key></name>`.
 //!
-//! A plain string is sent as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
+//! A plain string is sent as it arrives, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
 //! that fits, and typed there. A body that starts with `{` is one JSON object.
 
 mod ends;
@@ -25,7 +25,7 @@ enum ElementsState {
     /// After the opening tag.
     Start,
     Between,
-    /// In a string that is sent as it comes.
+    /// In a string that is sent as it arrives.
     Live {
         name: String,
         slot: Slot,

@@ -1,6 +1,6 @@
 //! The body of a call as a YAML mapping: `key: value`, one field to a line.
 //!
-//! A plain string is sent as it comes: quoted text, block scalars, the first line of plain text. Other values are built up to the
+//! A plain string is sent as it arrives: quoted text, block scalars, the first line of plain text. Other values are built up to the
 //! next key and typed there. A body that starts with `{` is one JSON object, or a flow mapping if that is not JSON.
 
 mod tag;
@@ -22,7 +22,7 @@ enum MappingState {
     Between,
     /// After a key.
     Value(Slot),
-    /// In a string that is sent as it comes.
+    /// In a string that is sent as it arrives.
     Live(Slot),
     /// In another value. `verbatim`: it is text that is taken unchanged.
     Build {

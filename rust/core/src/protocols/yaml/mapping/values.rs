@@ -1,4 +1,4 @@
-//! Keys and their values: sent as they come, or built up and typed.
+//! The keys of a mapping and their values. Strings are sent as they arrive; other values are collected, then typed.
 
 use super::typed::resolve;
 use super::{Mapping, MappingState, NO_MAPPING};
