@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
-use crate::protocols::bodies::envelope::format;
 use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
+use crate::protocols::frames::envelope as format;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::syntax::json::Member;
 use crate::syntax::scan::{

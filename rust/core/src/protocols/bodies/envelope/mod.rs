@@ -4,7 +4,6 @@
 //! and kept as JSON that is typed when the name is known.
 
 mod end;
-pub mod format;
 mod members;
 mod recovery;
 pub mod unmarked;

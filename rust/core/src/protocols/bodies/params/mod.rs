@@ -1,6 +1,5 @@
 //! The body of a call whose arguments are raw text in tags, from after the tag that opened its function.
 
-pub mod format;
 mod head;
 mod typing;
 mod value;
