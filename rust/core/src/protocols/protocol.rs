@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::body::{Body, Opening};
+use super::body::{Body, Form, Opening};
 use crate::arguments::{CallWriter, Context};
 use crate::error::Repair;
 use crate::limits::Limits;
@@ -195,9 +195,11 @@ pub trait Protocol: CallWriter + Send + Sync + Debug {
         Scan::NoMatch
     }
 
-    /// The body of a call with this opening. `name` is the tool's name as written in the opening, or empty; `recycled` is the body of
-    /// an earlier call, for its allocations.
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body>;
+    /// The body of a call with [`Opening::Own`], which gives the `form` and `json`. `name` is the tool's name as written in the
+    /// opening, or empty; `recycled` is the body of an earlier call, for its allocations.
+    fn body(&self, _form: Form, _json: bool, _name: &str, _recycled: Box<dyn Body>) -> Box<dyn Body> {
+        Box::default()
+    }
 
     /// The text of a result.
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String;

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject, look};
-use crate::protocols::bodies::shared;
-use crate::protocols::body::{Body, Markers, Opening};
+use crate::protocols::body::{Markers, Opening};
 use crate::protocols::frames::envelope as format;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::syntax::json::Member;
@@ -81,10 +80,6 @@ impl Protocol for UnmarkedCalls {
             UnmarkedObject::Need => Attempt::Incomplete,
             UnmarkedObject::Text | UnmarkedObject::Unknown | UnmarkedObject::Broken => step,
         }
-    }
-
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        shared(cx, opening, name, recycled)
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

@@ -4,8 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::protocols::bodies::shared;
-use crate::protocols::body::{Body, Markers, Opening, json_start};
+use crate::protocols::body::{Markers, Opening, json_start};
 use crate::protocols::protocol::{
     Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, ResultForm, Settings, bad, is_result_tag,
     misspelled,
@@ -119,10 +118,6 @@ impl Protocol for EnvelopeFamily {
                 Attempt::call(open.len(), open.len() + at, Opening::Envelope(wrapper, Markers::Close))
             }
         }
-    }
-
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        shared(cx, opening, name, recycled)
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use crate::arguments::{CallWriter, Context, is_misnamed};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::params::{holds, reads_as};
-use crate::protocols::bodies::shared;
-use crate::protocols::body::{Body, Opening};
+use crate::protocols::body::Opening;
 use crate::protocols::named_tags::{self, near_function};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
@@ -143,10 +142,6 @@ impl Protocol for ParamsFamily {
 
     fn ends_reasoning(&self, text: &str) -> Scan {
         self.row.ends_reasoning(text, false)
-    }
-
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        shared(cx, opening, name, recycled)
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

@@ -5,7 +5,6 @@ pub mod body;
 use crate::arguments::elements::{ElementWriter, is_nestable};
 use crate::arguments::{CallWriter, Context, is_field};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
-use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Form, Opening, recycle};
 use crate::protocols::named_tags::{self as tags, Opener, bad_name, closes, in_tag, opener};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
@@ -208,13 +207,8 @@ impl Protocol for Xml {
         }
     }
 
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        match opening {
-            Opening::Own { form, .. } => {
-                recycle(recycled, |body: &mut Elements| body.renew(name, form), || Elements::new(name, form))
-            }
-            _ => shared(cx, opening, name, recycled),
-        }
+    fn body(&self, form: Form, _: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycle(recycled, Elements::default, |body| body.reset(name, form))
     }
 
     fn fits(&self, text: &str) -> Scan {

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context, is_field, is_misnamed};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
-use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Form, Opening, recycle};
 use crate::protocols::named_tags::{Opener, bad_name, closer, in_tag, is_mark, opener, signature};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
@@ -211,13 +210,8 @@ impl Protocol for Yaml {
         Attempt::named(open, (name, lookup), body, Opening::Own { form, json })
     }
 
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        match opening {
-            Opening::Own { form, json } => {
-                recycle(recycled, |body: &mut Mapping| body.renew(name, form, json), || Mapping::new(name, form, json))
-            }
-            _ => shared(cx, opening, name, recycled),
-        }
+    fn body(&self, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycle(recycled, Mapping::default, |body| body.reset(name, form, json))
     }
 
     fn fits(&self, text: &str) -> Scan {

@@ -128,14 +128,8 @@ impl Body for Envelope {
 }
 
 impl Envelope {
-    pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) -> Self {
-        let mut envelope = Envelope::default();
-        envelope.renew(cx, wrapper, markers);
-        envelope
-    }
-
     /// Starts over, and keeps the allocations.
-    pub fn renew(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
+    pub fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
         (self.guarded, self.bare, self.wrapped) = match markers {
             Markers::Close => (false, false, false),
             Markers::Fence { wrapped } => (true, false, wrapped),

@@ -94,9 +94,13 @@ impl ParameterValue {
         let word = row.parameter.words[0];
         let tag = if tag == word { Cow::Borrowed(word) } else { Cow::Owned(tag.to_owned()) };
         let opened = ValueTag { row, tag, styled, apart };
-        let text = take(&mut self.text);
-        *self = ParameterValue { opened, text, ..ParameterValue::new(row) };
+        *self = ParameterValue { opened, ..self.fresh(row) };
+    }
+
+    /// A new one, with the allocation of this one.
+    pub fn fresh(&mut self, row: &'static Row) -> Self {
         self.text.clear();
+        ParameterValue { text: take(&mut self.text), ..ParameterValue::new(row) }
     }
 
     /// It is written into that slot.

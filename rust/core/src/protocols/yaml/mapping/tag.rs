@@ -8,7 +8,7 @@ use crate::syntax::scan::{Scan, starts};
 use crate::syntax::yaml::Surroundings;
 
 /// The opening tag.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OpeningTag {
     pub name: String,
     pub form: Form,
