@@ -324,7 +324,7 @@ const SHORT: usize = 400;
 /// Maximum number of tools for which an example is made.
 const TRIED: usize = 64;
 /// The name in an example without a declared tool.
-const ANY_NAME: &str = "tool_name";
+pub const ANY_NAME: &str = "tool_name";
 
 /// Makes the examples for a header, and records them.
 pub struct Examples<'a> {

@@ -10,9 +10,7 @@ use crate::protocols::body::{Markers, Opening};
 use crate::protocols::frames::envelope as format;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::syntax::json::Member;
-use crate::syntax::scan::{
-    Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,
-};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, has_line_break, neutralise_marks, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
 const FENCE: &str = "```";
@@ -43,8 +41,7 @@ impl Protocol for UnmarkedCalls {
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        let end = first_chars(text, ATTEMPT_CHARS);
-        let (text, last) = (&text[..end], last || end < text.len());
+        let (text, last) = window(text, ATTEMPT_CHARS, last);
         let fence = starts(text, FENCE, last);
         let lead = match fence {
             Scan::Incomplete => return Attempt::Incomplete,

@@ -6,14 +6,14 @@ use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
 use crate::protocols::protocol::{
-    Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, ResultForm, Settings, bad, is_result_tag,
-    misspelled,
+    ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, ResultForm, Settings, bad,
+    is_result_tag, misspelled,
 };
 use crate::schema::Descriptions;
 use crate::syntax::json::{Member, json_string, push_string, write_object};
 use crate::syntax::misspelled::{Spellings, meant};
 use crate::syntax::pairs::{Segment, segments};
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, ws_run};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
 /// The parts of a result around its content, split at quotes.
@@ -22,8 +22,6 @@ const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":01234
 const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
      undeclared ones.";
 const LISTED: &str = "Tools, with their parameters as JSON Schema:";
-/// The name in an example without a declared tool.
-const ANY_NAME: &str = "tool_name";
 
 /// Calls in a fence are on lines of their own.
 fn line_break(delimiters: &Delimiters) -> &'static str {
@@ -104,10 +102,9 @@ impl Protocol for EnvelopeFamily {
             Scan::NoMatch => return Attempt::text(text),
         }
         let rest = &text[open.len()..];
-        let end = first_chars(rest, ATTEMPT_CHARS);
-        let last = last || end < rest.len();
+        let (head, last) = window(rest, ATTEMPT_CHARS, last);
         let fences = !settings.delimiters.close.starts_with('`');
-        match json_start(&rest[..end], ws_run(&rest[..end], 0), last, fences, true) {
+        match json_start(head, ws_run(head, 0), last, fences, true) {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
                 Scan::Incomplete => Attempt::Incomplete,
