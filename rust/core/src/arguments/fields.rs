@@ -13,7 +13,7 @@ use crate::schema::NodeId;
 use crate::syntax::json::push_str;
 use crate::syntax::tree::UntypedValue;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fields {
     lists: Lists,
     waiting: KeyMap<Waiting>,
@@ -41,12 +41,9 @@ pub struct Slot {
 }
 
 impl Fields {
-    pub fn new(lists: Lists) -> Self {
-        Fields { lists, waiting: KeyMap::default() }
-    }
-
     /// Starts over, and keeps the allocations.
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self, lists: Lists) {
+        self.lists = lists;
         self.waiting.clear();
     }
 

@@ -6,6 +6,7 @@ use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
 use crate::parser::state::{Call, ParserState, fitting};
+use crate::protocols::bodies::body_of;
 use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
@@ -61,7 +62,7 @@ impl Machine {
                 call.tool = name.as_ref().and_then(|(_, lookup)| lookup.tool());
                 let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
                 let recycled = std::mem::take(&mut call.body);
-                call.body = tools.protocol.body(&cx, opening, written, recycled);
+                call.body = body_of(&*tools.protocol, &cx, opening, written, recycled);
                 let recovery = call.body.recovery_at_start();
                 if let Some((name, lookup)) = name {
                     self.name_call(tools, &mut call, written.to_owned(), lookup, recovery, on_event);

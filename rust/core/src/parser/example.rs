@@ -5,6 +5,7 @@ use super::Parser;
 use crate::arguments::{Given, example_members};
 use crate::error::ErrorKind;
 use crate::event::Item;
+use crate::protocols::protocol::ANY_NAME;
 use crate::schema::fold as folded;
 use crate::syntax::json::{Member, Value};
 use crate::toolset::Toolset;
@@ -13,8 +14,6 @@ use crate::toolset::Toolset;
 const LONGEST: usize = 4096;
 /// Maximum number of tools that are searched for the nearest name.
 const COMPARED: usize = 256;
-/// The name in an example if any name is allowed.
-const ANY_NAME: &str = "tool_name";
 
 /// Whether an example would help: not if the call was too large or there were too many.
 fn helps(kind: ErrorKind) -> bool {

@@ -146,16 +146,12 @@ impl Default for Box<dyn Body> {
     }
 }
 
-/// A body of this type: the recycled body, if it has this type, or a new one.
-pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new: impl FnOnce() -> B) -> Box<dyn Body> {
+/// A body of this type, `reset` for a call: the recycled body, if it has this type, or a new one.
+pub fn recycle<B: Body>(recycled: Box<dyn Body>, new: impl FnOnce() -> B, reset: impl FnOnce(&mut B)) -> Box<dyn Body> {
     let any: Box<dyn Any> = recycled;
-    match any.downcast::<B>() {
-        Ok(mut body) => {
-            renew(&mut body);
-            body
-        }
-        Err(_) => Box::new(new()),
-    }
+    let mut body = any.downcast::<B>().unwrap_or_else(|_| Box::new(new()));
+    reset(&mut body);
+    body
 }
 
 /// Reads CLOSE after a complete body. Without one, the call ends there.

@@ -9,50 +9,40 @@ use crate::protocols::protocol::{Attempt, Prompt, Protocol, Settings, bad, is_re
 use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
-use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, ws_run};
+use crate::syntax::scan::{Closers, Scan, first_chars, has_line_break, is_ws, starts, window, ws_run};
 use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag, word_end};
 use crate::syntax::xml::name_length;
 use crate::tools::{Syntax, Tool, Tools};
 
-/// What is at a `<`.
+/// An opening tag in one of the forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Opener {
-    Need,
-    /// It is not an opening tag.
-    No,
-    /// An opening tag in one of the forms.
-    Tag {
-        name: Range<usize>,
-        form: Form,
-        /// Where it ends.
-        end: usize,
-    },
+pub struct Opener {
+    pub name: Range<usize>,
+    pub form: Form,
+    /// Where it ends.
+    pub end: usize,
 }
 
 /// Scans an opening tag without attributes. The text starts with `<`; at most [`ATTEMPT_CHARS`] of it are scanned.
-pub fn opener(text: &str, last: bool) -> Opener {
-    let end = first_chars(text, ATTEMPT_CHARS);
-    let need = if last || end < text.len() { Opener::No } else { Opener::Need };
-    let text = &text[..end];
-    let bytes = text.as_bytes();
+pub fn opener(text: &str, last: bool) -> Scan<Opener> {
+    let (text, last) = window(text, ATTEMPT_CHARS, last);
+    let (bytes, need) = (text.as_bytes(), Scan::at_end(last));
     let start = ws_run(text, 1);
     let ends_name = |byte: &u8| is_ws(*byte) || matches!(byte, b'>' | b'<' | b'&' | b'"' | b'\'');
-    let Some(length) = bytes[start.min(end)..].iter().position(ends_name) else { return need };
+    let Some(length) = bytes[start.min(bytes.len())..].iter().position(ends_name) else { return need };
     // `<name/>`, but a slash may be part of a name.
     let closes = bytes[start + length] == b'>' && text[..start + length].ends_with('/');
     let name = start..start + length - usize::from(closes);
-    if name.is_empty() || closes {
-        let tag = Opener::Tag { name: name.clone(), form: Form::Empty, end: start + length + 1 };
-        return if name.is_empty() { Opener::No } else { tag };
-    }
     let next = ws_run(text, name.end);
-    let tag = |form: Form, end: usize| Opener::Tag { name: name.clone(), form, end };
+    let tag = |form: Form, end: usize| Scan::Match(Opener { name: name.clone(), form, end });
     match (bytes.get(next), bytes.get(next + 1)) {
+        _ if name.is_empty() => Scan::NoMatch,
+        _ if closes => tag(Form::Empty, start + length + 1),
         (None, _) | (Some(b'/'), None) => need,
         (Some(b'>'), _) => tag(Form::Open, next + 1),
         (Some(b'/'), Some(b'>')) => tag(Form::Empty, next + 2),
-        _ if crate::syntax::scan::has_line_break(&text[name.end..next]) => tag(Form::Broken, next),
-        _ => Opener::No,
+        _ if has_line_break(&text[name.end..next]) => tag(Form::Broken, next),
+        _ => Scan::NoMatch,
     }
 }
 
@@ -70,8 +60,7 @@ fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
     if first.is_some_and(|byte| !tools.may_begin_name(byte)) {
         return step;
     }
-    let end = first_chars(text, ATTEMPT_CHARS);
-    let (text, last) = (&text[..end], last || end < text.len());
+    let (text, last) = window(text, ATTEMPT_CHARS, last);
     let start = ws_run(text, 1);
     let Some(length) = text[start..].find(ends_name) else {
         let begins = tools.iter().any(|tool| begins_folded(&tool.name, &text[start..]));
@@ -129,46 +118,32 @@ fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize,
 }
 
 /// The length of the closing tag with this name, if the text, which starts with `<`, begins with it.
-pub fn closer(text: &str, name: &str, last: bool) -> (Scan, usize) {
+pub fn closer(text: &str, name: &str, last: bool) -> Scan<usize> {
     match text.as_bytes().get(1) {
-        None => return (if last { Scan::NoMatch } else { Scan::Incomplete }, 0),
+        None => return Scan::at_end(last),
         Some(b'/') => {}
-        Some(_) => return (Scan::NoMatch, 0),
+        Some(_) => return Scan::NoMatch,
     }
-    let end = first_chars(text, ATTEMPT_CHARS + name.len());
-    let need = if last || end < text.len() { Scan::NoMatch } else { Scan::Incomplete };
-    let text = &text[..end];
-    let bytes = text.as_bytes();
+    let (text, last) = window(text, ATTEMPT_CHARS + name.len(), last);
     let start = ws_run(text, 2);
-    match crate::syntax::scan::starts(&text[start..], name, need == Scan::NoMatch) {
-        Scan::Match(()) => {}
-        mark => return (mark, 0),
-    }
-    let behind = ws_run(text, start + name.len());
-    match bytes.get(behind) {
-        None => (need, 0),
-        Some(b'>') => (Scan::Match(()), behind + 1),
-        Some(_) => (Scan::NoMatch, 0),
-    }
+    starts(&text[start..], name, last).and_then(|()| {
+        let behind = ws_run(text, start + name.len());
+        starts(&text[behind..], ">", last).map(|()| behind + 1)
+    })
 }
 
 /// The same in any style of the name, with whether the style differs.
-pub fn closes(text: &str, name: &str, last: bool) -> (Scan, usize, bool) {
-    let (mark, length) = closer(text, name, last);
+pub fn closes(text: &str, name: &str, last: bool) -> Scan<(usize, bool)> {
+    let mark = closer(text, name, last).map(|length| (length, false));
     if mark != Scan::NoMatch || !text.starts_with("</") {
-        return (mark, length, false);
+        return mark;
     }
-    let end = first_chars(text, ATTEMPT_CHARS + name.len());
-    let need = if last || end < text.len() { Scan::NoMatch } else { Scan::Incomplete };
-    let text = &text[..end];
+    let (text, last) = window(text, ATTEMPT_CHARS + name.len(), last);
     let start = ws_run(text, 2);
     let written = start..start + name_length(&text[start..]);
     let behind = ws_run(text, written.end);
-    match text.as_bytes().get(behind) {
-        None => (need, 0, true),
-        Some(b'>') if !written.is_empty() && fold(&text[written]) == fold(name) => (Scan::Match(()), behind + 1, true),
-        Some(_) => (Scan::NoMatch, 0, false),
-    }
+    let mark = starts(&text[behind..], ">", last).map(|()| (behind + 1, true));
+    mark.filter(|_| !written.is_empty() && fold(&text[written]) == fold(name))
 }
 
 /// What ends a failed call that begins with one of the words for functions.
@@ -179,8 +154,7 @@ const FUNCTION_CLOSERS: [&str; 5] = ["</function>", "</tool_call>", "</call>", "
 pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, last: bool) -> Attempt {
     let step = Attempt::text(text);
     let whole = text;
-    let end = first_chars(text, ATTEMPT_CHARS);
-    let (text, cut) = (&text[..end], last || end < text.len());
+    let (text, cut) = window(text, ATTEMPT_CHARS, last);
     let mut words = row.call.words.iter().chain([&row.block]).map(|word| begins(&text[1..], word, cut));
     let start = match words.find(|look| *look != Scan::NoMatch) {
         Some(Scan::Match(length)) => 1 + length,
@@ -245,8 +219,30 @@ fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize
     }
 }
 
+/// Scans a tag that may open a call of a declared tool. `behind` says whether the text after the tag does: where the opening ends,
+/// where the body starts, and whether it is JSON.
+pub fn attempt(
+    tools: &Tools,
+    text: &str,
+    last: bool,
+    behind: impl FnOnce(&Tool, &Opener) -> Scan<(usize, usize, bool)>,
+) -> Attempt {
+    let found = opener(text, last).and_then(|tag| {
+        let lookup = tools.lookup(&text[tag.name.clone()]);
+        let call = lookup.tool().map_or(Scan::NoMatch, |at| behind(tools.at(at), &tag));
+        call.map(|(open, body, json)| {
+            Attempt::named(open, (tag.name, lookup), body, Opening::Own { form: tag.form, json })
+        })
+    });
+    match found {
+        Scan::Match(call) => call,
+        Scan::Incomplete => Attempt::Incomplete,
+        Scan::NoMatch => in_tag(tools, text, last),
+    }
+}
+
 /// Scans a tag that this protocol does not accept: a call in its attributes, an error, or text.
-pub fn in_tag(tools: &Tools, text: &str, last: bool) -> Attempt {
+fn in_tag(tools: &Tools, text: &str, last: bool) -> Attempt {
     match with_attributes(tools, text, last) {
         Attempt::Text(_) => near(tools, text, last),
         attempt => attempt,
@@ -275,10 +271,7 @@ fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
 
 /// Whether the text, which starts with `<`, begins with a tool's opening tag or a result's tags.
 pub fn is_mark(tools: &Tools, text: &str) -> bool {
-    let opens = match opener(text, true) {
-        Opener::Tag { name, .. } => tools.find(&text[name]).is_some(),
-        Opener::Need | Opener::No => false,
-    };
+    let opens = opener(text, true).filter(|tag| tools.find(&text[tag.name.clone()]).is_some()).is_match();
     // Whatever follows the name, the tag could become an error.
     let inner = &text[ws_run(text, 1)..];
     let inner = &inner[..first_chars(inner, NAME_CHARS + 1)];

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::body::{Body, Opening};
+use super::body::{Body, Form, Opening};
 use crate::arguments::{CallWriter, Context};
 use crate::error::Repair;
 use crate::limits::Limits;
@@ -195,9 +195,11 @@ pub trait Protocol: CallWriter + Send + Sync + Debug {
         Scan::NoMatch
     }
 
-    /// The body of a call with this opening. `name` is the tool's name as written in the opening, or empty; `recycled` is the body of
-    /// an earlier call, for its allocations.
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body>;
+    /// The body of a call with [`Opening::Own`], which gives the `form` and `json`. `name` is the tool's name as written in the
+    /// opening, or empty; `recycled` is the body of an earlier call, for its allocations.
+    fn body(&self, _form: Form, _json: bool, _name: &str, _recycled: Box<dyn Body>) -> Box<dyn Body> {
+        Box::default()
+    }
 
     /// The text of a result.
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String;
@@ -322,7 +324,7 @@ const SHORT: usize = 400;
 /// Maximum number of tools for which an example is made.
 const TRIED: usize = 64;
 /// The name in an example without a declared tool.
-const ANY_NAME: &str = "tool_name";
+pub const ANY_NAME: &str = "tool_name";
 
 /// Makes the examples for a header, and records them.
 pub struct Examples<'a> {

@@ -6,7 +6,6 @@ use super::custom::{Custom, CustomProtocol};
 use super::families::hermes::{GEMMA, HERMES};
 use super::families::qwen3coder::QWEN3CODER;
 use super::families::unmarked::UnmarkedCalls;
-use super::frames::flat::{Family, Flat};
 use super::protocol::Protocol;
 use super::wire::Wire;
 use super::xml::Xml;
@@ -26,46 +25,22 @@ pub enum Reads {
     Recovers,
 }
 
-/// A protocol with its own folder (name, aliases and constructor), or a family.
-enum Entry {
-    Own(&'static str, &'static [&'static str], fn() -> Arc<dyn Protocol>),
-    Family(&'static Family),
-}
+/// The name of a protocol, its aliases, and what makes it.
+struct Entry(&'static str, &'static [&'static str], fn() -> Arc<dyn Protocol>);
 
 const PROTOCOLS: &[Entry] = &[
-    Entry::Own("wire", &[], || Arc::new(Wire)),
-    Entry::Family(&HERMES),
-    Entry::Family(&GEMMA),
-    Entry::Own("xml", &["morph-xml"], || Arc::new(Xml)),
-    Entry::Own("yaml", &["yaml-xml"], || Arc::new(Yaml)),
+    Entry("wire", &[], || Arc::new(Wire)),
+    Entry("hermes", &["json"], || Arc::new(HERMES)),
+    Entry("gemma", &[], || Arc::new(GEMMA)),
+    Entry("xml", &["morph-xml"], || Arc::new(Xml)),
+    Entry("yaml", &["yaml-xml"], || Arc::new(Yaml)),
     // It also reads tags with tools' names, so it comes last.
-    Entry::Family(&QWEN3CODER),
+    Entry("qwen3coder", &[], || Arc::new(QWEN3CODER)),
 ];
-
-impl Entry {
-    fn name(&self) -> &'static str {
-        match self {
-            Entry::Own(name, ..) => name,
-            Entry::Family(family) => family.name,
-        }
-    }
-
-    fn is(&self, name: &str) -> bool {
-        let (Entry::Own(_, aliases, _) | Entry::Family(Family { aliases, .. })) = self;
-        self.name() == name || aliases.contains(&name)
-    }
-
-    fn make(&self) -> Arc<dyn Protocol> {
-        match self {
-            Entry::Own(.., make) => make(),
-            Entry::Family(family) => Arc::new(Flat(family)),
-        }
-    }
-}
 
 /// The names, without aliases.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    PROTOCOLS.iter().map(Entry::name)
+    PROTOCOLS.iter().map(|Entry(name, ..)| *name)
 }
 
 /// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
@@ -73,21 +48,21 @@ pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     let known = match name {
         // Calls are written in the first one.
         "auto" => PROTOCOLS.first(),
-        _ => PROTOCOLS.iter().find(|entry| entry.is(name)),
+        _ => PROTOCOLS.iter().find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)),
     };
-    let own = known.ok_or_else(|| {
+    let Entry(known, _, own) = known.ok_or_else(|| {
         format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))
     })?;
     let reads = match name {
         "auto" => Reads::First,
         _ if recovers => Reads::Recovers,
-        _ => return Ok((own.make(), Vec::new(), Reads::Own)),
+        _ => return Ok((own(), Vec::new(), Reads::Own)),
     };
-    let mut others: Vec<_> = PROTOCOLS.iter().filter(|other| other.name() != own.name()).map(Entry::make).collect();
+    let mut others: Vec<_> = PROTOCOLS.iter().filter(|other| other.0 != *known).map(|Entry(.., make)| make()).collect();
     if reads == Reads::Recovers {
         others.push(Arc::new(UnmarkedCalls));
     }
-    Ok((own.make(), others, reads))
+    Ok((own(), others, reads))
 }
 
 /// A custom protocol, and the others in which calls are read.
@@ -97,7 +72,7 @@ pub fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
     if !recovers {
         return Ok((own, Vec::new(), Reads::Own));
     }
-    let (first, mut others, reads) = named(PROTOCOLS[0].name(), true)?;
+    let (first, mut others, reads) = named(PROTOCOLS[0].0, true)?;
     others.insert(0, first);
     Ok((own, others, reads))
 }

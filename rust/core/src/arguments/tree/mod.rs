@@ -17,11 +17,12 @@ use crate::syntax::tree::UntypedValue;
 pub use path::ValuePath;
 
 /// How a protocol writes lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lists {
     /// As elements: a repeated key, or a map with `item` or indexes for keys; a lone element is a list of one.
     Elements,
     /// In their own form; other forms are repairs, and a repeated key is an error.
+    #[default]
     Own,
 }
 

@@ -7,7 +7,7 @@ use crate::syntax::json::JsonLexer;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Scan, has_line_break, starts, ws_run};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct JsonBody {
     /// What was opened around the object and is not closed yet.
     wrapper: Option<Wrapper>,
@@ -40,19 +40,15 @@ impl Body for JsonBody {
 }
 
 impl JsonBody {
-    pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
-        JsonBody { wrapper, object: Object::arguments(cx), tail: None }
-    }
-
     /// Starts over, and keeps the allocations.
-    pub fn renew(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>) {
+    pub fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>) {
         self.object.renew(JsonLexer::new(!cx.strict).in_calls(), cx.schema.root, None);
         (self.wrapper, self.tail) = (wrapper, None);
     }
 
     /// Keyword arguments in parentheses, as Python writes them.
     pub fn keywords(cx: &Context<'_>) -> Self {
-        JsonBody { wrapper: None, object: Object::keywords(cx), tail: None }
+        JsonBody { object: Object::keywords(cx), ..JsonBody::default() }
     }
 
     /// Reads up to what ends the call.

@@ -5,26 +5,27 @@ pub mod json_body;
 pub mod params;
 
 use super::body::{Body, Opening, recycle};
+use super::protocol::Protocol;
 use crate::arguments::Context;
 use envelope::Envelope;
 use json_body::JsonBody;
 use params::Params;
 
-/// The body of a call with this opening, which is not a protocol's own. `name`: that of the tool, as it is written.
-pub fn shared(cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+/// The body of a call with this opening in a protocol. `name` and `recycled` are as for [`Protocol::body`].
+pub fn body_of(
+    protocol: &dyn Protocol,
+    cx: &Context<'_>,
+    opening: Opening,
+    name: &str,
+    recycled: Box<dyn Body>,
+) -> Box<dyn Body> {
     match opening {
-        Opening::Object(wrapper) => {
-            recycle(recycled, |body: &mut JsonBody| body.renew(cx, wrapper), || JsonBody::new(cx, wrapper))
-        }
+        Opening::Own { form, json } => protocol.body(form, json, name, recycled),
+        Opening::Object(wrapper) => recycle(recycled, JsonBody::default, |body| body.reset(cx, wrapper)),
         Opening::Keywords => Box::new(JsonBody::keywords(cx)),
-        Opening::Envelope(wrapper, markers) => recycle(
-            recycled,
-            |body: &mut Envelope| body.renew(cx, wrapper, markers),
-            || Envelope::new(cx, wrapper, markers),
-        ),
-        Opening::Params(opened) => {
-            recycle(recycled, |body: &mut Params| body.renew(opened, name), || Params::new(opened, name))
+        Opening::Envelope(wrapper, markers) => {
+            recycle(recycled, Envelope::default, |body| body.reset(cx, wrapper, markers))
         }
-        Opening::Own { .. } => Default::default(),
+        Opening::Params(opened) => recycle(recycled, || Params::new(opened), |body| body.reset(opened, name)),
     }
 }

@@ -9,7 +9,7 @@ pub mod body;
 use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::limits::NAME_CHARS;
-use crate::protocols::body::{Body, Opening};
+use crate::protocols::body::{Body, Form, Opening};
 use crate::schema::Schema;
 use crate::syntax::json::{Member, json_string, write_object};
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, starts_ignoring_case};
@@ -187,9 +187,9 @@ impl Protocol for CustomProtocol {
         }
     }
 
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+    fn body(&self, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         match &self.base {
-            Some(base) => base.body(cx, opening, name, recycled),
+            Some(base) => base.body(form, json, name, recycled),
             None => Box::new(CustomBody::new(self.parts.host.clone())),
         }
     }

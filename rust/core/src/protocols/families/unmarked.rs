@@ -5,15 +5,12 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
-use crate::protocols::bodies::envelope::format;
 use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject, look};
-use crate::protocols::bodies::shared;
-use crate::protocols::body::{Body, Markers, Opening};
+use crate::protocols::body::{Markers, Opening};
+use crate::protocols::frames::envelope as format;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::syntax::json::Member;
-use crate::syntax::scan::{
-    Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,
-};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, has_line_break, neutralise_marks, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
 const FENCE: &str = "```";
@@ -44,8 +41,7 @@ impl Protocol for UnmarkedCalls {
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        let end = first_chars(text, ATTEMPT_CHARS);
-        let (text, last) = (&text[..end], last || end < text.len());
+        let (text, last) = window(text, ATTEMPT_CHARS, last);
         let fence = starts(text, FENCE, last);
         let lead = match fence {
             Scan::Incomplete => return Attempt::Incomplete,
@@ -81,10 +77,6 @@ impl Protocol for UnmarkedCalls {
             UnmarkedObject::Need => Attempt::Incomplete,
             UnmarkedObject::Text | UnmarkedObject::Unknown | UnmarkedObject::Broken => step,
         }
-    }
-
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        shared(cx, opening, name, recycled)
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

@@ -1,3 +1,4 @@
-//! Frames: how a message is divided into text and calls. Several protocols share each.
+//! Frames: how a message is divided into text and calls. Each format over one is a row of data.
 
-pub mod flat;
+pub mod envelope;
+pub mod params;

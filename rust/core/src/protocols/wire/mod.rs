@@ -5,8 +5,7 @@ pub mod pairs;
 
 use std::borrow::Cow;
 
-use super::bodies::shared;
-use super::body::{Body, Opening, recycle};
+use super::body::{Body, Form, recycle};
 use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::limits::NAME_CHARS;
@@ -88,11 +87,8 @@ impl Protocol for Wire {
         opening::attempt(tools, settings, text)
     }
 
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        match opening {
-            Opening::Own { .. } => recycle(recycled, |body| *body = Pairs::default(), Pairs::default),
-            _ => shared(cx, opening, name, recycled),
-        }
+    fn body(&self, _: Form, _: bool, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycle(recycled, Pairs::default, |body| *body = Pairs::default())
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

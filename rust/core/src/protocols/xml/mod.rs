@@ -2,106 +2,90 @@
 
 pub mod body;
 
+use std::ops::Range;
+
 use crate::arguments::elements::{ElementWriter, is_nestable};
 use crate::arguments::{CallWriter, Context, is_field};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
-use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Form, Opening, recycle};
-use crate::protocols::named_tags::{self as tags, Opener, bad_name, closes, in_tag, opener};
+use crate::protocols::named_tags::{self as tags, Opener, bad_name, closes, opener};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::schema::{Choice, Schema};
 use crate::syntax::json::{Member, Value, parse, write_object};
-use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, is_ws, neutralise_marks, starts, ws_run};
+use crate::syntax::scan::{
+    Candidates, Delimiters, Scan, first_chars, has_line_break, is_ws, neutralise_marks, starts, window, ws_run,
+};
 use crate::syntax::xml::{For, escape, is_name, name_length};
-use crate::tools::{Lookup, Syntax, Tool, Tools};
+use crate::tools::{Syntax, Tool, Tools};
 use body::Elements;
 
 #[derive(Debug)]
 pub struct Xml;
 
-/// What the text after an opening tag is.
-enum TagContent {
-    Need,
-    Text,
-    Call,
-}
-
-/// A call that begins with the tool's name alone on a line: the bytes before the name, and of the name.
-fn line(tools: &Tools, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
+/// The tool's name, if it is alone on a line and begins a call.
+fn line(tools: &Tools, text: &str, last: bool) -> Scan<Range<usize>> {
     let lead = usize::from(text.starts_with('\n'));
     let name = &text[lead..];
     // The maximum length of a tool's name.
     let longest = first_chars(name, NAME_CHARS + 1);
     let Some(length) = name[..longest].bytes().position(|byte| is_ws(byte) || byte == b'<') else {
-        let begins = tools.begins_name(name);
-        return (begins && !last).then_some(Err(()));
+        return if tools.begins_name(name) { Scan::at_end(last) } else { Scan::NoMatch };
     };
-    let tool = tools.get(&name[..length])?;
-    let end = first_chars(text, ATTEMPT_CHARS);
-    let (name, last) = (&text[lead..end], last || end < text.len());
-    let need = |wanted: bool| (wanted && !last).then_some(Err(()));
-    let next = ws_run(name, length);
-    let rest = &name[next..];
-    let broken = crate::syntax::scan::has_line_break(&name[length..next]);
-    if !rest.starts_with('<') {
-        return need(rest.is_empty());
-    }
-    let field = name_length(&rest[1..]);
-    if 1 + field == rest.len() && !last {
-        return need(broken);
-    }
-    let is_call = broken && is_field(&tool.schema, &rest[1..1 + field]);
-    is_call.then_some(Ok((lead, length)))
+    let Some(tool) = tools.get(&name[..length]) else { return Scan::NoMatch };
+    let (text, last) = window(text, ATTEMPT_CHARS, last);
+    let name = lead..lead + length;
+    let next = ws_run(text, name.end);
+    let (rest, broken) = (&text[next..], has_line_break(&text[name.end..next]));
+    starts(rest, "<", last).and_then(|()| {
+        let field = name_length(&rest[1..]);
+        match 1 + field == rest.len() && !last {
+            _ if !broken => Scan::NoMatch,
+            true => Scan::Incomplete,
+            false => Scan::some(is_field(&tool.schema, &rest[1..1 + field]).then_some(name)),
+        }
+    })
 }
 
-impl Xml {
-    /// Scans the text after the opening tag, which ends at byte `end`.
-    fn behind(&self, tools: &Tools, name: &str, at: usize, text: &str, end: usize, last: bool) -> TagContent {
-        let most = first_chars(text, ATTEMPT_CHARS + name.len());
-        let (text, last) = (&text[..most.max(end)], last || most < text.len());
-        let need = if last { TagContent::Text } else { TagContent::Need };
-        let schema = &tools.at(at).schema;
-        let next = ws_run(text, end);
-        match text.as_bytes().get(next) {
-            None => return need,
-            Some(b'{') => return TagContent::Call,
-            Some(_) => {}
-        }
-        // Text belongs to a call only if it is closed or fields follow.
-        let mut from = next;
-        while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
-            let rest = &text[from + offset..];
-            let first = from + offset == next;
-            let child = &rest[1..1 + name_length(&rest[1..])];
-            // The name may continue.
-            let cut = 1 + child.len() == rest.len();
-            if cut && !last {
-                return TagContent::Need;
-            }
-            if child.is_empty() {
-                let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
-                match closes(rest, name, last).0 {
-                    Scan::Match(()) => return TagContent::Call,
-                    Scan::NoMatch if first && special.contains(&Scan::Match(())) => return TagContent::Call,
-                    Scan::NoMatch if !special.contains(&Scan::Incomplete) => {}
-                    Scan::Incomplete | Scan::NoMatch => return TagContent::Need,
-                }
-            } else if !cut && is_field(schema, child) {
-                return TagContent::Call;
-            } else if tools.find(child).is_some() {
-                return TagContent::Text;
-            } else if first {
-                return TagContent::Call;
-            }
-            from += offset + 1;
-        }
-        need
+/// Whether the text after the opening tag of this tool belongs to a call.
+fn behind(tools: &Tools, tool: &Tool, text: &str, tag: &Opener, last: bool) -> Scan {
+    let name = &text[tag.name.clone()];
+    let most = first_chars(text, ATTEMPT_CHARS + name.len());
+    let (text, last) = (&text[..most.max(tag.end)], last || most < text.len());
+    let next = ws_run(text, tag.end);
+    match text.as_bytes().get(next) {
+        None => return Scan::at_end(last),
+        Some(b'{') => return Scan::Match(()),
+        Some(_) => {}
     }
-
-    fn call(&self, lead: usize, open: usize, name: std::ops::Range<usize>, lookup: Lookup, form: Form) -> Attempt {
-        let opening = Opening::Own { form, json: false };
-        Attempt::Call { lead, open, name: Some((name, lookup)), body: open, opening, style: None }
+    // Text belongs to a call only if it is closed or fields follow.
+    let mut from = next;
+    while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
+        let rest = &text[from + offset..];
+        let first = from + offset == next;
+        let child = &rest[1..1 + name_length(&rest[1..])];
+        // The name may continue.
+        let cut = 1 + child.len() == rest.len();
+        if cut && !last {
+            return Scan::Incomplete;
+        }
+        if child.is_empty() {
+            let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
+            match closes(rest, name, last).void() {
+                Scan::NoMatch if first && special.contains(&Scan::Match(())) => return Scan::Match(()),
+                Scan::NoMatch if special.contains(&Scan::Incomplete) => return Scan::Incomplete,
+                Scan::NoMatch => {}
+                mark => return mark,
+            }
+        } else if !cut && is_field(&tool.schema, child) {
+            return Scan::Match(());
+        } else if tools.find(child).is_some() {
+            return Scan::NoMatch;
+        } else if first {
+            return Scan::Match(());
+        }
+        from += offset + 1;
     }
+    Scan::at_end(last)
 }
 
 impl CallWriter for Xml {
@@ -166,62 +150,48 @@ impl Protocol for Xml {
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        let step = text.chars().next().map_or(1, char::len_utf8);
         if tools.is_empty() {
-            return Attempt::Text(step);
+            return Attempt::text(text);
         }
         if !text.starts_with('<') {
             return match line(tools, text, last) {
-                None => Attempt::Text(step),
-                Some(Err(())) => Attempt::Incomplete,
-                Some(Ok((lead, length))) => {
-                    let name = lead..lead + length;
-                    let lookup = tools.lookup(&text[name.clone()]);
-                    self.call(lead, name.end, name, lookup, Form::Line)
+                Scan::NoMatch => Attempt::text(text),
+                Scan::Incomplete => Attempt::Incomplete,
+                Scan::Match(name) => {
+                    let (lead, end, lookup) = (name.start, name.end, tools.lookup(&text[name.clone()]));
+                    let opening = Opening::Own { form: Form::Line, json: false };
+                    Attempt::Call { lead, open: end, name: Some((name, lookup)), body: end, opening, style: None }
                 }
             };
         }
-        let (name, form, end) = match opener(text, last) {
-            Opener::Need => return Attempt::Incomplete,
-            Opener::No => return in_tag(tools, text, last),
-            Opener::Tag { name, form, end } => (name, form, end),
-        };
-        let lookup = tools.lookup(&text[name.clone()]);
-        let Some(at) = lookup.tool() else { return in_tag(tools, text, last) };
-        let look = match form {
-            Form::Empty | Form::Line => TagContent::Call,
-            Form::Open => self.behind(tools, &text[name.clone()], at, text, end, last),
-            Form::Broken => {
-                let field = name_length(text.get(end + 1..).unwrap_or(""));
-                match text.as_bytes().get(end) {
-                    Some(b'{') => TagContent::Call,
-                    Some(b'<') if end + 1 + field == text.len() && !last => TagContent::Need,
-                    Some(b'<') if is_field(&tools.at(at).schema, &text[end + 1..end + 1 + field]) => TagContent::Call,
-                    _ => TagContent::Text,
+        tags::attempt(tools, text, last, |tool, tag| {
+            let end = tag.end;
+            let call = match tag.form {
+                Form::Empty | Form::Line => Scan::Match(()),
+                Form::Open => behind(tools, tool, text, tag, last),
+                Form::Broken => {
+                    let field = name_length(text.get(end + 1..).unwrap_or(""));
+                    match text.as_bytes().get(end) {
+                        Some(b'{') => Scan::Match(()),
+                        Some(b'<') if end + 1 + field == text.len() && !last => Scan::Incomplete,
+                        Some(b'<') if is_field(&tool.schema, &text[end + 1..end + 1 + field]) => Scan::Match(()),
+                        _ => Scan::NoMatch,
+                    }
                 }
-            }
-        };
-        match look {
-            TagContent::Need => Attempt::Incomplete,
-            TagContent::Text => in_tag(tools, text, last),
-            TagContent::Call => self.call(0, end, name, lookup, form),
-        }
+            };
+            call.map(|()| (end, end, false))
+        })
     }
 
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        match opening {
-            Opening::Own { form, .. } => {
-                recycle(recycled, |body: &mut Elements| body.renew(name, form), || Elements::new(name, form))
-            }
-            _ => shared(cx, opening, name, recycled),
-        }
+    fn body(&self, form: Form, _: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycle(recycled, Elements::default, |body| body.reset(name, form))
     }
 
     fn fits(&self, text: &str) -> Scan {
         if !text.starts_with('<') {
             return Scan::Match(());
         }
-        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Scan::Match(()) };
+        let Scan::Match(Opener { form: Form::Open, end, .. }) = opener(text, false) else { return Scan::Match(()) };
         match text.as_bytes().get(ws_run(text, end)) {
             Some(b'<' | b'{') => Scan::Match(()),
             None => Scan::Incomplete,
@@ -234,17 +204,14 @@ impl Protocol for Xml {
     }
 
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
-        if !text.starts_with('<') {
-            return matches!(line(tools, text, true), Some(Ok(_)));
-        }
-        tags::is_mark(tools, text)
+        if text.starts_with('<') { tags::is_mark(tools, text) } else { line(tools, text, true).is_match() }
     }
 
     fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
         let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
         // The first line may be the name of a call.
         match line(tools, &neutral, true) {
-            Some(Ok((0, _))) => neutralise_first(&neutral),
+            Scan::Match(Range { start: 0, .. }) => neutralise_first(&neutral),
             _ => neutral,
         }
     }

@@ -6,9 +6,8 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context, is_field, is_misnamed};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
-use crate::protocols::bodies::shared;
-use crate::protocols::body::{Body, Form, Opening, recycle};
-use crate::protocols::named_tags::{Opener, bad_name, closer, in_tag, is_mark, opener, signature};
+use crate::protocols::body::{Body, Form, recycle};
+use crate::protocols::named_tags::{self, Opener, bad_name, closer, is_mark, opener, signature};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
@@ -21,23 +20,14 @@ use mapping::Mapping;
 #[derive(Debug)]
 pub struct Yaml;
 
-/// What the text after an opening tag is.
-enum BodyStart {
-    Need,
-    Text,
-    Lines,
-    /// A JSON object, at this byte.
-    Json(usize),
-}
-
-/// Scans for a key or a closing tag after the opening, which ends at byte `end`. Without one, the opening is prose.
-fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> BodyStart {
-    let schema = &tools.at(at).schema;
+/// Scans for a key or a closing tag after the opening, which ends at byte `end`. Without one, the opening is prose. Finds where the
+/// body starts, and whether it is a JSON object.
+fn behind(tools: &Tools, tool: &Tool, text: &str, tag: &Opener, end: usize, last: bool) -> Scan<(usize, bool)> {
+    let name = &text[tag.name.clone()];
     let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
     let full = most < text.len();
     let (text, last) = (&text[..most], last || full);
-    let need = if last { BodyStart::Text } else { BodyStart::Need };
-    let bytes = text.as_bytes();
+    let (bytes, need, lines) = (text.as_bytes(), Scan::at_end(last), Scan::Match((end, false)));
     let mut at = end;
     let mut line = false;
     loop {
@@ -60,8 +50,8 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
         b'{' => {
             return match bytes.get(ws_run(text, at + 1)) {
                 None => need,
-                Some(b'"' | b'\'' | b'}') if !opens_quote(&text[end..at]) => BodyStart::Json(at),
-                Some(_) => BodyStart::Lines,
+                Some(b'"' | b'\'' | b'}') if !opens_quote(&text[end..at]) => Scan::Match((at, true)),
+                Some(_) => lines,
             };
         }
         // A colon at the end of the message does not make a key, because the next character would decide it.
@@ -77,27 +67,24 @@ fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usi
     };
     match ahead {
         Scan::Incomplete => return need,
-        Scan::Match((length, _)) if line || is_field(schema, rest[..length].trim_matches(['"', '\''])) => {
-            return BodyStart::Lines;
+        Scan::Match((length, _)) if line || is_field(&tool.schema, rest[..length].trim_matches(['"', '\''])) => {
+            return lines;
         }
         Scan::Match(_) | Scan::NoMatch => {}
     }
     let mut from = at;
-    if form == Form::Broken {
+    if tag.form == Form::Broken {
         match starts(rest, "/>", last) {
-            Scan::Match(()) => return BodyStart::Lines,
-            Scan::Incomplete => return need,
             Scan::NoMatch => {}
+            mark => return mark.and_then(|()| lines),
         }
     }
     while let Some(offset) = memchr::memchr(b'<', &bytes[from..]) {
         from += offset;
-        match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
-            (Scan::Match(()), _) => return BodyStart::Lines,
-            (Scan::Incomplete, _) | (_, Opener::Need) => return need,
-            (_, Opener::Tag { name, .. }) if tools.find(&text[from..][name.clone()]).is_some() => {
-                return BodyStart::Text;
-            }
+        match (closer(&text[from..], name, last), opener(&text[from..], last)) {
+            (Scan::Match(_), _) => return lines,
+            (Scan::Incomplete, _) | (_, Scan::Incomplete) => return need,
+            (_, Scan::Match(other)) if tools.find(&text[from..][other.name.clone()]).is_some() => return Scan::NoMatch,
             _ => from += 1,
         }
     }
@@ -185,46 +172,29 @@ impl Protocol for Yaml {
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        let step = Attempt::text(text);
         if !text.starts_with('<') {
-            return step;
+            return Attempt::text(text);
         }
-        let (name, form, end) = match opener(text, last) {
-            Opener::Need => return Attempt::Incomplete,
-            Opener::No => return in_tag(tools, text, last),
-            Opener::Tag { name, form, end } => (name, form, end),
-        };
-        let lookup = tools.lookup(&text[name.clone()]);
-        let Some(at) = lookup.tool() else { return in_tag(tools, text, last) };
-        // The indentation of the first line counts.
-        let open = if form == Form::Broken { name.end } else { end };
-        let look = match form {
-            Form::Empty => BodyStart::Lines,
-            _ => behind(tools, at, &text[name.clone()], form, text, open, last),
-        };
-        let (body, json) = match look {
-            BodyStart::Need => return Attempt::Incomplete,
-            BodyStart::Text => return in_tag(tools, text, last),
-            BodyStart::Lines => (open, false),
-            BodyStart::Json(at) => (at, true),
-        };
-        Attempt::named(open, (name, lookup), body, Opening::Own { form, json })
+        named_tags::attempt(tools, text, last, |tool, tag| {
+            // The indentation of the first line counts.
+            let open = if tag.form == Form::Broken { tag.name.end } else { tag.end };
+            let found = match tag.form {
+                Form::Empty => Scan::Match((open, false)),
+                _ => behind(tools, tool, text, tag, open, last),
+            };
+            found.map(|(body, json)| (open, body, json))
+        })
     }
 
-    fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        match opening {
-            Opening::Own { form, json } => {
-                recycle(recycled, |body: &mut Mapping| body.renew(name, form, json), || Mapping::new(name, form, json))
-            }
-            _ => shared(cx, opening, name, recycled),
-        }
+    fn body(&self, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycle(recycled, Mapping::default, |body| body.reset(name, form, json))
     }
 
     fn fits(&self, text: &str) -> Scan {
         if !text.starts_with('<') {
             return Scan::Match(());
         }
-        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Scan::Match(()) };
+        let Scan::Match(Opener { form: Form::Open, end, .. }) = opener(text, false) else { return Scan::Match(()) };
         // A tag before anything else means xml.
         match &text.as_bytes()[ws_run(text, end)..] {
             [b'<'] => return Scan::Incomplete,

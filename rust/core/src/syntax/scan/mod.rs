@@ -158,6 +158,13 @@ pub fn first_chars(text: &str, count: usize) -> usize {
     end
 }
 
+/// The first `count` characters of a text, and whether it is known what follows them, as it is with `last`.
+#[inline]
+pub fn window(text: &str, count: usize, last: bool) -> (&str, bool) {
+    let end = first_chars(text, count);
+    (&text[..end], last || end < text.len())
+}
+
 /// Whether the text contains a line break.
 pub fn has_line_break(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()

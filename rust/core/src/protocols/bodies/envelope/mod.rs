@@ -4,7 +4,6 @@
 //! and kept as JSON that is typed when the name is known.
 
 mod end;
-pub mod format;
 mod members;
 mod recovery;
 pub mod unmarked;
@@ -129,14 +128,8 @@ impl Body for Envelope {
 }
 
 impl Envelope {
-    pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) -> Self {
-        let mut envelope = Envelope::default();
-        envelope.renew(cx, wrapper, markers);
-        envelope
-    }
-
     /// Starts over, and keeps the allocations.
-    pub fn renew(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
+    pub fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
         (self.guarded, self.bare, self.wrapped) = match markers {
             Markers::Close => (false, false, false),
             Markers::Fence { wrapped } => (true, false, wrapped),

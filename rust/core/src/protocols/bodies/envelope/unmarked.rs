@@ -4,7 +4,7 @@
 use crate::arguments::is_field;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet};
-use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
+use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
 /// What an object begins with that is looked at.
@@ -235,9 +235,9 @@ impl<'t> Peek<'t> {
 
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
 pub fn look(tools: &Tools, text: &str, last: bool) -> UnmarkedObject {
-    let end = first_chars(text, ATTEMPT_CHARS);
+    let (text, last) = window(text, ATTEMPT_CHARS, last);
     let lexer = JsonLexer::new(true).in_calls().with_comments();
-    let mut peek = Peek { lexer, named: false, text: &text[..end], at: 0, last: last || end < text.len() };
+    let mut peek = Peek { lexer, named: false, text, at: 0, last };
     match peek.look(tools) {
         Ok(look) | Err(look) => look,
     }

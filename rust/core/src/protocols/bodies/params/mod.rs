@@ -1,9 +1,10 @@
 //! The body of a call whose arguments are raw text in tags, from after the tag that opened its function.
 
-pub mod format;
 mod head;
 mod typing;
 mod value;
+
+use std::mem::take;
 
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, ReadError, Report, steps};
 use crate::error::{ErrorKind, Repair};
@@ -86,7 +87,7 @@ impl Body for Params {
 
     /// The next function of the block.
     fn next(&mut self) -> Option<Box<dyn Body>> {
-        Some(Box::new(Params { state: ParamsState::Opener, ..Params::new(self.opened, "") }))
+        Some(Box::new(Params { state: ParamsState::Opener, ..Params::new(self.opened) }))
     }
 
     fn is_complete(&self) -> bool {
@@ -108,23 +109,21 @@ fn first(opened: OpenTag) -> ParamsState {
 
 impl Params {
     /// Starts over, and keeps the allocations.
-    pub fn renew(&mut self, opened: OpenTag, name: &str) {
-        self.fields.reset();
-        self.head = TagAttributes::default();
-        (self.opened, self.state) = (opened, first(opened));
-        (self.named, self.whole, self.failed) = (!name.is_empty(), false, false);
-        self.quotes = Alternation::START;
+    /// `name`: the tool's name as written; empty if not known yet.
+    pub fn reset(&mut self, opened: OpenTag, name: &str) {
+        let (mut fields, value) = (take(&mut self.fields), self.value.fresh(opened.row));
+        fields.reset(Lists::Own);
+        *self = Params { fields, value, named: !name.is_empty(), ..Params::new(opened) };
     }
 
-    /// `name`: the tool's name as written; empty if not known yet.
-    pub fn new(opened: OpenTag, name: &str) -> Self {
+    pub fn new(opened: OpenTag) -> Self {
         Params {
             opened,
             state: first(opened),
-            fields: Fields::new(Lists::Own),
+            fields: Fields::default(),
             head: TagAttributes::default(),
             value: ParameterValue::new(opened.row),
-            named: !name.is_empty(),
+            named: false,
             whole: false,
             failed: false,
             quotes: Alternation::START,

@@ -10,7 +10,7 @@ use crate::limits::NAME_CHARS;
 use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
+use crate::syntax::scan::{Scan, has_line_break, starts, window, ws_run};
 use crate::syntax::tags::{CallTag, Row, closes};
 
 /// What a tag in a value is.
@@ -94,9 +94,13 @@ impl ParameterValue {
         let word = row.parameter.words[0];
         let tag = if tag == word { Cow::Borrowed(word) } else { Cow::Owned(tag.to_owned()) };
         let opened = ValueTag { row, tag, styled, apart };
-        let text = take(&mut self.text);
-        *self = ParameterValue { opened, text, ..ParameterValue::new(row) };
+        *self = ParameterValue { opened, ..self.fresh(row) };
+    }
+
+    /// A new one, with the allocation of this one.
+    pub fn fresh(&mut self, row: &'static Row) -> Self {
         self.text.clear();
+        ParameterValue { text: take(&mut self.text), ..ParameterValue::new(row) }
     }
 
     /// It is written into that slot.
@@ -285,8 +289,7 @@ impl ValueTag {
 
     /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
     fn nearly_closes(&self, rest: &str, around: &AroundValue<'_>) -> Scan {
-        let end = first_chars(rest, NAME_CHARS);
-        let (text, last) = (&rest[..end], around.last || end < rest.len());
+        let (text, last) = window(rest, NAME_CHARS, around.last);
         let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
         starts(text, "</", last).and_then(|()| match text[2..].find(ends) {
             None => Scan::at_end(last),

@@ -36,9 +36,10 @@ impl Elements {
 
     /// The length of the call's closing tag, if this is it.
     fn closing(&mut self, rest: &str, last: bool) -> Scan<usize> {
-        let (mark, length, styled) = closes(rest, &self.name, last);
-        self.styled |= styled && mark.is_match();
-        mark.map(|()| length)
+        closes(rest, &self.name, last).map(|(length, styled)| {
+            self.styled |= styled;
+            length
+        })
     }
 
     /// Whether the call ends here. A tool's name may have characters that no element's has, so this comes first.

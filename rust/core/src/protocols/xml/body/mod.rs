@@ -7,6 +7,8 @@ mod ends;
 mod fast_path;
 mod recovery;
 
+use std::mem::take;
+
 use crate::arguments::elements::{ElementReader, Fault, Halt, Rules, content};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, ReadError, Report, Slot, messages, steps};
 use crate::error::{ErrorKind, Repair};
@@ -20,9 +22,10 @@ use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{self, XmlLexeme, XmlLexer};
 use recovery::on_in;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum ElementsState {
     /// After the opening tag.
+    #[default]
     Start,
     Between,
     /// In a string that is sent as it arrives.
@@ -44,7 +47,7 @@ enum ElementsState {
     Closed,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Elements {
     /// As the opening tag has it.
     name: String,
@@ -120,27 +123,11 @@ impl Body for Elements {
 
 impl Elements {
     /// Starts over, and keeps the allocations.
-    pub fn renew(&mut self, name: &str, form: Form) {
-        let mut old = std::mem::replace(self, Elements::new("", form));
-        old.name.clear();
-        old.name.push_str(name);
-        old.fields.reset();
-        (self.name, self.fields) = (old.name, old.fields);
-    }
-
-    pub fn new(name: &str, form: Form) -> Self {
-        Elements {
-            name: name.to_owned(),
-            form,
-            lexer: XmlLexer::default(),
-            fields: Fields::new(Lists::Elements),
-            state: ElementsState::Start,
-            any: false,
-            stray: false,
-            json: false,
-            styled: false,
-            quotes: Alternation::START,
-        }
+    pub fn reset(&mut self, name: &str, form: Form) {
+        let (mut own, mut fields) = (take(&mut self.name), take(&mut self.fields));
+        name.clone_into(&mut own);
+        fields.reset(Lists::Elements);
+        *self = Elements { name: own, form, fields, ..Elements::default() };
     }
 
     fn start(&mut self, input: &mut Input<'_>) -> Flow {

@@ -7,6 +7,8 @@ mod tag;
 mod typed;
 mod values;
 
+use std::mem::take;
+
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, ReadError, Report, Slot, messages, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Form, ObjectInTag};
@@ -15,8 +17,9 @@ use crate::syntax::scan::Delimiters;
 use crate::syntax::yaml::{Lax, TreeBuilder, YamlFault, YamlLexeme, YamlLexer};
 use tag::OpeningTag;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum MappingState {
+    #[default]
     Start,
     /// A key is next.
     Between,
@@ -39,7 +42,7 @@ enum MappingState {
     Closed,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Mapping {
     tag: OpeningTag,
     lexer: YamlLexer,
@@ -142,30 +145,12 @@ impl Body for Mapping {
 }
 
 impl Mapping {
-    pub fn new(name: &str, form: Form, json: bool) -> Self {
-        Mapping::with(name.to_owned(), form, json)
-    }
-
     /// Starts over, and keeps the allocations.
-    pub fn renew(&mut self, name: &str, form: Form, json: bool) {
-        let mut own = std::mem::take(&mut self.tag.name);
-        own.clear();
-        own.push_str(name);
-        *self = Mapping::with(own, form, json);
-    }
-
-    fn with(name: String, form: Form, json: bool) -> Self {
-        Mapping {
-            tag: OpeningTag { name, form },
-            lexer: YamlLexer::default(),
-            fields: Fields::new(Lists::Own),
-            state: MappingState::Start,
-            column: None,
-            inline: false,
-            json,
-            mark: false,
-            watched: false,
-        }
+    pub fn reset(&mut self, name: &str, form: Form, json: bool) {
+        let (mut own, mut fields) = (take(&mut self.tag.name), take(&mut self.fields));
+        name.clone_into(&mut own);
+        fields.reset(Lists::Own);
+        *self = Mapping { tag: OpeningTag { name: own, form }, fields, json, ..Mapping::default() };
     }
 
     fn start(&mut self, input: &mut Input<'_>) -> Flow {

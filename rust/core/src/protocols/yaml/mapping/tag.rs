@@ -2,13 +2,13 @@
 
 use crate::arguments::{Context, is_field};
 use crate::protocols::body::Form;
-use crate::protocols::named_tags::{Opener, closer, opener};
+use crate::protocols::named_tags::{closer, opener};
 use crate::schema::Schema;
 use crate::syntax::scan::{Scan, starts};
 use crate::syntax::yaml::Surroundings;
 
 /// The opening tag.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OpeningTag {
     pub name: String,
     pub form: Form,
@@ -45,11 +45,10 @@ impl MappingEnd<'_> {
         {
             return Scan::Match(self.name.len() + 3);
         }
-        let found = match closer(rest, self.name, last) {
-            (Scan::NoMatch, _) if self.name != self.declared => closer(rest, self.declared, last),
+        match closer(rest, self.name, last) {
+            Scan::NoMatch if self.name != self.declared => closer(rest, self.declared, last),
             found => found,
-        };
-        found.0.map(|()| found.1)
+        }
     }
 
     /// The length of the closing tag that the lexer has found here.
@@ -67,11 +66,7 @@ impl Surroundings for MappingEnd<'_> {
         if !self.opens || !rest.starts_with('<') {
             return Scan::NoMatch;
         }
-        match opener(rest, last) {
-            Opener::Need => Scan::Incomplete,
-            Opener::Tag { name, .. } if rest[name.clone()] == *self.name => Scan::Match(()),
-            Opener::Tag { .. } | Opener::No => Scan::NoMatch,
-        }
+        opener(rest, last).filter(|tag| rest[tag.name.clone()] == *self.name).void()
     }
 
     fn is_key(&self, word: &str) -> bool {

@@ -1,26 +1,27 @@
-//! How calls are written as JSON objects between two markers, what can open one, and how the manual shows the tools.
+//! The frame of formats with calls as JSON objects between two markers, and how the manual shows the tools.
 
 use serde_json::{Map, Value as Json};
 
-use crate::arguments::Context;
+use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
-use crate::protocols::protocol::{Attempt, Examples, Prompt, Protocol, RESULT_TAGS, Settings, bad, misspelled};
+use crate::protocols::protocol::{
+    ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, ResultForm, Settings, bad,
+    is_result_tag, misspelled,
+};
 use crate::schema::Descriptions;
 use crate::syntax::json::{Member, json_string, push_string, write_object};
 use crate::syntax::misspelled::{Spellings, meant};
 use crate::syntax::pairs::{Segment, segments};
-use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, starts, ws_run};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
 /// The parts of a result around its content, split at quotes.
 const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":0123456789,", "}</tool_response>"];
 /// The sentences about a call's object in the manual, and the line above the tools.
-pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
+const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
      undeclared ones.";
-pub const LISTED: &str = "Tools, with their parameters as JSON Schema:";
-/// The name in an example without a declared tool.
-const ANY_NAME: &str = "tool_name";
+const LISTED: &str = "Tools, with their parameters as JSON Schema:";
 
 /// Calls in a fence are on lines of their own.
 fn line_break(delimiters: &Delimiters) -> &'static str {
@@ -37,60 +38,108 @@ fn bad_open(open: &str) -> Option<&'static str> {
     (within || RESULT_TAGS.iter().any(|tag| touches(tag))).then_some("could be part of a result")
 }
 
-/// The delimiters that a host chooses, or a sentence that says what is wrong with them.
-pub fn delimiters(open: &str, close: &str) -> Result<Delimiters, String> {
-    // Whitespace is allowed there anyway.
-    let (open, close) = (open.trim(), close.trim());
-    for mark in [open, close] {
-        if mark.is_empty() {
-            return Err("a delimiter must not be empty or whitespace".into());
-        }
-        if let Some(bad) = mark.chars().find(|c| c.is_control() || matches!(c, '"' | '\\')) {
-            return Err(format!("the delimiter {mark:?} may not contain {bad:?}"));
-        }
+/// A format: one JSON object with the tool's name and its arguments, or a list of them, between markers.
+#[derive(Debug)]
+pub struct EnvelopeFamily {
+    /// What opens and closes a call, unless the host chooses.
+    pub open: &'static str,
+    pub close: &'static str,
+    pub spellings: Spellings,
+    /// A message with calls contains nothing but calls.
+    pub alone: bool,
+}
+
+impl CallWriter for EnvelopeFamily {
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        write_call(cx, arguments, out);
     }
-    if open == close {
-        return Err(format!("a call cannot be opened and closed with the same delimiter {open:?}"));
-    }
-    match bad_open(open) {
-        Some(why) => Err(format!("the delimiter {open:?} {why}")),
-        None => Ok(Delimiters::of(open, close)),
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        field_example(field, value)
     }
 }
 
-/// What is wrong with a tool's name, if calls cannot be written with it.
-pub fn bad_name(name: &str) -> Option<&'static str> {
-    (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
-}
-
-/// Scans the text where a call could begin, also in one of these spellings.
-pub fn attempt(
-    (tools, settings): (&Tools, &Settings),
-    spellings: Option<&Spellings>,
-    text: &str,
-    last: bool,
-) -> Attempt {
-    let open = settings.delimiters.open.as_str();
-    match (starts(text, open, last), spellings) {
-        (Scan::Match(()), _) => {}
-        (Scan::Incomplete, _) => return Attempt::Incomplete,
-        (Scan::NoMatch, Some(spellings)) => return misspelled(tools, settings, spellings, text, last),
-        (Scan::NoMatch, None) => return Attempt::text(text),
+impl Protocol for EnvelopeFamily {
+    fn facts(&self) -> Facts {
+        Facts::new(self.open, self.close, "json")
     }
-    let rest = &text[open.len()..];
-    let end = first_chars(rest, ATTEMPT_CHARS);
-    let last = last || end < rest.len();
-    let fences = !settings.delimiters.close.starts_with('`');
-    match json_start(&rest[..end], ws_run(&rest[..end], 0), last, fences, true) {
-        Scan::Incomplete => Attempt::Incomplete,
-        Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
+
+    fn delimiters(&self, open: &str, close: &str) -> Result<Delimiters, String> {
+        // Whitespace is allowed there anyway.
+        let (open, close) = (open.trim(), close.trim());
+        for mark in [open, close] {
+            if mark.is_empty() {
+                return Err("a delimiter must not be empty or whitespace".into());
+            }
+            if let Some(bad) = mark.chars().find(|c| c.is_control() || matches!(c, '"' | '\\')) {
+                return Err(format!("the delimiter {mark:?} may not contain {bad:?}"));
+            }
+        }
+        if open == close {
+            return Err(format!("a call cannot be opened and closed with the same delimiter {open:?}"));
+        }
+        match bad_open(open) {
+            Some(why) => Err(format!("the delimiter {open:?} {why}")),
+            None => Ok(Delimiters::of(open, close)),
+        }
+    }
+
+    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
+        Candidates::none().with_text(&delimiters.open).with_text(self.open).with(b'<', *b"tT/")
+    }
+
+    fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
+        (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
+    }
+
+    fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
+        let open = settings.delimiters.open.as_str();
+        match starts(text, open, last) {
+            Scan::Match(()) => {}
+            Scan::Incomplete => return Attempt::Incomplete,
+            // Only the usual delimiters have known misspellings.
+            Scan::NoMatch if open == self.open => return misspelled(tools, settings, &self.spellings, text, last),
+            Scan::NoMatch => return Attempt::text(text),
+        }
+        let rest = &text[open.len()..];
+        let (head, last) = window(rest, ATTEMPT_CHARS, last);
+        let fences = !settings.delimiters.close.starts_with('`');
+        match json_start(head, ws_run(head, 0), last, fences, true) {
             Scan::Incomplete => Attempt::Incomplete,
-            Scan::NoMatch => Attempt::Text(open.len()),
-            Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own, false),
-        },
-        Scan::Match((at, wrapper)) => {
-            Attempt::call(open.len(), open.len() + at, Opening::Envelope(wrapper, Markers::Close))
+            Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
+                Scan::Incomplete => Attempt::Incomplete,
+                Scan::NoMatch => Attempt::Text(open.len()),
+                Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own, false),
+            },
+            Scan::Match((at, wrapper)) => {
+                Attempt::call(open.len(), open.len() + at, Opening::Envelope(wrapper, Markers::Close))
+            }
         }
+    }
+
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Json.write(prompt, result)
+    }
+
+    fn is_mark(&self, _: &Tools, settings: &Settings, text: &str) -> bool {
+        let open = settings.delimiters.open.as_str();
+        // Nothing can be removed from a single character, so the backslash follows it.
+        let opens = |rest: &str| open.chars().nth(1).is_some() || !rest.starts_with('\\');
+        is_result_tag(text)
+            || text.strip_prefix(open).is_some_and(opens)
+            || (self.open == open && self.spellings.open(text))
+    }
+
+    fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {
+        header(self, self.alone, examples)
+    }
+
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        signature(prompt, tool)
+    }
+
+    fn rules(&self, _: &Tools) -> (String, &'static str) {
+        (format!("{RULES} "), LISTED)
     }
 }
 
