@@ -30,16 +30,15 @@ fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
     }
 }
 
-/// Appends the JSON of a text, typed as `id`.
+/// Appends the JSON of a text, typed.
 pub fn write_text(
     cx: &Context<'_>,
     report: &mut Report,
     row: &Row,
-    id: NodeId,
     at: &ValuePath<'_>,
     text: &str,
 ) -> Result<(), ReadError> {
-    let node = cx.schema.node(id);
+    let node = cx.schema.node(at.node);
     let json = &mut report.args.json;
     if node.is_string() {
         push_string(json, text);
@@ -53,8 +52,7 @@ pub fn write_text(
         return Ok(());
     }
     let scalar = |text: &str, quoted| UntypedValue::Scalar { text: text.to_owned(), quoted };
-    let write =
-        |report: &mut Report, tree: &UntypedValue| TreeWriter { cx, report, lists: Lists::Own }.value(id, at, 1, tree);
+    let write = |report: &mut Report, tree: &UntypedValue| TreeWriter { cx, report, lists: Lists::Own }.value(at, tree);
     if !letters {
         if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
             let empty =
@@ -89,7 +87,7 @@ pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Val
     }
     let cx = Context { strict: true, ..*cx };
     let mut report = Report::default();
-    let read = write_text(&cx, &mut report, row, id, &ValuePath::root(""), text);
+    let read = write_text(&cx, &mut report, row, &ValuePath::root(id, 1), text);
     let mut json = String::new();
     value.write(&mut json);
     read.is_ok() && report.problems.is_empty() && report.repairs.is_empty() && report.args.json == json
