@@ -148,10 +148,16 @@ impl<T> Scan<T> {
     /// What was found. If that cannot be told yet, the body asks for more text.
     #[inline]
     pub fn decided(self) -> Flow<Option<T>> {
+        self.decided_or(Progress::Incomplete)
+    }
+
+    /// What was found, or an error if that cannot be told yet.
+    #[inline]
+    pub fn decided_or<E>(self, incomplete: E) -> Result<Option<T>, E> {
         match self {
             Scan::Match(found) => Ok(Some(found)),
             Scan::NoMatch => Ok(None),
-            Scan::Incomplete => Err(Progress::Incomplete),
+            Scan::Incomplete => Err(incomplete),
         }
     }
 }
