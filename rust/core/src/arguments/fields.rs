@@ -56,7 +56,7 @@ impl Fields {
             Some((key, waiting)) => (key.clone(), waiting.node),
             None => {
                 let has = |args: &ArgumentsBuilder, name: &str| args.has_root_key(name);
-                keys::named(cx, report, cx.schema.root, key, exact, &String::new, &has)?
+                keys::named(cx, report, cx.schema.root, key, exact, &String::new, Some(&has))?
             }
         };
         Ok(Slot { key, node, begun: None })

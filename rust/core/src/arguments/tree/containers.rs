@@ -130,7 +130,8 @@ impl TreeWriter<'_, '_> {
                 None => {
                     let has = |_: &ArgumentsBuilder, name: &str| keys.position(name).is_some();
                     let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
-                    let (name, node) = keys::named(self.cx, self.report, id, written, exact, &|| at.path(), &has)?;
+                    let (name, node) =
+                        keys::named(self.cx, self.report, id, written, exact, &|| at.path(), Some(&has))?;
                     match keys.position(&name) {
                         Some(position) => position,
                         None => {

@@ -5,26 +5,16 @@ use crate::arguments::tree::{Lists, TreeWriter, ValuePath, is_json, is_literal};
 use crate::arguments::{Context, ReadError, Report};
 use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
-use crate::syntax::json::{Value, is_number, parse, push_string};
+use crate::syntax::json::{Value, parse, push_string};
 use crate::syntax::scan::trim;
 use crate::syntax::tags::Row;
 use crate::syntax::tree::UntypedValue;
-
-/// JSON's word for one of Python's.
-fn python(text: &str) -> Option<&'static str> {
-    match text {
-        "True" => Some("true"),
-        "False" => Some("false"),
-        "None" => Some("null"),
-        _ => None,
-    }
-}
 
 /// Whether the text is exactly the JSON of a value other than a string that the type takes, or of any such value if the type is unknown.
 fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
     match text.as_bytes().first() {
         Some(bracket @ (b'{' | b'[')) => node.takes(*bracket) && text.ends_with(['}', ']']) && is_json(cx, text),
-        Some(_) if node.is_unknown() => matches!(text, "true" | "false" | "null") || is_number(text),
+        Some(_) if node.is_unknown() => coercion::is_json_scalar(text),
         Some(_) => coercion::takes_bare(node, text),
         None => false,
     }
@@ -46,7 +36,7 @@ pub fn write_text(
     }
     let letters = node.takes_string();
     let text = if letters { text } else { trim(text) };
-    let word = python(text).filter(|_| row.python && !is_literal(node, text));
+    let word = coercion::python(text).filter(|_| row.python && !is_literal(node, text));
     if let Some(word) = word.filter(|word| node.is_unknown() || coercion::takes_bare(node, word)) {
         json.push_str(word);
         return Ok(());
