@@ -257,7 +257,7 @@ impl Machine {
             let missing = report.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
             problems.retain(|problem| {
                 let known = report.problems.iter().any(|known| known.field == problem.field);
-                !known && !(missing && problem.message.contains("is a required property"))
+                !(known || missing && problem.message.contains("is a required property"))
             });
             let said = report.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
             let (kind, message) = (ErrorKind::InvalidArguments, said.collect::<Vec<_>>().join("\n"));
