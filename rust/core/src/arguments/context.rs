@@ -148,7 +148,8 @@ impl<T> Scan<T> {
     /// What was found. If that cannot be told yet, the body asks for more text.
     #[inline]
     pub fn decided(self) -> Flow<Option<T>> {
-        self.decided_or(Progress::Incomplete)
+        // Made only where it is needed: dropping one costs more than this.
+        self.decided_or(()).map_err(|()| Progress::Incomplete)
     }
 
     /// What was found, or an error if that cannot be told yet.
