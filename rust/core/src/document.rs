@@ -187,7 +187,7 @@ impl Document {
             tree => (0, tree),
         };
         let mut writer = TreeWriter { cx: &cx, report: &mut report, lists: Lists::Elements };
-        if let Err((_, message)) = writer.value(schema.root, &ValuePath::root(""), above, tree) {
+        if let Err((_, message)) = writer.value(&ValuePath::root(schema.root, above), tree) {
             notes.fail(&message, *place);
         }
         report.args.json.push_str(if above > 0 { "}" } else { "" });

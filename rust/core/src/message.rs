@@ -1,17 +1,12 @@
-//! A whole message: feed, finish, fold.
+//! A whole message.
 
-use crate::event::{Event, Item, fold};
+use crate::event::Item;
 use crate::parser::Parser;
 use crate::toolset::Toolset;
 
 /// Reads a whole message. `truncated`: `Some(false)` only if it is known to be complete.
 pub fn parse(tools: &Toolset, text: &str, truncated: Option<bool>, in_reasoning: bool) -> Vec<Item> {
-    let mut items = Vec::new();
-    let mut parser = Parser::whole(tools, in_reasoning);
-    let mut on_event = |event: Event<'_>| fold(&mut items, event);
-    parser.feed(text, &mut on_event);
-    parser.finish(truncated, &mut on_event);
-    items
+    Parser::whole(tools, in_reasoning).read_all(text, truncated)
 }
 
 impl Toolset {

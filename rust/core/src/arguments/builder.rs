@@ -328,16 +328,9 @@ impl ArgumentsBuilder {
     /// The value that started at `start` is written. False: there was another one in its place.
     pub fn end(&mut self, target: Target, start: usize) -> bool {
         let range = start..self.json.len();
-        match target {
-            Target::Streamed => {
-                let last = self.pieces.len() - 1;
-                self.pieces[last] = Piece::Whole(range);
-                true
-            }
-            Target::Deferred(at) => {
-                self.pieces[at] = Piece::Whole(range);
-                true
-            }
+        let at = match target {
+            Target::Streamed => self.pieces.len() - 1,
+            Target::Deferred(at) => at,
             Target::Duplicate(at) => {
                 let Piece::Whole(first) = &self.pieces[at] else { return false };
                 let same = self.json[first.clone()] == self.json[range];
@@ -345,9 +338,11 @@ impl ArgumentsBuilder {
                     self.json.truncate(start);
                     self.release_if(self.held.is_none());
                 }
-                same
+                return same;
             }
-        }
+        };
+        self.pieces[at] = Piece::Whole(range);
+        true
     }
 
     /// Appends items to the array at `steps`, which has `length` of them.

@@ -189,7 +189,18 @@ fn takes_scalars(node: &Node) -> bool {
         })
 }
 
-fn is_json_scalar(text: &str) -> bool {
+/// JSON's word for one of Python's.
+pub fn python(text: &str) -> Option<&'static str> {
+    match text {
+        "True" => Some("true"),
+        "False" => Some("false"),
+        "None" => Some("null"),
+        _ => None,
+    }
+}
+
+/// Whether it is JSON other than a string or a container.
+pub fn is_json_scalar(text: &str) -> bool {
     matches!(text, "true" | "false" | "null") || is_number(text)
 }
 

@@ -148,10 +148,17 @@ impl<T> Scan<T> {
     /// The value of a match. If more text is needed to decide, the body asks for it.
     #[inline]
     pub fn decided(self) -> Flow<Option<T>> {
+        // Made only where it is needed: dropping one costs more than this.
+        self.decided_or(()).map_err(|()| Progress::Incomplete)
+    }
+
+    /// What was found, or an error if that cannot be told yet.
+    #[inline]
+    pub fn decided_or<E>(self, incomplete: E) -> Result<Option<T>, E> {
         match self {
             Scan::Match(found) => Ok(Some(found)),
             Scan::NoMatch => Ok(None),
-            Scan::Incomplete => Err(Progress::Incomplete),
+            Scan::Incomplete => Err(incomplete),
         }
     }
 }

@@ -53,7 +53,7 @@ impl Fields {
             Some((key, waiting)) => (key.clone(), waiting.node),
             None => {
                 let has = |args: &ArgumentsBuilder, name: &str| args.has_root_key(name);
-                keys::named(cx, report, cx.schema.root, key, exact, &String::new, &has)?
+                keys::named(cx, report, cx.schema.root, key, exact, &String::new, Some(&has))?
             }
         };
         Ok(Slot { key, node, begun: None })
@@ -71,7 +71,7 @@ impl Fields {
         let Some(position) = self.waiting.position(&slot.key) else {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
                 slot.begin(cx, report)?;
-                TreeWriter { cx, report, lists: self.lists }.value(node, &ValuePath::field(&slot.key), 1, &tree)?;
+                TreeWriter { cx, report, lists: self.lists }.value(&ValuePath::field(&slot.key, node), &tree)?;
                 return slot.done(report);
             }
             let target = slot.place(cx, report, true)?;
@@ -82,8 +82,8 @@ impl Fields {
             self.waiting.push(slot.key, waiting);
             return Ok(());
         };
-        let (lists, at) = (self.lists, ValuePath::field(&slot.key));
         let waiting = self.waiting.value_mut(position);
+        let (lists, at) = (self.lists, ValuePath::field(&slot.key, waiting.node));
         if let Some(first) = waiting.first.take() {
             waiting.add(cx, report, &at, &first, lists)?;
         }
@@ -97,12 +97,8 @@ impl Fields {
             let start = report.args.begin(waiting.target, key);
             match &waiting.first {
                 Some(tree) => {
-                    TreeWriter { cx, report, lists: self.lists }.value(
-                        waiting.node,
-                        &ValuePath::field(key),
-                        1,
-                        tree,
-                    )?;
+                    let at = ValuePath::field(key, waiting.node);
+                    TreeWriter { cx, report, lists: self.lists }.value(&at, tree)?;
                 }
                 None => report.args.json.extend([&waiting.items, "]"]),
             }
@@ -125,8 +121,7 @@ impl Waiting {
         lists: Lists,
     ) -> Result<(), ReadError> {
         let start = report.args.json.len();
-        let node = cx.schema.item(self.node, self.count);
-        TreeWriter { cx, report, lists }.value(node, &at.item(self.count), 2, tree)?;
+        TreeWriter { cx, report, lists }.value(&at.item(cx.schema, self.count), tree)?;
         push_comma(&mut self.items);
         self.items.push_str(&report.args.json[start..]);
         report.args.json.truncate(start);
@@ -155,11 +150,11 @@ impl Slot {
         mut self,
         cx: &Context<'_>,
         report: &mut Report,
-        write: impl FnOnce(&mut Report, NodeId, &ValuePath<'_>) -> Result<(), ReadError>,
+        write: impl FnOnce(&mut Report, &ValuePath<'_>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         self.begin(cx, report)?;
         let key = self.key.clone();
-        write(report, self.node, &ValuePath::field(&key))?;
+        write(report, &ValuePath::field(&key, self.node))?;
         self.done(report)
     }
 

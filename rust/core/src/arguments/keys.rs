@@ -123,41 +123,26 @@ pub fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<Resol
                 let index = text.parse().unwrap_or(usize::MAX);
                 (To::Index(index), cx.schema.item(id, index))
             }
-            segment => {
-                if let Segment::Bracketed(name) = segment {
+            Segment::Bare(text) => {
+                let joined = node.object.as_ref().and_then(|object| joined(object, &segments[at..]));
+                if let Some((count, name, node)) = joined {
+                    used = count;
+                    field.declared |= at == 0;
+                    (To::Key(name.clone()), node)
+                } else {
+                    let (name, next) = named(cx, report, id, text, false, &|| field.path(), None)?;
+                    (To::Key(name), next)
+                }
+            }
+            segment @ (Segment::Quoted(name) | Segment::Bracketed(name)) => {
+                if let Segment::Bracketed(_) = segment {
                     cx.repair_or(report, Repair::KeyStyle, || {
                         let path = messages::join(&field.path(), name);
                         format!("The key {} must be written as {path}.", messages::shorten(key))
                     })?;
                 }
-                let mut known = None;
-                let name = match (segment, &node.object) {
-                    (Segment::Bare(text), Some(object)) => {
-                        if let Some((count, name, node)) = joined(object, &segments[at..]) {
-                            used = count;
-                            known = Some(node);
-                            field.declared |= at == 0;
-                            name.clone()
-                        } else if let Some((name, _)) =
-                            meant(cx, report, object, text, !object.explicitly_open(), None)?
-                        {
-                            name
-                        } else {
-                            Arc::from(*text)
-                        }
-                    }
-                    (Segment::Bare(text), None) => Arc::from(*text),
-                    (Segment::Quoted(name) | Segment::Bracketed(name), _) => {
-                        field.declared |= at == 0 && is_declared_by(node, &segments);
-                        Arc::from(name.as_str())
-                    }
-                    (Segment::Index(_), _) => Arc::from(""),
-                };
-                let next = match known {
-                    Some(node) => node,
-                    None => member(cx, report, id, &name, &|| field.path()),
-                };
-                (To::Key(name), next)
+                field.declared |= at == 0 && is_declared_by(node, &segments);
+                (To::Key(Arc::from(name.as_str())), member(cx, report, id, name, &|| field.path()))
             }
         };
         let bracket = if matches!(to, To::Key(_)) { b'{' } else { b'[' };
@@ -175,8 +160,8 @@ pub fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<Resol
 /// Whether the object that is read has this key.
 pub type Has<'h> = &'h dyn Fn(&ArgumentsBuilder, &str) -> bool;
 
-/// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
-/// the one required key that it `has` not.
+/// The name and type of a key that is never dotted: exact, or else folded, or in a closed object, if it is known which keys it
+/// `has`, the singular or plural of the one required key that is missing.
 pub fn named(
     cx: &Context<'_>,
     report: &mut Report,
@@ -184,13 +169,13 @@ pub fn named(
     key: &str,
     exact: bool,
     path: &dyn Fn() -> String,
-    has: Has<'_>,
+    has: Option<Has<'_>>,
 ) -> Result<(Arc<str>, NodeId), ReadError> {
     if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
         if let Some((name, node)) = object.properties.entry(key) {
             return Ok((name.clone(), *node));
         }
-        if let Some(meant) = meant(cx, report, object, key, !object.explicitly_open(), Some(has))? {
+        if let Some(meant) = meant(cx, report, object, key, !object.explicitly_open(), has)? {
             return Ok(meant);
         }
     }

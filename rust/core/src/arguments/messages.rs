@@ -5,6 +5,7 @@ use crate::error::{ErrorKind, ProblemKind};
 use crate::limits::Limits;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{is_beyond_float, respelled};
+use crate::syntax::scan::fitting;
 
 pub use crate::syntax::shown::{join, push_join, shorten};
 
@@ -25,11 +26,7 @@ pub fn too_large(limits: &Limits) -> String {
 
 /// As much of a text as a problem can name.
 pub fn cut(text: &str) -> &str {
-    let mut end = text.len().min(MAX_PROBLEM_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..fitting(text, 0, MAX_PROBLEM_BYTES)]
 }
 
 pub fn invalid_json(path: &str, what: &str) -> String {

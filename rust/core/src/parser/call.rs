@@ -5,13 +5,13 @@ use super::{Machine, OnEvent, Parser, Window};
 use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
-use crate::parser::state::{Call, ParserState, fitting};
+use crate::parser::state::{Call, ParserState};
 use crate::protocols::bodies::body_of;
 use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{Closer, Closers};
+use crate::syntax::scan::{Closer, Closers, fitting};
 use crate::tools::Lookup;
 use crate::toolset::Toolset;
 
@@ -104,28 +104,23 @@ impl Machine {
         on_event: OnEvent<'_>,
     ) {
         call.tool = lookup.tool();
-        let failure = match lookup {
-            Lookup::Unknown => Some((
-                ErrorKind::UnknownTool,
-                messages::unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written),
-            )),
-            Lookup::Folded(at) if tools.settings.strict => {
-                let message = format!("The tool {written} is called {}.", tools.tools.at(at).name);
-                Some((ErrorKind::Strict(Repair::ToolStyle), message))
+        let (name, read) = match lookup {
+            Lookup::Unknown => {
+                let message = messages::unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written);
+                (written, Err((ErrorKind::UnknownTool, message)))
             }
-            Lookup::Folded(_) => {
-                call.report.repair(Repair::ToolStyle);
-                None
+            Lookup::Folded(at) => {
+                let name = tools.tools.at(at).name.clone();
+                let message = || format!("The tool {written} is called {name}.");
+                let cx = tools.context(call.tool, "");
+                let read = cx.repair_or(&mut call.report, Repair::ToolStyle, message);
+                (name, read)
             }
-            Lookup::Exact(_) | Lookup::Open => None,
+            Lookup::Exact(_) | Lookup::Open => (written, Ok(())),
         };
-        let name = match lookup {
-            Lookup::Folded(at) => tools.tools.at(at).name.clone(),
-            Lookup::Exact(_) | Lookup::Open | Lookup::Unknown => written,
-        };
-        match failure {
-            Some((kind, message)) => call.failure = Some(Failure { kind, message, recovery }),
-            None => {
+        match read {
+            Err((kind, message)) => call.failure = Some(Failure { kind, message, recovery }),
+            Ok(()) => {
                 call.index = Some(self.started);
                 on_event(Event::CallStart { index: self.started, name: &name });
                 self.started += 1;
@@ -152,10 +147,7 @@ impl Machine {
                         self.fail(tools, *call, window, begin, on_event);
                         (call, begin) = (next, window.at);
                     }
-                    Progress::Incomplete => {
-                        self.keep(tools, call, window, begin);
-                        return false;
-                    }
+                    Progress::Incomplete => return self.keep(tools, call, window, begin),
                     Progress::CallEnd | Progress::ToolName(_) | Progress::Failed(_) => {
                         self.fail(tools, *call, window, begin, on_event);
                         return true;
@@ -183,24 +175,18 @@ impl Machine {
                 Progress::Incomplete => {
                     // A complete call is reported even if more text could belong to it.
                     if large && body.is_complete() {
-                        self.end(tools, call, window, begin, on_event);
-                        return true;
+                        return self.end(tools, call, window, begin, on_event);
                     }
-                    if large {
-                        *failure = Some(over_limit(tools, body.recovery()));
-                        continue;
+                    if !large {
+                        return self.keep(tools, call, window, begin);
                     }
-                    self.keep(tools, call, window, begin);
-                    return false;
+                    *failure = Some(over_limit(tools, body.recovery()));
                 }
                 Progress::ToolName(name) => {
                     let lookup = tools.tools.lookup(&name);
                     self.name_call(tools, &mut call, name.into_string(), lookup, Recovery::Body, on_event);
                 }
-                Progress::CallEnd => {
-                    self.end(tools, call, window, begin, on_event);
-                    return true;
-                }
+                Progress::CallEnd => return self.end(tools, call, window, begin, on_event),
                 Progress::NextCall => {
                     let next = self.next_call(tools, &mut call, window);
                     self.end(tools, call, window, begin, on_event);
@@ -241,9 +227,10 @@ impl Machine {
     }
 
     /// The window is read. The call continues in the next one.
-    fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
+    fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) -> bool {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         self.state = ParserState::Call(call);
+        false
     }
 
     /// The call is complete up to `window.at`.
@@ -254,7 +241,7 @@ impl Machine {
         window: &mut Window<'_>,
         begin: usize,
         on_event: OnEvent<'_>,
-    ) {
+    ) -> bool {
         let Call { name, tool, index, raw, report, body, delimiters, .. } = &mut *call;
         let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
         let large = raw.len() + (window.at - begin) > tools.settings.limits.call_bytes;
@@ -270,17 +257,12 @@ impl Machine {
             // Problems that typing has already found are described better there.
             let missing = report.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
             problems.retain(|problem| {
-                let known = report.problems.iter().any(|known| known.field == problem.field)
-                    || missing && problem.message.contains("is a required property");
-                !known
+                let known = report.problems.iter().any(|known| known.field == problem.field);
+                !(known || missing && problem.message.contains("is a required property"))
             });
             let said = report.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
-            let said = said.collect::<Vec<_>>().join("\n");
-            (!said.is_empty()).then_some(Failure {
-                kind: ErrorKind::InvalidArguments,
-                message: said,
-                recovery: Recovery::TokenStart,
-            })
+            let (kind, message) = (ErrorKind::InvalidArguments, said.collect::<Vec<_>>().join("\n"));
+            (!message.is_empty()).then_some(Failure { kind, message, recovery: Recovery::TokenStart })
         } else {
             None
         };
@@ -289,7 +271,8 @@ impl Machine {
                 call.arguments = Some(std::mem::take(&mut report.args.json));
             }
             call.failure = Some(failure);
-            return self.fail(tools, *call, window, begin, on_event);
+            self.fail(tools, *call, window, begin, on_event);
+            return true;
         }
         let index = call.index.unwrap_or(0);
         if !self.whole {
@@ -309,6 +292,7 @@ impl Machine {
         }));
         call.reset();
         self.recycled = Some(call);
+        true
     }
 
     /// The failed call ends at `window.at`.
@@ -343,7 +327,8 @@ impl Machine {
             let whole = self.complete && rest.is_empty() && body.closable(&call.report);
             if whole && !tools.settings.strict {
                 call.report.repair(Repair::MissingClose);
-                return self.end(tools, call, &mut window, 0, on_event);
+                self.end(tools, call, &mut window, 0, on_event);
+                return;
             }
             let kind = match (whole, self.complete && body.unterminated()) {
                 (true, _) => ErrorKind::Strict(Repair::MissingClose),

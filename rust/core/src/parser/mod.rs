@@ -68,11 +68,15 @@ impl<'t> Parser<&'t Toolset> {
     /// Parses a whole text. Its errors have no examples.
     fn items(tools: &'t Toolset, text: &str) -> Vec<Item> {
         let machine = Machine { whole: true, bare: true, ..Machine::new(false) };
-        let mut parser = Parser { tools, machine };
+        Parser { tools, machine }.read_all(text, None)
+    }
+
+    /// Feed, finish, fold.
+    pub(crate) fn read_all(mut self, text: &str, truncated: Option<bool>) -> Vec<Item> {
         let mut items = Vec::new();
         let mut on_event = |event: Event<'_>| fold(&mut items, event);
-        parser.feed(text, &mut on_event);
-        parser.finish(None, &mut on_event);
+        self.feed(text, &mut on_event);
+        self.finish(truncated, &mut on_event);
         items
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::arguments::{Failure, Report};
 use crate::protocols::body::Body;
-use crate::syntax::scan::{Closers, Delimiters};
+use crate::syntax::scan::{Closers, Delimiters, fitting};
 
 /// The state between events. Undecided text is in the parser's buffer.
 #[derive(Debug, Default)]
@@ -52,15 +52,6 @@ pub struct Call {
     pub tag: String,
     /// The arguments of a failed call that was read completely.
     pub arguments: Option<String>,
-}
-
-/// The end of at most this many bytes of the text from `begin` on, at a character boundary.
-pub(crate) fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
-    let mut end = text.len().min(begin.saturating_add(bytes));
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    end
 }
 
 impl Call {

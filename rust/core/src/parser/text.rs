@@ -189,7 +189,7 @@ impl Machine {
         window: &mut Window<'_>,
         mark: &str,
         kind: ErrorKind,
-        message: String,
+        sentence: String,
         on_event: OnEvent<'_>,
     ) -> bool {
         let (start, byte) = (window.offset(window.at), window.before + window.at);
@@ -197,18 +197,9 @@ impl Machine {
         let end = window.offset(window.at);
         self.state = ParserState::Rest;
         let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
-        on_event(Event::CallError(Box::new(CallError {
-            index: None,
-            name: None,
-            kind,
-            sentence: message,
-            example: None,
-            arguments: None,
-            raw,
-            start,
-            end,
-            bytes,
-        })));
+        let (index, name, example, arguments) = (None, None, None, None);
+        let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
+        on_event(Event::CallError(Box::new(error)));
         true
     }
 }

@@ -284,9 +284,8 @@ impl ElementReader {
     fn close(&mut self, schema: &Schema) {
         let Some(frame) = self.frames.pop() else { return };
         self.sources -= usize::from(frame.source.is_some());
-        let (name, tree) = frame.tree(schema);
         if let Some(parent) = self.frames.last_mut() {
-            parent.children.push((name, tree));
+            parent.children.push(frame.tree(schema));
         }
     }
 

@@ -126,12 +126,8 @@ impl ElementWriter<'_, '_> {
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
         let (cx, mut report) = (Context { strict: true, ..*self.cx }, Report::default());
         let tree = UntypedValue::Scalar { text: text.to_owned(), quoted: false };
-        let read = TreeWriter { cx: &cx, report: &mut report, lists: Lists::Elements }.value(
-            id,
-            &ValuePath::root(""),
-            1,
-            &tree,
-        );
+        let mut writer = TreeWriter { cx: &cx, report: &mut report, lists: Lists::Elements };
+        let read = writer.value(&ValuePath::root(id, 1), &tree);
         let mut wanted = String::from("[");
         item.write(&mut wanted);
         wanted.push(']');

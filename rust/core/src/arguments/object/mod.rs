@@ -5,10 +5,10 @@ mod values;
 
 use std::mem::take;
 
-use super::{Context, Flow, Input, Progress, ReadError, Report, messages};
+use super::{Context, Flow, Input, Progress, ReadError, Report, coercion, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
-use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_number, is_plain, plain_string, push_char};
+use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_plain, plain_string, push_char};
 use crate::syntax::quoting::{Kept, is_apostrophe};
 use crate::syntax::recovery::{Recovery, ends_in_word};
 use crate::syntax::scan::{find_mark, ws_run};
@@ -341,14 +341,10 @@ impl Object {
     }
 
     fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str) -> Result<(), ReadError> {
-        let literal = match word {
-            "True" => "true",
-            "False" => "false",
-            "None" => "null",
-            _ => word,
-        };
-        let json = matches!(literal, "true" | "false" | "null") || is_number(literal);
-        if !json || literal != word {
+        let python = coercion::python(word);
+        let literal = python.unwrap_or(word);
+        let json = coercion::is_json_scalar(literal);
+        if !json || python.is_some() {
             self.lax(cx, report, "strings need double quotes")?;
         }
         let all = self.values.word(cx, report, literal, !json)?;

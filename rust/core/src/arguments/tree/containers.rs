@@ -14,101 +14,91 @@ use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::tree::UntypedValue;
 
 impl TreeWriter<'_, '_> {
-    fn deeper(&self, above: usize) -> Result<(), ReadError> {
-        if above < self.cx.limits.depth.min(RECURSION) {
+    fn deeper(&self, at: &ValuePath<'_>) -> Result<(), ReadError> {
+        if at.above < self.cx.limits.depth.min(RECURSION) {
             return Ok(());
         }
         Err((ErrorKind::TooDeep, messages::too_deep(self.cx.limits)))
     }
 
-    /// The type of a container where type `id` is expected. One that is not allowed there is untyped.
-    fn container(&mut self, id: NodeId, at: &ValuePath<'_>, bracket: u8) -> NodeId {
-        if self.node(id).takes(bracket) {
-            return id;
+    /// The place of a container. One that is not allowed there is untyped.
+    fn container<'p>(&mut self, at: &ValuePath<'p>, bracket: u8) -> ValuePath<'p> {
+        if self.node(at.node).takes(bracket) {
+            return *at;
         }
-        self.misplaced(id, at, bracket);
-        UNKNOWN
+        self.misplaced(at, bracket);
+        ValuePath { node: UNKNOWN, ..*at }
     }
 
-    fn misplaced(&mut self, id: NodeId, at: &ValuePath<'_>, bracket: u8) {
-        self.violation(id, at, coercion::violation(self.node(id)), messages::container(bracket));
+    fn misplaced(&mut self, at: &ValuePath<'_>, bracket: u8) {
+        self.violation(at, coercion::violation(self.node(at.node)), messages::container(bracket));
     }
 
-    /// The container of type `id` that was written from `start` on: if it equals a literal of its type, it is replaced by that.
-    fn contained(&mut self, id: NodeId, at: &ValuePath<'_>, start: usize) {
+    /// The container that was written from `start` on: if it equals a literal of its type, it is replaced by that.
+    fn contained(&mut self, at: &ValuePath<'_>, start: usize) {
         let bracket = self.report.args.json.as_bytes()[start];
-        if !equal_literal(self.cx, self.report, id, start) {
-            self.misplaced(id, at, bracket);
+        if !equal_literal(self.cx, self.report, at.node, start) {
+            self.misplaced(at, bracket);
         }
     }
 
     pub(super) fn list(
         &mut self,
-        id: NodeId,
         at: &ValuePath<'_>,
-        above: usize,
         items: &mut dyn Iterator<Item = &UntypedValue>,
     ) -> Result<(), ReadError> {
-        self.deeper(above)?;
-        let id = self.container(id, at, b'[');
+        self.deeper(at)?;
+        let at = self.container(at, b'[');
         let start = self.report.args.json.len();
         self.report.args.json.push('[');
         for (index, item) in items.enumerate() {
             push_comma(&mut self.report.args.json);
-            self.value(self.cx.schema.item(id, index), &at.item(index), above + 1, item)?;
+            self.value(&at.item(self.cx.schema, index), item)?;
         }
         self.report.args.json.push(']');
-        self.contained(id, at, start);
+        self.contained(&at, start);
         Ok(())
     }
 
     /// A list of one item.
     pub(super) fn lone(
         &mut self,
-        id: NodeId,
-        above: usize,
-        write: impl FnOnce(&mut Self, NodeId) -> Result<(), ReadError>,
+        at: &ValuePath<'_>,
+        write: impl FnOnce(&mut Self, &ValuePath<'_>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
-        self.deeper(above)?;
+        self.deeper(at)?;
         self.report.args.json.push('[');
-        write(self, self.cx.schema.item(id, 0))?;
+        write(self, &at.item(self.cx.schema, 0))?;
         self.report.args.json.push(']');
         Ok(())
     }
 
-    pub(super) fn map(
-        &mut self,
-        id: NodeId,
-        at: &ValuePath<'_>,
-        above: usize,
-        members: &[(String, UntypedValue)],
-    ) -> Result<(), ReadError> {
-        let node = self.node(id);
-        if let Some(items) = self.wrapped(id, members) {
+    pub(super) fn map(&mut self, at: &ValuePath<'_>, members: &[(String, UntypedValue)]) -> Result<(), ReadError> {
+        let (node, braces) = (self.node(at.node), messages::container(b'{'));
+        if let Some(items) = self.wrapped(at.node, members) {
             if self.lists == Lists::Own {
-                self.repair(Repair::ListWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
+                self.repair(Repair::ListWrapper, at, braces)?;
             }
-            return self.list(id, at, above, &mut items.into_iter());
+            return self.list(at, &mut items.into_iter());
         }
         if !node.takes_object() {
-            if node.has(&Choice::Array) && self.node(self.cx.schema.item(id, 0)).takes_object() {
+            if node.has(&Choice::Array) && self.node(self.cx.schema.item(at.node, 0)).takes_object() {
                 if self.lists == Lists::Own {
-                    let message = || messages::not_as_written(self.cx, id, &at.path(), "{…}");
-                    self.repair(Repair::Coerced, message)?;
+                    self.repair(Repair::Coerced, at, braces)?;
                 }
-                return self.lone(id, above, |writer, item| writer.map(item, &at.item(0), above + 1, members));
+                return self.lone(at, |writer, item| writer.map(item, members));
             }
             if let [(key, value)] = members
                 && key == "value"
             {
-                self.deeper(above)?;
-                self.repair(Repair::ValueWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
-                return self.value(id, at, above + 1, value);
+                self.deeper(at)?;
+                self.repair(Repair::ValueWrapper, at, braces)?;
+                return self.value(&ValuePath { above: at.above + 1, ..*at }, value);
             }
         }
-        self.deeper(above)?;
-        let id = self.container(id, at, b'{');
-        self.object(id, at, above, members)
+        self.deeper(at)?;
+        let at = self.container(at, b'{');
+        self.object(&at, members)
     }
 
     /// The items of a map that is a list in a wrapper.
@@ -130,13 +120,8 @@ impl TreeWriter<'_, '_> {
         }
     }
 
-    fn object(
-        &mut self,
-        id: NodeId,
-        at: &ValuePath<'_>,
-        above: usize,
-        members: &[(String, UntypedValue)],
-    ) -> Result<(), ReadError> {
+    fn object(&mut self, at: &ValuePath<'_>, members: &[(String, UntypedValue)]) -> Result<(), ReadError> {
+        let id = at.node;
         let mut keys: KeyMap<usize> = KeyMap::default();
         let mut groups: Vec<(NodeId, SmallVec<[&UntypedValue; 1]>)> = Vec::new();
         for (written, tree) in members {
@@ -145,7 +130,8 @@ impl TreeWriter<'_, '_> {
                 None => {
                     let has = |_: &ArgumentsBuilder, name: &str| keys.position(name).is_some();
                     let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
-                    let (name, node) = keys::named(self.cx, self.report, id, written, exact, &|| at.path(), &has)?;
+                    let (name, node) =
+                        keys::named(self.cx, self.report, id, written, exact, &|| at.path(), Some(&has))?;
                     match keys.position(&name) {
                         Some(position) => position,
                         None => {
@@ -163,34 +149,28 @@ impl TreeWriter<'_, '_> {
         for (position, (node, trees)) in groups.iter().enumerate() {
             let (name, _) = keys.at(position);
             push_key(&mut self.report.args.json, name);
-            self.member(*node, &at.key(name), above + 1, trees)?;
+            self.member(&at.key(name, *node), trees)?;
         }
         self.report.args.json.push('}');
         let has = |name: &str| keys.position(name).is_some();
         self.report.missing(self.cx, id, &|| at.path(), |_, name| has(name));
-        self.contained(id, at, start);
+        self.contained(at, start);
         Ok(())
     }
 
     /// All values of one key.
-    fn member(
-        &mut self,
-        id: NodeId,
-        at: &ValuePath<'_>,
-        above: usize,
-        trees: &[&UntypedValue],
-    ) -> Result<(), ReadError> {
+    fn member(&mut self, at: &ValuePath<'_>, trees: &[&UntypedValue]) -> Result<(), ReadError> {
         if let [tree] = trees {
-            return self.value(id, at, above, tree);
+            return self.value(at, tree);
         }
-        if repeats(self.node(id), self.lists) {
-            return self.list(id, at, above, &mut trees.iter().copied());
+        if repeats(self.node(at.node), self.lists) {
+            return self.list(at, &mut trees.iter().copied());
         }
         let start = self.report.args.json.len();
         let mut end = None;
         for tree in trees {
             let from = self.report.args.json.len();
-            self.value(id, at, above, tree)?;
+            self.value(at, tree)?;
             let json = &mut self.report.args.json;
             match end {
                 None => end = Some(json.len()),

@@ -69,32 +69,27 @@ impl<'c> TreeWriter<'_, 'c> {
         self.cx.schema.node(id)
     }
 
-    /// A value of type `id`, `above` levels deep in the arguments. Recursion is as deep as the limits allow.
-    pub fn value(
-        &mut self,
-        id: NodeId,
-        at: &ValuePath<'_>,
-        above: usize,
-        tree: &UntypedValue,
-    ) -> Result<(), ReadError> {
+    /// Recursion is as deep as the limits allow.
+    pub fn value(&mut self, at: &ValuePath<'_>, tree: &UntypedValue) -> Result<(), ReadError> {
         match tree {
-            UntypedValue::Scalar { text, quoted: false } => self.bare(id, at, above, text),
-            UntypedValue::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
-            UntypedValue::List(items) => self.list(id, at, above, &mut items.iter()),
-            UntypedValue::Map(members) => self.map(id, at, above, members),
+            UntypedValue::Scalar { text, quoted: false } => self.bare(at, text),
+            UntypedValue::Scalar { text, quoted: true } => self.quoted(at, text),
+            UntypedValue::List(items) => self.list(at, &mut items.iter()),
+            UntypedValue::Map(members) => self.map(at, members),
         }
     }
 
-    fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), ReadError> {
+    fn repair(&mut self, repair: Repair, at: &ValuePath<'_>, text: &str) -> Result<(), ReadError> {
+        let message = || messages::not_as_written(self.cx, at.node, &at.path(), text);
         self.cx.repair_or(self.report, repair, message)
     }
 
-    fn violation(&mut self, id: NodeId, at: &ValuePath<'_>, kind: ProblemKind, value: &str) {
-        self.report.violation(self.cx, id, kind, || at.path(), value);
+    fn violation(&mut self, at: &ValuePath<'_>, kind: ProblemKind, value: &str) {
+        self.report.violation(self.cx, at.node, kind, || at.path(), value);
     }
 
-    fn bare(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), ReadError> {
-        let node = self.node(id);
+    fn bare(&mut self, at: &ValuePath<'_>, text: &str) -> Result<(), ReadError> {
+        let node = self.node(at.node);
         if node.is_string() {
             push_string(&mut self.report.args.json, text);
             return Ok(());
@@ -102,83 +97,76 @@ impl<'c> TreeWriter<'_, 'c> {
         let text = trim(text);
         if text.is_empty() && self.lists == Lists::Elements && !node.is_unknown() && !node.takes_string() {
             if node.has(&Choice::Array) {
-                return self.list(id, at, above, &mut std::iter::empty());
+                return self.list(at, &mut std::iter::empty());
             }
             if node.takes_object() {
-                return self.map(id, at, above, &[]);
+                return self.map(at, &[]);
             }
         }
         match text.bytes().next() {
             Some(bracket @ (b'{' | b'['))
                 if (node.takes(bracket) || (node.takes_container() && !node.takes_string()))
-                    && self.json(id, at, above, text)? =>
+                    && self.json(at, text)? =>
             {
                 return Ok(());
             }
             Some(b'"') if !is_literal(node, text) => {
                 if let Ok(Value::String(inner)) = parse(text, 0) {
-                    return self.quoted(id, at, above, &inner);
+                    return self.quoted(at, &inner);
                 }
             }
             _ => {}
         }
         if self.lists == Lists::Elements
-            && let Some((items, _)) = coercion::items(self.cx.schema, id, text, false, 0)
+            && let Some((items, _)) = coercion::items(self.cx.schema, at.node, text, false, 0)
             && items.len() == 1
         {
-            return self.lone(id, above, |writer, item| writer.bare(item, &at.item(0), above + 1, text));
+            return self.lone(at, |writer, item| writer.bare(item, text));
         }
-        self.scalar(id, at, text, false)
+        self.scalar(at, text, false)
     }
 
-    fn quoted(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), ReadError> {
-        let node = self.node(id);
+    fn quoted(&mut self, at: &ValuePath<'_>, text: &str) -> Result<(), ReadError> {
+        let node = self.node(at.node);
         let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'{' | b'['));
-        if bracket.is_some_and(|bracket| node.takes(bracket))
-            && !node.takes_string()
-            && self.json(id, at, above, text)?
-        {
-            return self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text));
+        if bracket.is_some_and(|bracket| node.takes(bracket)) && !node.takes_string() && self.json(at, text)? {
+            return self.repair(Repair::Coerced, at, text);
         }
-        self.scalar(id, at, text, true)
+        self.scalar(at, text, true)
     }
 
-    fn scalar(&mut self, id: NodeId, at: &ValuePath<'_>, text: &str, quoted: bool) -> Result<(), ReadError> {
+    fn scalar(&mut self, at: &ValuePath<'_>, text: &str, quoted: bool) -> Result<(), ReadError> {
         let schema = self.cx.schema;
         let json = &mut self.report.args.json;
         let start = json.len();
-        let Outcome { converted, problem } = coercion::scalar(schema, id, text, quoted, json);
+        let Outcome { converted, problem } = coercion::scalar(schema, at.node, text, quoted, json);
         if let Some(kind) = problem {
-            let Some(literal) = coercion::unquoted_literal(schema.node(id), text) else {
-                self.violation(id, at, kind, text);
+            let Some(literal) = coercion::unquoted_literal(schema.node(at.node), text) else {
+                self.violation(at, kind, text);
                 return Ok(());
             };
             json.truncate(start);
             json.push_str(&literal);
-            return self.repair(Repair::EnumQuotes, || messages::not_as_written(self.cx, id, &at.path(), text));
+            return self.repair(Repair::EnumQuotes, at, text);
         }
         if converted {
-            self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text))?;
+            self.repair(Repair::Coerced, at, text)?;
         }
         Ok(())
     }
 
     /// Writes a text that is JSON. False: it is not JSON, and nothing was written.
-    fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, ReadError> {
+    fn json(&mut self, at: &ValuePath<'_>, text: &str) -> Result<bool, ReadError> {
         let (length, problems, repairs) =
             (self.report.args.json.len(), self.report.problems.len(), self.report.repairs.len());
         // What may be undone must not be sent.
         let holds = self.report.args.hold();
-        let read = read_json(self.cx, self.report, id, at.path(), above, text);
+        let read = read_json(self.cx, self.report, Object::new(self.cx, at.node, at.path(), at.above), text);
         self.report.args.release_if(holds);
         let Err(bad) = read else { return Ok(true) };
         let is_json = match bad.0 {
             ErrorKind::InvalidJson => false,
-            ErrorKind::Strict(Repair::RelaxedJson) => {
-                let schema = Schema::unknown();
-                let cx = Context { strict: false, schema: &schema, ..*self.cx };
-                read_json(&cx, &mut Report::default(), UNKNOWN, String::new(), above, text).is_ok()
-            }
+            ErrorKind::Strict(Repair::RelaxedJson) => read_untyped(self.cx, false, at.above, text).is_ok(),
             _ => true,
         };
         if is_json {
@@ -191,29 +179,25 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 }
 
-/// Reads all of a text, which starts with a bracket, as JSON of type `id`.
-fn read_json(
-    cx: &Context<'_>,
-    report: &mut Report,
-    id: NodeId,
-    path: String,
-    above: usize,
-    text: &str,
-) -> Result<(), ReadError> {
-    match Object::new(cx, id, path, above).read_all(cx, report, text)? {
+/// Reads all of a text, which starts with a bracket, as JSON.
+fn read_json(cx: &Context<'_>, report: &mut Report, mut object: Object, text: &str) -> Result<(), ReadError> {
+    match object.read_all(cx, report, text)? {
         Some(rest) if trim(rest).is_empty() => Ok(()),
         _ => Err((ErrorKind::InvalidJson, String::new())),
     }
 }
 
+/// The same as JSON of any type, for the error alone.
+fn read_untyped(cx: &Context<'_>, strict: bool, above: usize, text: &str) -> Result<(), ReadError> {
+    let schema = Schema::unknown();
+    let cx = Context { strict, schema: &schema, ..*cx };
+    read_json(&cx, &mut Report::default(), Object::new(&cx, UNKNOWN, String::new(), above), text)
+}
+
 /// Whether the text, which starts with a bracket, is plain JSON. It may be too deep or repeat a key.
 pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
-    let schema = Schema::unknown();
-    let cx = Context { strict: true, schema: &schema, ..*cx };
-    match read_json(&cx, &mut Report::default(), UNKNOWN, String::new(), 1, text) {
-        Ok(()) => true,
-        Err((kind, _)) => !matches!(kind, ErrorKind::InvalidJson | ErrorKind::Strict(_)),
-    }
+    let read = read_untyped(cx, true, 1, text);
+    !matches!(read, Err((ErrorKind::InvalidJson | ErrorKind::Strict(_), _)))
 }
 
 /// Whether the text is exactly a string of the enum.

@@ -3,35 +3,41 @@
 use smallvec::SmallVec;
 
 use crate::arguments::{MAX_PROBLEM_BYTES, messages};
+use crate::schema::{NodeId, Schema};
 
-/// The path of a value, from the inside out. Its text is made only for a message.
+/// The type of a value, and its path from the inside out, whose text is made only for a message.
+#[derive(Clone, Copy)]
 pub struct ValuePath<'p> {
-    parent: Option<&'p ValuePath<'p>>,
-    step: PathPart<'p>,
+    pub node: NodeId,
+    /// Levels of the arguments that contain it.
+    pub above: usize,
+    pub(super) parent: Option<&'p ValuePath<'p>>,
+    pub(super) step: PathPart<'p>,
 }
 
-enum PathPart<'p> {
-    Root(&'p str),
+#[derive(Clone, Copy)]
+pub(super) enum PathPart<'p> {
+    Root,
     Key(&'p str),
     Index(usize),
 }
 
 impl<'a> ValuePath<'a> {
-    /// What the arguments' text calls so.
-    pub fn root(path: &'a str) -> Self {
-        ValuePath { parent: None, step: PathPart::Root(path) }
+    /// A value without a name.
+    pub fn root(node: NodeId, above: usize) -> Self {
+        ValuePath { node, above, parent: None, step: PathPart::Root }
     }
 
     /// A field of the call.
-    pub fn field(name: &'a str) -> Self {
-        ValuePath { parent: None, step: PathPart::Key(name) }
+    pub fn field(name: &'a str, node: NodeId) -> Self {
+        ValuePath { node, above: 1, parent: None, step: PathPart::Key(name) }
     }
 
     /// As a key would be written, or the beginning of that.
     pub fn path(&self) -> String {
         let mut steps: SmallVec<[&PathPart<'_>; 8]> = SmallVec::new();
         let mut at = Some(self);
-        while let Some(ValuePath { parent, step }) = at {
+        while let Some(ValuePath { parent, step, .. }) = at {
             steps.push(step);
             at = *parent;
         }
@@ -41,7 +47,7 @@ impl<'a> ValuePath<'a> {
                 break;
             }
             match step {
-                PathPart::Root(root) => path.push_str(messages::cut(root)),
+                PathPart::Root => {}
                 PathPart::Key(name) => messages::push_join(&mut path, messages::cut(name)),
                 PathPart::Index(index) => path.push_str(&format!("[{index}]")),
             }
@@ -49,11 +55,12 @@ impl<'a> ValuePath<'a> {
         path
     }
 
-    pub fn key<'p>(&'p self, name: &'p str) -> ValuePath<'p> {
-        ValuePath { parent: Some(self), step: PathPart::Key(name) }
+    pub fn key<'p>(&'p self, name: &'p str, node: NodeId) -> ValuePath<'p> {
+        ValuePath { node, above: self.above + 1, parent: Some(self), step: PathPart::Key(name) }
     }
 
-    pub fn item(&self, index: usize) -> ValuePath<'_> {
-        ValuePath { parent: Some(self), step: PathPart::Index(index) }
+    pub fn item(&self, schema: &Schema, index: usize) -> ValuePath<'_> {
+        let node = schema.item(self.node, index);
+        ValuePath { node, above: self.above + 1, parent: Some(self), step: PathPart::Index(index) }
     }
 }

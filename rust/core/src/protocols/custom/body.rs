@@ -7,6 +7,7 @@ use crate::arguments::{Context, Input, Object, Progress, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
 use crate::syntax::recovery::Recovery;
+use crate::syntax::scan::fitting;
 
 #[derive(Debug)]
 pub struct CustomBody {
@@ -82,11 +83,7 @@ impl Body for CustomBody {
                 Progress::CallEnd
             }
             None => {
-                let mut end = rest.len().saturating_sub(close.len() - 1);
-                while !rest.is_char_boundary(end) {
-                    end -= 1;
-                }
-                input.at += end;
+                input.at += fitting(rest, 0, rest.len().saturating_sub(close.len() - 1));
                 Progress::Incomplete
             }
         }

@@ -127,11 +127,8 @@ impl Protocol for Wire {
     }
 
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
-        let json = tool.syntax == Syntax::Json;
-        let mut out = tool.name.clone();
-        out.push_str(&prompt.parameters(tool, json));
-        out.push_str(&prompt.description(tool));
-        out
+        let parameters = prompt.parameters(tool, tool.syntax == Syntax::Json);
+        format!("{}{parameters}{}", tool.name, prompt.description(tool))
     }
 
     fn rules(&self, tools: &Tools) -> (String, &'static str) {

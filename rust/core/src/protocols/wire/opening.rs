@@ -27,7 +27,7 @@ pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     match starts(text, open, false) {
         Scan::Match(()) => Head::new((tools, settings), text, open.len(), None).attempt(),
         Scan::Incomplete => Attempt::Incomplete,
-        Scan::NoMatch if open == OPEN => match respelled(tools, settings, text) {
+        Scan::NoMatch if open == OPEN => match respelled(tools, settings, text).unwrap_or_else(|other| other) {
             Attempt::Text(_) => misspelled(tools, settings, &SPELLINGS, text, false),
             attempt => attempt,
         },
@@ -36,16 +36,15 @@ pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     }
 }
 
+/// What is in a call's place; an error if it is not what was looked for.
+type Tried<T = Attempt> = Result<T, Attempt>;
+
 /// OPEN in other case, with spaces, or with the tool's name as an attribute: `<CALL>`, `<call >`, `<call name="…">`.
 #[cold]
-fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
-    let step = Attempt::Text(1);
+fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Tried {
+    const STEP: Attempt = Attempt::Text(1);
     let begin = &OPEN[..OPEN.len() - 1];
-    match starts_as(text, begin, false) {
-        Scan::Match(()) => {}
-        Scan::Incomplete => return Attempt::Incomplete,
-        Scan::NoMatch => return step,
-    }
+    starts_as(text, begin, false).decided_or(Attempt::Incomplete)?.ok_or(STEP)?;
     let end = first_chars(text, ATTEMPT_CHARS);
     let after = ws_run(&text[..end], begin.len());
     let word = &text[1..begin.len()];
@@ -54,30 +53,29 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let style = Style { repairs: vec![Repair::TagStyle], delimiters: delimiters.map(Arc::new) };
     let opened = |open: usize| Head::new((tools, settings), text, open, Some(style));
     match text.as_bytes()[..end].get(after) {
-        None if end == text.len() => return Attempt::Incomplete,
-        Some(b'>') => return opened(after + 1).attempt_of_known(),
-        Some(_) if after > begin.len() => match starts_as(&text[after..end], "name", end < text.len()) {
-            Scan::Match(()) => {}
-            Scan::Incomplete => return Attempt::Incomplete,
-            Scan::NoMatch => return step,
+        None if end == text.len() => return Err(Attempt::Incomplete),
+        Some(b'>') => match opened(after + 1).attempt() {
+            Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_none() => return Err(STEP),
+            attempt => return Ok(attempt),
         },
-        _ => return step,
+        Some(_) if after > begin.len() => {
+            let name = starts_as(&text[after..end], "name", end < text.len());
+            name.decided_or(Attempt::Incomplete)?.ok_or(STEP)?;
+        }
+        _ => return Err(STEP),
     }
-    let head = match named_tag(&text[..end], begin.len(), end < text.len()) {
-        Scan::Incomplete => return Attempt::Incomplete,
-        Scan::NoMatch => return step,
-        Scan::Match(head) => head,
-    };
-    let Some(name) = head.name.clone() else { return step };
+    let head = named_tag(&text[..end], begin.len(), end < text.len());
+    let head = head.decided_or(Attempt::Incomplete)?.ok_or(STEP)?;
+    let name = head.name.clone().ok_or(STEP)?;
     let lookup = tools.lookup(&text[name.clone()]);
     if lookup.tool().is_none() {
-        return step;
+        return Err(STEP);
     }
     match head.end.filter(|_| !head.more && !head.empty) {
         Some(end) => opened(end).body(&Named { ends: name.end, written: name, lookup, end }),
         None => {
             let opening = Opening::Params(OpenTag::of_attributes(&QWEN3CODER, "call"));
-            Attempt::named(head.from, (name, lookup), head.from, opening)
+            Ok(Attempt::named(head.from, (name, lookup), head.from, opening))
         }
     }
 }
@@ -128,18 +126,14 @@ impl<'a> Head<'a> {
         own().unwrap_or(&self.settings.delimiters)
     }
 
-    /// What ends the call after a failure.
-    fn closers(&self) -> Closers {
-        let respelled = self.style.as_ref().is_some_and(|style| style.delimiters.is_some());
-        if respelled { Closers::Spelled(&["</call>"]) } else { Closers::Own }
-    }
-
     fn need(&self) -> Attempt {
         if self.last { Attempt::Text(self.open) } else { Attempt::Incomplete }
     }
 
     fn bad(&self, tool: usize) -> Attempt {
-        bad(self.tools, self.open, tool, self.closers(), false)
+        let respelled = self.style.as_ref().is_some_and(|style| style.delimiters.is_some());
+        let closers = if respelled { Closers::Spelled(&["</call>"]) } else { Closers::Own };
+        bad(self.tools, self.open, tool, closers, false)
     }
 
     fn call(&self, named: Option<&Named>, body: usize, opening: Opening, repair: Option<Repair>) -> Attempt {
@@ -151,24 +145,16 @@ impl<'a> Head<'a> {
         Attempt::Call { lead: 0, open: self.open, name, body, opening, style: style.map(Box::new) }
     }
 
-    /// The same, but text if no declared tool is named.
-    fn attempt_of_known(&self) -> Attempt {
-        match self.attempt() {
-            Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_none() => Attempt::Text(1),
-            attempt => attempt,
-        }
+    fn attempt(&self) -> Attempt {
+        self.read().unwrap_or_else(|other| other)
     }
 
-    fn attempt(&self) -> Attempt {
+    fn read(&self) -> Tried {
         let (tools, text) = (self.tools, self.text);
         let bytes = text.as_bytes();
         let start = ws_run(text, self.open);
-        match self.envelope(start) {
-            Scan::Incomplete => return self.need(),
-            Scan::Match((at, wrapper)) => {
-                return self.call(None, at, Opening::Envelope(wrapper, Markers::Close), Some(Repair::CallStyle));
-            }
-            Scan::NoMatch => {}
+        if let Some((at, wrapper)) = self.envelope(start).decided_or(self.need())? {
+            return Ok(self.envelope_at(at, wrapper));
         }
         let length = self.delimiters().name_run(&text[start..]);
         let end = start + length;
@@ -176,21 +162,18 @@ impl<'a> Head<'a> {
         let long = first_chars(written, NAME_CHARS) < length;
         let direct = length == 0 || matches!(bytes.get(end), Some(b'=' | b'"' | b'\''));
         if length > 0 && end == bytes.len() && !long {
-            return self.need();
+            return Err(self.need());
         }
         let lookup = tools.lookup(written);
         if lookup.tool().is_none() || direct {
-            match self.decorated(start) {
-                Scan::Incomplete => return self.need(),
-                Scan::Match(named) => return self.body(&named),
-                Scan::NoMatch => {}
+            if let Some(named) = self.decorated(start).decided_or(self.need())? {
+                return self.body(&named);
             }
-            let tool = |name: &str| tools.find(name);
-            match meant(&text[self.open..], self.last, self.delimiters(), &tool) {
-                Scan::Incomplete => return self.need(),
-                Scan::Match(tool) => return self.bad(tool),
-                Scan::NoMatch if direct || long => return Attempt::Text(self.open),
-                Scan::NoMatch => {}
+            let tool = meant(&text[self.open..], self.last, self.delimiters(), &|name| tools.find(name));
+            match tool.decided_or(self.need())? {
+                Some(tool) => return Ok(self.bad(tool)),
+                None if direct || long => return Err(Attempt::Text(self.open)),
+                None => {}
             }
         }
         self.body(&Named { written: start..end, lookup, ends: end, end })
@@ -198,19 +181,18 @@ impl<'a> Head<'a> {
 
     /// An object with the call's name and arguments, or a list of such objects, in a wrapper or not.
     fn envelope(&self, at: usize) -> Start {
-        match self.text.as_bytes().get(at) {
+        let rest = &self.text[at..];
+        let is_tool = || self.tools.find(&rest[..self.delimiters().name_run(rest)]).is_some();
+        match rest.as_bytes().first() {
             None => Scan::Incomplete,
             Some(b'[') => json_start(self.text, at, false, true, true),
             // A tool may have the name of a fence.
-            Some(_) => match self.object(at) {
-                Scan::Match((_, Some(_))) if self.tools.find(self.name_at(at)).is_some() => Scan::NoMatch,
-                found => found,
-            },
+            Some(_) => self.object(at).filter(|(_, wrapper)| wrapper.is_none() || !is_tool()),
         }
     }
 
-    fn name_at(&self, at: usize) -> &'a str {
-        &self.text[at..at + self.delimiters().name_run(&self.text[at..])]
+    fn envelope_at(&self, at: usize, wrapper: Option<Wrapper>) -> Attempt {
+        self.call(None, at, Opening::Envelope(wrapper, Markers::Close), Some(Repair::CallStyle))
     }
 
     /// An object, in a wrapper or not.
@@ -284,55 +266,41 @@ impl<'a> Head<'a> {
     }
 
     /// What follows the name.
-    fn body(&self, named: &Named) -> Attempt {
+    fn body(&self, named: &Named) -> Tried {
         let Head { tools, text, open, last, .. } = *self;
         let bytes = text.as_bytes();
         let delimiters = self.delimiters();
         let tool = named.lookup.tool();
         let token = ws_run(text, named.end);
-        let pairs = || self.call(Some(named), named.end, Opening::OWN, None);
-        let Some(&byte) = bytes.get(token) else { return self.need() };
+        let opened = |at: usize, opening: Opening| Ok(self.call(Some(named), at, opening, None));
+        let pairs = || opened(named.end, Opening::OWN);
+        let &byte = bytes.get(token).ok_or(self.need())?;
         if byte == b'(' && tool.is_some() {
             let inside = ws_run(text, token + 1);
-            return match bytes.get(inside) {
-                None => self.need(),
-                Some(b'{') => self.call(Some(named), inside, Opening::Object(Some(Wrapper::Parentheses)), None),
-                Some(_) => self.call(Some(named), token, Opening::Keywords, Some(Repair::CallStyle)),
+            return match bytes.get(inside).ok_or(self.need())? {
+                b'{' => opened(inside, Opening::Object(Some(Wrapper::Parentheses))),
+                _ => Ok(self.call(Some(named), token, Opening::Keywords, Some(Repair::CallStyle))),
             };
         }
-        match self.object(token) {
-            Scan::Incomplete => return Attempt::Incomplete,
-            Scan::Match((at, None)) => {
-                return match tool.map_or(Scan::NoMatch, |tool| self.repeats_name(at, tool)) {
-                    Scan::Match(()) => {
-                        self.call(None, at, Opening::Envelope(None, Markers::Close), Some(Repair::CallStyle))
-                    }
-                    Scan::Incomplete => self.need(),
-                    Scan::NoMatch => self.call(Some(named), at, Opening::Object(None), None),
-                };
-            }
-            Scan::Match((at, wrapper)) => return self.call(Some(named), at, Opening::Object(wrapper), None),
-            Scan::NoMatch => {}
+        if let Some((at, wrapper)) = self.object(token).decided_or(self.need())? {
+            let repeats = tool.filter(|_| wrapper.is_none()).map_or(Scan::NoMatch, |tool| self.repeats_name(at, tool));
+            return match repeats.decided_or(self.need())? {
+                Some(()) => Ok(self.envelope_at(at, None)),
+                None => opened(at, Opening::Object(wrapper)),
+            };
         }
         if token > named.end && byte != b',' {
-            match Lookahead::default().look(&text[token..], last, delimiters) {
-                Following::Need => return self.need(),
-                Following::Pair { length, direct, .. } => {
-                    let schema = tool.map(|at| &tools.at(at).schema);
-                    if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
-                        return pairs();
-                    }
-                }
+            let rest = &text[token..];
+            let is_field = |key: &str| tool.is_some_and(|tool| is_declared(&tools.at(tool).schema, key));
+            match Lookahead::default().look(rest, last, delimiters) {
+                Following::Need => return Err(self.need()),
+                Following::Pair { length, direct, .. } if direct || is_field(&rest[..length]) => return pairs(),
                 _ => {}
             }
         }
         // A declared tool's name that continues like a call is a call or an error.
-        if tool.is_some() {
-            match goes_on(text, named.ends, last, delimiters) {
-                Scan::Incomplete => return self.need(),
-                Scan::Match(()) => return pairs(),
-                Scan::NoMatch => {}
-            }
+        if tool.is_some() && goes_on(text, named.ends, last, delimiters).decided_or(self.need())?.is_some() {
+            return pairs();
         }
         // Prose, unless it is closed like a call.
         let mut at = named.end;
@@ -340,16 +308,16 @@ impl<'a> Head<'a> {
             at += offset;
             let rest = &text[at..];
             match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).void()) {
-                (Scan::Match(()), _) => return Attempt::Text(open),
+                (Scan::Match(()), _) => return Err(Attempt::Text(open)),
                 (_, Scan::Match(())) => {
                     let known =
                         tool.is_some() || (named.written.start == open && is_plain_name(&text[named.written.clone()]));
-                    return if known { pairs() } else { Attempt::Text(open) };
+                    return if known { pairs() } else { Err(Attempt::Text(open)) };
                 }
-                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return self.need(),
+                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Err(self.need()),
                 (Scan::NoMatch, Scan::NoMatch) => at += rest.chars().next().map_or(1, char::len_utf8),
             }
         }
-        self.need()
+        Err(self.need())
     }
 }

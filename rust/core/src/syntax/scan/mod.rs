@@ -165,6 +165,15 @@ pub fn window(text: &str, count: usize, last: bool) -> (&str, bool) {
     (&text[..end], last || end < text.len())
 }
 
+/// The end of at most this many bytes of the text from `begin` on, at a character boundary.
+pub fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
+    let mut end = text.len().min(begin.saturating_add(bytes));
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
+}
+
 /// Whether the text contains a line break.
 pub fn has_line_break(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()

@@ -5,41 +5,30 @@ use crate::arguments::tree::{Lists, TreeWriter, ValuePath, is_json, is_literal};
 use crate::arguments::{Context, ReadError, Report};
 use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
-use crate::syntax::json::{Value, is_number, parse, push_string};
+use crate::syntax::json::{Value, parse, push_string};
 use crate::syntax::scan::trim;
 use crate::syntax::tags::Row;
 use crate::syntax::tree::UntypedValue;
-
-/// JSON's word for one of Python's.
-fn python(text: &str) -> Option<&'static str> {
-    match text {
-        "True" => Some("true"),
-        "False" => Some("false"),
-        "None" => Some("null"),
-        _ => None,
-    }
-}
 
 /// Whether the text is exactly the JSON of a value other than a string that the type takes, or of any such value if the type is unknown.
 fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
     match text.as_bytes().first() {
         Some(bracket @ (b'{' | b'[')) => node.takes(*bracket) && text.ends_with(['}', ']']) && is_json(cx, text),
-        Some(_) if node.is_unknown() => matches!(text, "true" | "false" | "null") || is_number(text),
+        Some(_) if node.is_unknown() => coercion::is_json_scalar(text),
         Some(_) => coercion::takes_bare(node, text),
         None => false,
     }
 }
 
-/// Appends the JSON of a text, typed as `id`.
+/// Appends the JSON of a text, typed.
 pub fn write_text(
     cx: &Context<'_>,
     report: &mut Report,
     row: &Row,
-    id: NodeId,
     at: &ValuePath<'_>,
     text: &str,
 ) -> Result<(), ReadError> {
-    let node = cx.schema.node(id);
+    let node = cx.schema.node(at.node);
     let json = &mut report.args.json;
     if node.is_string() {
         push_string(json, text);
@@ -47,14 +36,13 @@ pub fn write_text(
     }
     let letters = node.takes_string();
     let text = if letters { text } else { trim(text) };
-    let word = python(text).filter(|_| row.python && !is_literal(node, text));
+    let word = coercion::python(text).filter(|_| row.python && !is_literal(node, text));
     if let Some(word) = word.filter(|word| node.is_unknown() || coercion::takes_bare(node, word)) {
         json.push_str(word);
         return Ok(());
     }
     let scalar = |text: &str, quoted| UntypedValue::Scalar { text: text.to_owned(), quoted };
-    let write =
-        |report: &mut Report, tree: &UntypedValue| TreeWriter { cx, report, lists: Lists::Own }.value(id, at, 1, tree);
+    let write = |report: &mut Report, tree: &UntypedValue| TreeWriter { cx, report, lists: Lists::Own }.value(at, tree);
     if !letters {
         if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
             let empty =
@@ -89,7 +77,7 @@ pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Val
     }
     let cx = Context { strict: true, ..*cx };
     let mut report = Report::default();
-    let read = write_text(&cx, &mut report, row, id, &ValuePath::root(""), text);
+    let read = write_text(&cx, &mut report, row, &ValuePath::root(id, 1), text);
     let mut json = String::new();
     value.write(&mut json);
     read.is_ok() && report.problems.is_empty() && report.repairs.is_empty() && report.args.json == json

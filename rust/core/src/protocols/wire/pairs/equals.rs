@@ -2,7 +2,7 @@
 
 use super::quotes::InQuotes;
 use super::typographic::{Typographic, closing_mark};
-use super::value::{PairValue, collided, empty, takes_strings_as_items, text};
+use super::value::{PairValue, collided, empty, is_open_ended, text};
 use super::word::{Bare, InWord};
 use super::write::takes_tuples;
 use super::{NextState, PairsState, fail, repair};
@@ -106,10 +106,9 @@ impl Equals {
         } else if ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
             PairsState::Verbatim { value, recovery: Recovery::ValueStart }
         } else {
-            let open_ended = (node.takes_string() || takes_strings_as_items(&cx, value.field.node))
-                && cx.schema.declares_properties(cx.schema.root)
-                && !self.colon;
-            PairsState::Bare(InWord { value, word: Bare::new(open_ended), ahead: Lookahead::after_value() })
+            let open_ended = !self.colon && is_open_ended(cx.schema, value.field.node);
+            let word = Bare { open_ended, ..Bare::default() };
+            PairsState::Bare(InWord { value, word, ahead: Lookahead::after_value() })
         })
     }
 }

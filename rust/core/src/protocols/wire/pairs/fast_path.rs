@@ -2,7 +2,7 @@
 //! see. Most pairs of most calls are like this. The states read all others, those that are not complete yet, and read these the
 //! same.
 
-use super::value::takes_strings_as_items;
+use super::value::is_open_ended;
 use crate::arguments::Input;
 use crate::limits::BARE_SEGMENT_CHARS;
 use crate::schema::Choice;
@@ -65,8 +65,7 @@ fn pair(input: &mut Input<'_>, length: usize) -> Option<(FollowedBy, bool)> {
             }
             let next = behind(&value[end..], cx.delimiters)?;
             args.plain_member(cx.schema, name, *id, &value[..end])?;
-            let takes = node.takes_string() || takes_strings_as_items(&cx, *id);
-            (end, next, takes && cx.schema.declares_properties(cx.schema.root))
+            (end, next, is_open_ended(cx.schema, *id))
         }
     };
     input.at += 1 + length + 1 + used;

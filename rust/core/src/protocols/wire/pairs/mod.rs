@@ -13,18 +13,18 @@ mod write;
 use crate::arguments::MAX_PROBLEMS;
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::keys::{ResolvedKey, is_declared, resolve};
-use crate::arguments::{Context, Flow, Input, Object, Progress, Report, messages, missing, steps};
+use crate::arguments::{Context, Flow, Input, Object, Progress, ReadError, Report, messages, missing, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, read_close};
 use crate::syntax::pairs::{Following, Lookahead, QuotedPart, colon_key, may_trail};
-use crate::syntax::quoting::is_quote;
+use crate::syntax::quoting::{Alternation, is_quote};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
 use typographic::Typographic;
 use value::{PairValue, ValueText, collided, duplicate};
-use word::InWord;
+use word::{Bare, InWord};
 
 pub use write::write_pairs;
 
@@ -55,8 +55,8 @@ enum PairsState {
     /// Directly after a quoted or bracketed value.
     After {
         quoted: bool,
-        /// The value is an empty text.
-        empty: bool,
+        /// How the rest is read if the call fails here.
+        recovery: Recovery,
         ahead: Lookahead,
     },
 }
@@ -89,7 +89,7 @@ fn gap_ahead(bare: bool, next: Following) -> PairsState {
 }
 
 fn behind(quoted: bool) -> PairsState {
-    PairsState::After { quoted, empty: false, ahead: Lookahead::after_value() }
+    PairsState::After { quoted, recovery: Recovery::After, ahead: Lookahead::after_value() }
 }
 
 /// The next state, or what the parser is told.
@@ -104,10 +104,19 @@ fn fail<T>(kind: ErrorKind, message: impl Into<String>, recovery: Recovery) -> F
     Err(Progress::failed(kind, message.into(), recovery))
 }
 
+/// What was read. After an error, the rest is read with this `recovery`.
+fn or_fail<T>(read: Result<T, ReadError>, recovery: Recovery) -> Flow<T> {
+    read.map_err(|(kind, message)| Progress::failed(kind, message, recovery))
+}
+
 /// A repair. Where that is an error, the rest is read with this `recovery`.
 fn repair(input: &mut Input<'_>, repair: Repair, recovery: Recovery, message: impl FnOnce() -> String) -> Flow {
-    let repaired = input.cx.repair_or(input.report, repair, message);
-    repaired.map_err(|(kind, message)| Progress::failed(kind, message, recovery))
+    or_fail(input.cx.repair_or(input.report, repair, message), recovery)
+}
+
+/// How to read the rest if the call fails in a value that is not quoted, and has these quotes.
+fn bare_recovery(quotes: Alternation) -> Recovery {
+    quotes.open().map_or(Recovery::Bare { opens: false }, Recovery::in_quotes)
 }
 
 impl Body for Pairs {
@@ -121,21 +130,15 @@ impl Body for Pairs {
             PairsState::Gap { .. } => Recovery::TokenStart,
             PairsState::Equals(_) => Recovery::ValueStart,
             PairsState::Quoted(InQuotes { quoted, .. }) => Recovery::in_quotes(quoted.quote),
-            PairsState::Bare(InWord { word, .. }) => word.recovery(),
-            PairsState::Typographic(typographic) => typographic.recovery(),
-            PairsState::Verbatim { recovery, .. } => *recovery,
+            PairsState::Bare(InWord { word: Bare { quotes, .. }, .. })
+            | PairsState::Typographic(Typographic { quotes, .. }) => bare_recovery(*quotes),
+            PairsState::Verbatim { recovery, .. } | PairsState::After { recovery, .. } => *recovery,
             PairsState::Json { object, .. } => object.recovery(),
-            PairsState::After { empty: true, .. } => Recovery::AfterEmpty,
-            PairsState::After { empty: false, .. } => Recovery::After,
         }
     }
 
     fn closable(&self, report: &Report) -> bool {
-        let between = match &self.state {
-            PairsState::Gap { .. } | PairsState::After { .. } => true,
-            PairsState::Equals(_) | PairsState::Quoted(_) | PairsState::Bare(_) | PairsState::Typographic(_) => false,
-            PairsState::Verbatim { .. } | PairsState::Json { .. } => false,
-        };
+        let between = matches!(self.state, PairsState::Gap { .. } | PairsState::After { .. });
         between && !self.bare_mark && !is_unsure(report)
     }
 
@@ -181,8 +184,18 @@ impl Body for Pairs {
         Recovery::TokenStart
     }
 
+    /// Puts pieces into their places, and reports what is missing.
     fn finish(&self, cx: &Context<'_>, report: &mut Report) {
-        finish(cx, report);
+        let mut problems = Vec::new();
+        report.args.write_pieces(&mut |id, path, has| {
+            let room = MAX_PROBLEMS - problems.len();
+            problems.extend(missing(cx, id, &|| path.to_owned(), room, has));
+        });
+        for problem in problems {
+            report.problem(problem.kind, problem.field, problem.message);
+        }
+        report.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+        report.args.close();
     }
 }
 
@@ -208,10 +221,7 @@ impl Pairs {
                 }
                 behind(false)
             }
-            PairsState::After { quoted, empty, ahead } => {
-                let recovery = if *empty { Recovery::AfterEmpty } else { Recovery::After };
-                after(input, *quoted, recovery, ahead)?
-            }
+            PairsState::After { quoted, recovery, ahead } => after(input, *quoted, *recovery, ahead)?,
         };
         Ok(())
     }
@@ -267,10 +277,7 @@ fn gap_step(input: &mut Input<'_>, line: &mut bool, bare: bool, key: &mut Lookah
 /// After a key and `=`, or a colon.
 fn equals(input: &mut Input<'_>, written: &str, colon: bool) -> NextState {
     let cx = input.cx;
-    let field = match resolve(&cx, input.report, written) {
-        Ok(field) => field,
-        Err((kind, message)) => return fail(kind, message, Recovery::ValueStart),
-    };
+    let field = or_fail(resolve(&cx, input.report, written), Recovery::ValueStart)?;
     if field.is_piece() || input.report.args.in_pieces() {
         match input.report.args.probe(&field.steps) {
             Probe::Blocked => return collided(&field, Collision::Taken),
@@ -354,17 +361,3 @@ fn trailing(input: &mut Input<'_>, length: usize) -> Flow {
 }
 
 const NO_COMMAS: &str = "Separate arguments with spaces, not with commas: a=1 b=2";
-
-/// Puts pieces into their places, and reports what is missing.
-fn finish(cx: &Context<'_>, report: &mut Report) {
-    let mut problems = Vec::new();
-    report.args.write_pieces(&mut |id, path, has| {
-        let room = MAX_PROBLEMS - problems.len();
-        problems.extend(missing(cx, id, &|| path.to_owned(), room, has));
-    });
-    for problem in problems {
-        report.problem(problem.kind, problem.field, problem.message);
-    }
-    report.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
-    report.args.close();
-}

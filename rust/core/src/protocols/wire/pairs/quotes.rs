@@ -140,7 +140,7 @@ impl InQuotes {
                     && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
                 let after = PairsState::After {
                     quoted: true,
-                    empty: value.is_empty(input.report),
+                    recovery: value.recovery(input.report),
                     ahead: Lookahead::after_value(),
                 };
                 return value.done(input, true, if seen { gap_ahead(false, next) } else { after });

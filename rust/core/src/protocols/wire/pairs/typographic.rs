@@ -2,11 +2,10 @@
 
 use super::quotes::may_follow;
 use super::value::PairValue;
-use super::{NextState, behind, fail};
+use super::{NextState, bare_recovery, behind, fail};
 use crate::arguments::{Input, Progress};
 use crate::error::ErrorKind;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::recovery::Recovery;
 
 #[derive(Debug)]
 pub(super) struct Typographic {
@@ -27,11 +26,6 @@ pub(super) fn closing_mark(first: char) -> Option<char> {
 }
 
 impl Typographic {
-    /// How to read the rest if the call fails here.
-    pub(super) fn recovery(&self) -> Recovery {
-        self.quotes.open().map_or(Recovery::Bare { opens: false }, Recovery::in_quotes)
-    }
-
     pub(super) fn step(&mut self, input: &mut Input<'_>) -> NextState {
         loop {
             let rest = input.rest();
@@ -52,7 +46,7 @@ impl Typographic {
             }
             if self.quotes.open().is_some() {
                 let message = format!("{}: a quote in the value is not closed.", self.value.field.path());
-                return fail(ErrorKind::MalformedCall, message, self.recovery());
+                return fail(ErrorKind::MalformedCall, message, bare_recovery(self.quotes));
             }
             input.at += self.close.len_utf8();
             return self.value.done(input, true, behind(false));

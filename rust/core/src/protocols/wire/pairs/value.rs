@@ -1,12 +1,12 @@
 //! A value's text: where it goes, and what it becomes when it is complete.
 
-use super::{NextState, PairsState, fail, gap, repair};
+use super::{NextState, PairsState, fail, gap, or_fail, repair};
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::coercion;
 use crate::arguments::keys::ResolvedKey;
-use crate::arguments::{Context, Flow, Input, ReadError, Report, messages};
+use crate::arguments::{Flow, Input, ReadError, Report, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::schema::{Choice, NodeId};
+use crate::schema::{Choice, NodeId, Schema};
 use crate::syntax::json::{push_char, push_str};
 use crate::syntax::recovery::Recovery;
 
@@ -61,22 +61,23 @@ impl PairValue {
         self.so_far(report).is_empty()
     }
 
+    /// How the rest is read if the call fails after the value, which is quoted.
+    pub(super) fn recovery(&self, report: &Report) -> Recovery {
+        if self.is_empty(report) { Recovery::AfterEmpty } else { Recovery::After }
+    }
+
     /// The value is complete.
     pub(super) fn done(&mut self, input: &mut Input<'_>, quoted: bool, next: PairsState) -> NextState {
-        let recovery = match (quoted, self.is_empty(input.report)) {
-            (true, true) => Recovery::AfterEmpty,
-            (true, false) => Recovery::After,
-            (false, _) => Recovery::Bare { opens: false },
-        };
+        let recovery = if quoted { self.recovery(input.report) } else { Recovery::Bare { opens: false } };
         match std::mem::replace(&mut self.text, ValueText::Collect(String::new())) {
             ValueText::Live { target, start } => {
                 input.report.args.json.push('"');
                 if input.report.args.end(target, start) { Ok(next) } else { duplicate(&self.field, recovery) }
             }
-            ValueText::Collect(text) => match typed(input, &self.field, &text, quoted) {
-                Ok(()) => Ok(next),
-                Err((kind, message)) => fail(kind, message, recovery),
-            },
+            ValueText::Collect(text) => {
+                or_fail(typed(input, &self.field, &text, quoted), recovery)?;
+                Ok(next)
+            }
         }
     }
 }
@@ -94,18 +95,19 @@ pub(super) fn text(input: &mut Input<'_>, field: &ResolvedKey, quoted: bool) -> 
     Ok(ValueText::Live { target, start })
 }
 
-pub(super) fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
-    cx.schema.node(id).collects() && cx.schema.node(cx.schema.item(id, 0)).takes_string()
+/// Whether a bare value may take in tokens that are not pairs.
+pub(super) fn is_open_ended(schema: &Schema, id: NodeId) -> bool {
+    let node = schema.node(id);
+    let strings = node.takes_string() || (node.collects() && schema.node(schema.item(id, 0)).takes_string());
+    strings && schema.declares_properties(schema.root)
 }
 
 /// `a=` without a value.
 pub(super) fn empty(input: &mut Input<'_>, field: &ResolvedKey) -> NextState {
     let message = || format!("Write the empty string as {}=\"\"", field.path());
     repair(input, Repair::EmptyValue, Recovery::TokenStart, message)?;
-    match typed(input, field, "", true) {
-        Ok(()) => Ok(gap(false)),
-        Err((kind, message)) => fail(kind, message, Recovery::TokenStart),
-    }
+    or_fail(typed(input, field, "", true), Recovery::TokenStart)?;
+    Ok(gap(false))
 }
 
 /// Types a complete text and puts it into its place.
@@ -150,8 +152,7 @@ pub(super) fn typed(input: &mut Input<'_>, field: &ResolvedKey, text: &str, quot
 }
 
 pub(super) fn duplicate<T>(field: &ResolvedKey, recovery: Recovery) -> Flow<T> {
-    let (kind, message) = messages::twice(&field.path());
-    fail(kind, message, recovery)
+    or_fail(Err(messages::twice(&field.path())), recovery)
 }
 
 pub(super) fn collided<T>(field: &ResolvedKey, collision: Collision) -> Flow<T> {

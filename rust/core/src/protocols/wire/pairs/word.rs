@@ -1,13 +1,12 @@
 //! A bare value: up to whitespace or CLOSE, and the tokens that it takes in where a string fits.
 
 use super::value::PairValue;
-use super::{NextState, comma, fail, follows_colon, gap_ahead, trailing};
+use super::{NextState, bare_recovery, comma, fail, follows_colon, gap_ahead, trailing};
 use crate::arguments::keys::is_declared;
 use crate::arguments::{Context, Input, Progress};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::pairs::{Following, Lookahead, may_trail};
 use crate::syntax::quoting::{Alternation, is_quote};
-use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
@@ -18,7 +17,7 @@ pub(super) struct InWord {
 }
 
 /// What a bare value has shown so far.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bare {
     /// It has a character.
     pub(super) filled: bool,
@@ -54,14 +53,14 @@ impl InWord {
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
                 match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).void()) {
-                    (_, Scan::Match(())) => return word.done(input, value, bare_mark),
+                    (_, Scan::Match(())) => return self.done(input, bare_mark, Following::Need),
                     (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Err(Progress::Incomplete),
                     (opens, Scan::NoMatch) => word.has_open |= opens == Scan::Match(()),
                 }
                 word.has_mark = true;
             } else if is_ws(byte) {
                 if !word.open_ended || cx.strict || word.runs_into_call() {
-                    return word.done(input, value, bare_mark);
+                    return self.done(input, bare_mark, Following::Need);
                 }
                 let next = ahead.look(rest, last, cx.delimiters);
                 if next == Following::Need {
@@ -73,7 +72,7 @@ impl InWord {
                     || has_line_break(&rest[..token])
                     || word.ends_at(&cx, rest, next);
                 if ends {
-                    return word.done_ahead(input, value, bare_mark, next);
+                    return self.done(input, bare_mark, next);
                 }
                 // The whitespace and the token after it belong to the value.
                 input.report.repair(Repair::UnquotedSpaces);
@@ -103,7 +102,7 @@ impl InWord {
                     Some(_) => Scan::NoMatch,
                 };
                 if ends.decided()?.is_some() {
-                    let done = word.done(input, value, bare_mark)?;
+                    let done = self.done(input, bare_mark, Following::Need)?;
                     match next {
                         Some(Following::Trailing { length }) => trailing(input, length)?,
                         _ => comma(input)?,
@@ -116,6 +115,25 @@ impl InWord {
             word.filled = true;
             input.at = end + c.len_utf8();
         }
+    }
+
+    /// The value ends here. What follows it is in `next`, if that was seen.
+    fn done(&mut self, input: &mut Input<'_>, bare_mark: &mut bool, next: Following) -> NextState {
+        let InWord { value, word, .. } = self;
+        if !word.runs_into_call() && word.quotes.open().is_none() {
+            *bare_mark = word.has_mark;
+            return value.done(input, false, gap_ahead(word.open_ended, next));
+        }
+        let path = value.field.path();
+        let message = if word.runs_into_call() {
+            let close = &input.cx.delimiters.close;
+            format!(
+                "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
+            )
+        } else {
+            format!("{path}: a quote in the value is not closed. Put the whole value into quotes: {path}=\"…\"")
+        };
+        fail(ErrorKind::MalformedCall, message, bare_recovery(word.quotes))
     }
 }
 
@@ -141,69 +159,14 @@ fn separates(rest: &str, last: bool, cx: &Context<'_>) -> Option<bool> {
 }
 
 impl Bare {
-    pub(super) fn new(open_ended: bool) -> Self {
-        Bare {
-            filled: false,
-            open_ended,
-            joined: false,
-            has_open: false,
-            has_mark: false,
-            has_quote: false,
-            quotes: Alternation::START,
-        }
-    }
-
-    /// How to read the rest if the call fails here.
-    pub(super) fn recovery(self) -> Recovery {
-        self.quotes.open().map_or(Recovery::Bare { opens: false }, Recovery::in_quotes)
-    }
-
     /// It took in a token, and OPEN is in it.
     fn runs_into_call(self) -> bool {
         self.joined && self.has_open
     }
 
-    /// The value ends here.
-    fn done(self, input: &mut Input<'_>, value: &mut PairValue, bare_mark: &mut bool) -> NextState {
-        self.done_ahead(input, value, bare_mark, Following::Need)
-    }
-
-    /// The value ends here, and what follows was seen.
-    fn done_ahead(
-        self,
-        input: &mut Input<'_>,
-        value: &mut PairValue,
-        bare_mark: &mut bool,
-        next: Following,
-    ) -> NextState {
-        if !self.runs_into_call() && self.quotes.open().is_none() {
-            *bare_mark = self.has_mark;
-            return value.done(input, false, gap_ahead(self.open_ended, next));
-        }
-        let path = value.field.path();
-        let message = if self.runs_into_call() {
-            let close = &input.cx.delimiters.close;
-            format!(
-                "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
-            )
-        } else {
-            format!("{path}: a quote in the value is not closed. Put the whole value into quotes: {path}=\"…\"")
-        };
-        fail(ErrorKind::MalformedCall, message, self.recovery())
-    }
-
     /// Whether a pair follows that ends the value.
     fn ends_at(self, cx: &Context<'_>, rest: &str, next: Following) -> bool {
-        match next {
-            Following::Pair { at, length, direct } => {
-                (direct && !self.joined) || is_declared(cx.schema, &rest[at..at + length])
-            }
-            Following::Need
-            | Following::Close
-            | Following::End
-            | Following::Open { .. }
-            | Following::Trailing { .. }
-            | Following::Other => false,
-        }
+        matches!(next, Following::Pair { at, length, direct }
+            if (direct && !self.joined) || is_declared(cx.schema, &rest[at..at + length]))
     }
 }
