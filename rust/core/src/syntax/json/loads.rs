@@ -211,9 +211,9 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
         match self.lexer.next(self.text, &mut self.at, last, tokens) {
             JsonLexeme::Lax(what) => {
                 self.lax(self.at, what)?;
-                self.lexer.relax(true);
+                self.lexer.relaxed = true;
                 let lexeme = self.lexer.next(self.text, &mut self.at, last, tokens);
-                self.lexer.relax(false);
+                self.lexer.relaxed = false;
                 Ok(lexeme)
             }
             lexeme => Ok(lexeme),
@@ -428,7 +428,7 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
                 JsonLexeme::StringEnd if guess && self.goes_on(quote) => {
                     self.fault(self.at - 1, "a quote in a string must have a backslash before it")?;
                     content.to_mut().push(quote as char);
-                    self.lexer.reopen(quote);
+                    self.lexer.quote = Some(quote);
                 }
                 JsonLexeme::StringEnd => return Ok((content, true)),
                 JsonLexeme::Bad(what) => {
@@ -470,7 +470,7 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
             }
             match self.frames.last() {
                 // An unterminated string was reported where it begins.
-                _ if self.lexer.open_quote().is_some() => {}
+                _ if self.lexer.quote.is_some() => {}
                 Some(OpenValue::Array(_)) => {
                     self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?
                 }

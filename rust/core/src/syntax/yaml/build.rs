@@ -329,11 +329,11 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
             YamlLexeme::Need => return malformed(UNCLOSED),
             YamlLexeme::Lax(_) => return malformed("a backslash in double quotes must begin an escape"),
             YamlLexeme::End => return Ok(()),
-            lexeme => builder.lexeme(lexeme, lexer.place().1)?,
+            lexeme => builder.lexeme(lexeme, lexer.place.1)?,
         }
     };
     let tree = build().and_then(|()| builder.finish()).map_err(|fault| {
-        let (line, column) = lexer.place();
+        let (line, column) = lexer.place;
         Position { line: line + 1, column: column + 1 }.error(fault.to_string())
     })?;
     Ok(value(tree))
