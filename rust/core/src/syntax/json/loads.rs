@@ -280,7 +280,9 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
         if !missing && expect != Expect::Comma {
             return self.fault(at, "an extra comma");
         }
-        self.drop_key();
+        if let Some(OpenValue::Object { key, .. }) = self.frames.last_mut() {
+            *key = None;
+        }
         self.expect = self.after_comma();
         if missing { self.fault(at, NO_VALUE) } else { Ok(()) }
     }
@@ -371,12 +373,6 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
         }
         let hint = if self.exact { "" } else { "; remove one, or set duplicates to first or last" };
         self.fault(at, format!("the key occurs twice in one object{hint}"))
-    }
-
-    fn drop_key(&mut self) {
-        if let Some(OpenValue::Object { key, .. }) = self.frames.last_mut() {
-            *key = None;
-        }
     }
 
     fn word(&mut self, word: &'t str) -> Result<Value<'v>, Failed> {
