@@ -31,7 +31,7 @@ pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
             askers.entry(address(asked)).or_default().push(address(schema));
             open.push(asked);
         }
-        open.extend(parts(keywords, EVERY).map(|part| part.schema));
+        open.extend(parts(keywords, EVERY).iter().map(|part| part.schema));
     }
     let mut all: HashSet<usize> = found.iter().copied().collect();
     while let Some(asked) = found.pop() {
@@ -58,6 +58,9 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
 /// Schemas under conditions (`not`, `if`) are unchanged.
 pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
     let defaulted = defaulted(document);
+    if defaulted.is_empty() {
+        return None;
+    }
     let copy = changed(document.root, &outside(document), |own, copy| relax(own, copy, &defaulted));
     (copy != *document.root).then_some(copy)
 }
@@ -80,8 +83,8 @@ fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) {
     if kept.len() < all {
         copy["required"] = Value::Array(kept);
     }
-    for part in parts(keywords, EVERY).filter(|part| !matches!(part.keyword, "not" | "if")) {
-        if let Some(copy) = copy.pointer_mut(&part.pointer) {
+    for part in parts(keywords, EVERY).iter().filter(|part| !matches!(part.keyword, "not" | "if")) {
+        if let Some(copy) = part.in_copy(copy) {
             relax(part.schema, copy, defaulted);
         }
     }
@@ -103,7 +106,7 @@ pub fn modernised(schema: &Value) -> Value {
 /// `own`: the same schema before. `root`: the whole original schema, to find the keywords that references go through.
 fn modernise(own: &Value, copy: &mut Value, root: &Value) {
     for part in own.as_object().into_iter().flat_map(|keywords| parts(keywords, EVERY)) {
-        if let Some(copy) = copy.pointer_mut(&part.pointer) {
+        if let Some(copy) = part.in_copy(copy) {
             modernise(part.schema, copy, root);
         }
     }

@@ -244,7 +244,8 @@ impl<'s> GraphBuilder<'s> {
 
     /// The nodes of the schemas under some keywords.
     fn parts(&mut self, map: &'s Map<String, Value>, path: &str, keywords: Keywords) -> Vec<Id> {
-        parts(map, keywords).map(|part| self.node(part.schema, format!("{path}{}", part.pointer))).collect()
+        let parts = parts(map, keywords).into_iter();
+        parts.map(|part| self.node(part.schema, format!("{path}{}", part.pointer()))).collect()
     }
 }
 
