@@ -4,6 +4,7 @@
 //! all of the text since the last call.
 
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use std::sync::{Arc, LazyLock};
@@ -251,7 +252,7 @@ fn message(parts: &[Part]) -> String {
 }
 
 /// The laws of one protocol, each tried by itself.
-macro_rules! protocols {
+macro_rules! laws {
     ($($name:ident),*) => {
 const NAMES: &[&str] = &[$(stringify!($name)),*];
 
@@ -262,7 +263,7 @@ $(mod $name {
 use super::*;
 
 proptest! {
-    #![proptest_config(shared(12))]
+    #![proptest_config(shared(NAMES.len()))]
 
     #[test]
     fn an_opening_counts_outside_of_code_only(case in case(stringify!($name)), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
@@ -302,7 +303,8 @@ proptest! {
     };
 }
 
-protocols!(wire, hermes, gemma, xml, yaml, qwen3coder, auto, own, fenced, tilde, recover, delimiters);
+// More toolsets than the protocols': those of `toolset`.
+each_protocol!(laws, own, fenced, tilde, recover, delimiters);
 
 fn calls(tools: &Toolset, message: &str) -> usize {
     let items = parse(tools, message, None, false);

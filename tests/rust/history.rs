@@ -8,11 +8,10 @@ use proptest::sample::select;
 use serde_json::{Map, Value, json};
 use support::checks::written_is_read;
 use support::config;
+use support::every::with_auto;
 use support::text::{prose, soup};
 use support::toolsets::definition;
 use wirecall_core::{Options, Toolset};
-
-const PROTOCOLS: &[&str] = &["wire", "hermes", "gemma", "xml", "yaml", "qwen3coder", "auto"];
 
 /// What ends, opens, quotes or types something in one of the protocols.
 #[rustfmt::skip]
@@ -90,11 +89,12 @@ proptest! {
 
     #[test]
     fn any_arguments_are_written_and_read(
-        values in prop::collection::vec(arguments(), 1..3), around in prop::collection::vec(prose(), 3), at in 0..PROTOCOLS.len(),
+        values in prop::collection::vec(arguments(), 1..3), around in prop::collection::vec(prose(), 3),
+        protocol in select(with_auto().collect::<Vec<_>>()),
     ) {
         let schema = schema();
         let toolset = |strict| {
-            let options = Options { protocol: PROTOCOLS[at].into(), strict, ..Options::default() };
+            let options = Options { protocol: protocol.into(), strict, ..Options::default() };
             Toolset::new(vec![definition("note", &schema), definition("rm", &json!({"type": "object"}))], options)
                 .expect("the tools are fine")
         };

@@ -9,9 +9,12 @@ use serde_json::{Map, Value, json};
 use support::config;
 use support::reading::{Seen, calls, read};
 use support::toolsets::definition;
-use wirecall_core::{Options, Toolset};
+use wirecall_core::{Options, Toolset, protocols};
 
-const PROTOCOLS: &[&str] = &["yaml", "qwen3coder", "xml", "hermes", "gemma"];
+/// All whose calls are a document between markers; `wire` has a syntax of its own for members, and its own near misses.
+fn documents() -> impl Iterator<Item = &'static str> {
+    protocols().filter(|name| *name != "wire")
+}
 
 /// Members on lines, their values as flows.
 fn lines(value: &Value) -> String {
@@ -41,7 +44,7 @@ fn message(protocol: &str, fields: &[(&str, Value)]) -> String {
         ),
         "hermes" => format!("<tool_call>{call}</tool_call>"),
         "gemma" => format!("```tool_call{call}```"),
-        other => panic!("{other}"),
+        other => panic!("no message is written for {other}"),
     }
 }
 
@@ -70,10 +73,10 @@ fn outcome(protocol: &str, schema: &Value, fields: &[(&str, Value)], strict: boo
 
 fn same_everywhere(schema: &Value, fields: &[(&str, Value)]) -> Result<(), TestCaseError> {
     for strict in [false, true] {
-        let first = outcome(PROTOCOLS[0], schema, fields, strict);
-        for protocol in &PROTOCOLS[1..] {
+        let yaml = outcome("yaml", schema, fields, strict);
+        for protocol in documents() {
             let other = outcome(protocol, schema, fields, strict);
-            prop_assert_eq!(&other, &first, "{} and {}, strict: {}, of {:?}", protocol, PROTOCOLS[0], strict, fields);
+            prop_assert_eq!(&other, &yaml, "{} and yaml, strict: {}, of {:?}", protocol, strict, fields);
         }
     }
     Ok(())
@@ -155,6 +158,7 @@ proptest! {
         let fields = [("field", Value::from(object)), ("n", json!(1))];
         for strict in [false, true] {
             let yaml = outcome("yaml", &schema, &fields, strict);
+            // Between tags a value of a wrong type stays text.
             for protocol in ["hermes", "gemma"] {
                 let other = outcome(protocol, &schema, &fields, strict);
                 prop_assert_eq!(&other, &yaml, "{} and yaml, strict: {}, of {:?}", protocol, strict, fields);

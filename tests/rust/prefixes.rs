@@ -3,6 +3,7 @@
 //! Openings that the end leaves undecided are nested in each other, in quotes, comments, sections and fences, with calls inside.
 
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use std::sync::LazyLock;
@@ -11,6 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::{any_chunks, beginnings};
+use support::every::with_auto;
 use support::reading::{calls, read};
 use support::shared;
 use support::toolsets::{Setting, definition};
@@ -90,7 +92,7 @@ const KINDS: [(&str, bool, bool, CodeMode); 5] = [
 /// Alone, strict, and with the others, with code and without: of each protocol in turn.
 static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     let mut out = Vec::new();
-    for protocol in PROTOCOLS {
+    for protocol in with_auto() {
         for (kind, recover, strict, code) in KINDS {
             let (name, tools) = (format!("{protocol} {kind}"), toolset(protocol, recover, strict, code));
             out.push(Setting { tools, name });
@@ -100,7 +102,7 @@ static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
 });
 
 fn settings(protocol: &str) -> &'static [Setting] {
-    let at = PROTOCOLS.iter().position(|name| *name == protocol).expect("it is one of them");
+    let at = with_auto().position(|name| name == protocol).expect("it is one of them");
     &SETTINGS[at * KINDS.len()..][..KINDS.len()]
 }
 
@@ -110,17 +112,15 @@ fn message() -> impl Strategy<Value = String> {
 }
 
 /// The laws of one protocol, each tried by itself.
-macro_rules! protocols {
+macro_rules! laws {
     ($($protocol:ident),*) => {
-const PROTOCOLS: &[&str] = &[$(stringify!($protocol)),*];
-
 $(mod $protocol {
 use super::*;
 
 const PROTOCOL: &str = stringify!($protocol);
 
 proptest! {
-    #![proptest_config(shared(7))]
+    #![proptest_config(shared(with_auto().count()))]
 
     #[test]
     fn the_end_runs_no_call(
@@ -142,7 +142,7 @@ proptest! {
     };
 }
 
-protocols!(wire, hermes, gemma, xml, yaml, qwen3coder, auto);
+each_protocol!(laws);
 
 /// The end of a block that nothing has opened does not count as a part of a call that was complete without it.
 #[test]

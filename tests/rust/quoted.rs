@@ -7,6 +7,7 @@
 //! is the one exception, which the format's section 3 states.
 
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use std::ops::Range;
@@ -16,6 +17,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::per_character;
+use support::every::with_auto;
 use support::reading::{Seen, boundaries, pieces, read, read_chunks};
 use support::shared;
 use support::toolsets::definition;
@@ -165,7 +167,8 @@ fn openings(protocol: &str) -> Vec<&'static str> {
         "xml" => &[TAGS],
         "yaml" => &[TAGS, YAML],
         "qwen3coder" => &[FUNCTIONS],
-        _ => &[WIRE, HERMES, GEMMA, TAGS, YAML, FUNCTIONS],
+        "auto" => &[WIRE, HERMES, GEMMA, TAGS, YAML, FUNCTIONS],
+        other => panic!("no openings are listed for {other}"),
     };
     own.concat()
 }
@@ -316,7 +319,7 @@ fn holds(settings: &[Setting], case: &Case, cuts: &[Index]) -> Result<(), TestCa
 }
 
 /// The law of one protocol, tried by itself.
-macro_rules! protocols {
+macro_rules! laws {
     ($($protocol:ident),*) => {
         $(mod $protocol {
             use super::*;
@@ -324,7 +327,7 @@ macro_rules! protocols {
             static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| settings(stringify!($protocol)));
 
             proptest! {
-                #![proptest_config(shared(7))]
+                #![proptest_config(shared(with_auto().count()))]
 
                 #[test]
                 fn no_call_comes_from_quoted_text(
@@ -337,4 +340,4 @@ macro_rules! protocols {
     };
 }
 
-protocols!(wire, hermes, gemma, xml, yaml, qwen3coder, auto);
+each_protocol!(laws);

@@ -3,6 +3,10 @@
 //!
 //! Each is read whole, character by character, at every two-way split, in random pieces, and with text around it.
 
+#[allow(dead_code)]
+#[path = "support/every.rs"]
+mod every;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -338,29 +342,33 @@ fn read_all(protocol: &str) {
 
 /// Each test reads the vectors of all protocols, whose folders in `tests/vectors` have their names.
 mod every_protocol {
+    use wirecall_core::protocols;
+
+    use crate::every::every;
+
     #[test]
     fn reading() {
-        wirecall_core::protocols().for_each(super::read_all);
+        every(protocols(), super::read_all);
     }
 
     #[test]
     fn steps() {
-        wirecall_core::protocols().for_each(super::steps);
+        every(protocols(), super::steps);
     }
 
     #[test]
     fn encode() {
-        wirecall_core::protocols().for_each(super::encode);
+        every(protocols(), super::encode);
     }
 
     #[test]
     fn manual() {
-        wirecall_core::protocols().for_each(super::manual);
+        every(protocols(), super::manual);
     }
 
     #[test]
     fn results() {
-        wirecall_core::protocols().for_each(super::results);
+        every(protocols(), super::results);
     }
 }
 

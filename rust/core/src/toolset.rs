@@ -231,11 +231,8 @@ impl Toolset {
     /// The text with a backslash in everything that could be read as a mark. See section 10 of the format.
     pub fn neutralise(&self, text: &str) -> String {
         // It must not be read as a call in any of the protocols.
-        std::iter::once(self)
-            .chain(&*self.others)
-            .fold(text.to_owned(), |text, Toolset { tools, protocol, settings, .. }| {
-                protocol.neutralise(tools, settings, &text)
-            })
+        let neutral = |text: &str, by: &Toolset| by.protocol.neutralise(&by.tools, &by.settings, text);
+        self.others.iter().fold(neutral(text, self), |text, other| neutral(&text, other))
     }
 
     /// The keys of a tool's calls, as the encoder writes them.

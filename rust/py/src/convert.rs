@@ -33,35 +33,30 @@ pub fn encode<'py>(
             .map_err(|what| PyValueError::new_err(format!("the arguments are not valid JSON: {what}")))?;
         return tools.encode(name, &value).map(|text| PyString::new(py, &text)).map_err(refused);
     }
-    match mapping(arguments)? {
-        Some(dict) => {
-            let depth = Depth::of(depth).deeper()?;
-            // Most calls have few arguments: these stay where they are, on the stack.
-            let (mut pairs, mut members) = (SmallVec::<[_; 6]>::new(), SmallVec::<[Member<'_>; 6]>::new());
-            snapshot(&dict, &mut pairs)?;
-            for (name, item) in &pairs {
-                // The outermost keys and strings are not copied, and most arguments have no others.
-                let value = match item.cast::<PyString>() {
-                    Ok(string) => Value::String(Cow::Borrowed(text(string)?)),
-                    Err(_) => value(item, depth)?,
-                };
-                members.push((Cow::Borrowed(key(name)?), value));
-            }
-            let (mut kept, mut own) = (out.take(py), String::new());
-            let out = kept.as_deref_mut().unwrap_or(&mut own);
-            // A panic may have left what it wrote.
-            out.clear();
-            let written = tools.encode_members(name, &members, out).map(|()| PyString::new(py, out));
-            // Now, not before the next call: there may be none.
-            out.clear();
-            out.shrink_to(KEPT_BYTES);
-            written.map_err(refused)
-        }
-        None => {
-            let kind = arguments.get_type().qualname()?;
-            Err(PyTypeError::new_err(format!("the arguments must be a mapping or JSON text, not {kind}")))
-        }
+    let Some(dict) = mapping(arguments)? else {
+        return Err(errors::wrong_type("the arguments must be a mapping or JSON text", arguments));
+    };
+    let depth = Depth::of(depth).deeper()?;
+    // Most calls have few arguments: these stay where they are, on the stack.
+    let (mut pairs, mut members) = (SmallVec::<[_; 6]>::new(), SmallVec::<[Member<'_>; 6]>::new());
+    snapshot(&dict, &mut pairs)?;
+    for (name, item) in &pairs {
+        // The outermost keys and strings are not copied, and most arguments have no others.
+        let value = match item.cast::<PyString>() {
+            Ok(string) => Value::String(Cow::Borrowed(text(string)?)),
+            Err(_) => value(item, depth)?,
+        };
+        members.push((Cow::Borrowed(key(name)?), value));
     }
+    let (mut kept, mut own) = (out.take(py), String::new());
+    let out = kept.as_deref_mut().unwrap_or(&mut own);
+    // A panic may have left what it wrote.
+    out.clear();
+    let written = tools.encode_members(name, &members, out).map(|()| PyString::new(py, out));
+    // Now, not before the next call: there may be none.
+    out.clear();
+    out.shrink_to(KEPT_BYTES);
+    written.map_err(refused)
 }
 
 /// A mapping as a dict; `None` for anything else.
@@ -282,28 +277,20 @@ pub fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
 
 /// The JSON text of a call's arguments as a host's protocol has read them: a mapping, or JSON text of an object.
 pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
-    let value = match given.cast::<PyString>() {
-        Ok(json) => {
-            let json = text(json)?;
-            return match wirecall_core::parse_json(json, wirecall_core::RECURSION) {
-                Ok(Value::Object(_)) => Ok(json.to_owned()),
-                Ok(_) => Err(PyTypeError::new_err("the arguments returned by parse must be a JSON object")),
-                Err(what) => {
-                    Err(PyValueError::new_err(format!("the arguments returned by parse are not valid JSON: {what}")))
-                }
-            };
-        }
-        Err(_) => match mapping(given)? {
-            Some(dict) => object(&dict, Depth::of(wirecall_core::RECURSION))?,
-            None => {
-                let kind = given.get_type().qualname()?;
-                let message = format!("the arguments returned by parse must be a mapping or JSON text, not {kind}");
-                return Err(PyTypeError::new_err(message));
-            }
-        },
+    let said = "the arguments returned by parse";
+    if let Ok(json) = given.cast::<PyString>() {
+        let json = text(json)?;
+        return match wirecall_core::parse_json(json, wirecall_core::RECURSION) {
+            Ok(Value::Object(_)) => Ok(json.to_owned()),
+            Ok(_) => Err(PyTypeError::new_err(format!("{said} must be a JSON object"))),
+            Err(what) => Err(PyValueError::new_err(format!("{said} are not valid JSON: {what}"))),
+        };
+    }
+    let Some(dict) = mapping(given)? else {
+        return Err(errors::wrong_type(&format!("{said} must be a mapping or JSON text"), given));
     };
     let mut out = String::new();
-    value.write(&mut out);
+    object(&dict, Depth::of(wirecall_core::RECURSION))?.write(&mut out);
     Ok(out)
 }
 

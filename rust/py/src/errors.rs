@@ -1,6 +1,6 @@
 //! Core errors as Python exceptions. The model's mistakes are events, not exceptions; these are the caller's.
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -35,6 +35,12 @@ fn syntax_error(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, erro
     let class = class.import(py, "wirecall.errors", name);
     let raised = class.and_then(|class| class.call1((&*error.message, error.line, error.column)));
     raised.map_or_else(|other| other, PyErr::from_value)
+}
+
+/// What a value must be, and what it is.
+pub fn wrong_type(expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    let kind = given.get_type().qualname();
+    kind.map_or_else(|error| error, |kind| PyTypeError::new_err(format!("{expected}, not {kind}")))
 }
 
 pub fn encode_error(error: &EncodeError) -> PyErr {

@@ -18,17 +18,14 @@ pub struct Text {
 }
 
 /// A call has begun, and its tool is known. Exactly one `CallEnd` or `CallError` with this id follows.
-#[pyclass(frozen, eq, hash, module = "wirecall")]
+#[pyclass(frozen, eq, hash, get_all, new = "from_fields", module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CallStart {
     /// The number of this call among the started calls of the message, from 0.
-    #[pyo3(get)]
     pub index: usize,
     /// `call_` and 24 random letters and digits, or the return value of `ids`.
-    #[pyo3(get)]
     pub id: String,
     /// The tool's name, as declared.
-    #[pyo3(get)]
     pub name: String,
 }
 
@@ -76,60 +73,46 @@ pub enum Id {
 /// A call that was rejected, or a forged result (section 6 of docs/wire-format.md).
 ///
 /// `Toolset.encode_result` writes it as an answer to the model.
-#[pyclass(frozen, eq, hash, module = "wirecall")]
+#[pyclass(frozen, eq, hash, get_all, module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CallError {
     /// The index of the call's start; None if none was reported.
-    #[pyo3(get)]
     pub index: Option<usize>,
     /// The id of the call's start; None if none was reported.
-    #[pyo3(get)]
     pub id: Option<String>,
     /// The tool's name; None if it is unknown.
-    #[pyo3(get)]
     pub name: Option<String>,
     /// A kind in section 6; in strict mode also the name of a repair.
-    #[pyo3(get)]
     pub kind: String,
     /// The text for the model: the sentence, followed by the example.
-    #[pyo3(get)]
     pub message: String,
     /// The source from `start` to `end`, shortened only if it exceeds the limit of a call.
-    #[pyo3(get)]
     pub raw: String,
     /// Offset of OPEN or of the forged tag, in characters of the message.
-    #[pyo3(get)]
     pub start: usize,
     /// Offset after the text of the error, in characters of the message.
-    #[pyo3(get)]
     pub end: usize,
     /// What is wrong.
-    #[pyo3(get)]
     pub sentence: String,
     /// A correct call as `encode` writes it: of this tool, or of the most similar one if it is unknown.
     ///
     /// None if no example would help, or if none can be made.
-    #[pyo3(get)]
     pub example: Option<String>,
     /// The arguments as compact JSON text, if the call was parsed completely, up to its closing tag.
     ///
     /// Only for `invalid_arguments`, and for `coerced` and `key_style` in strict mode.
-    #[pyo3(get)]
     pub arguments: Option<String>,
 }
 
 /// One violation of the schema in a call's arguments (section 4 of docs/wire-format.md).
-#[pyclass(frozen, eq, hash, module = "wirecall", from_py_object)]
+#[pyclass(frozen, eq, hash, get_all, new = "from_fields", module = "wirecall", from_py_object)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// `wrong_type`, `not_in_enum`, `missing_required`, `unknown_field` or `schema`.
-    #[pyo3(get)]
     pub kind: String,
     /// The field, written as a key: `profile.address.city`, `items[0].sku`; empty for the whole object.
-    #[pyo3(get)]
     pub field: String,
     /// A sentence for the model.
-    #[pyo3(get)]
     pub message: String,
 }
 
@@ -232,11 +215,6 @@ event! {
 
 event! {
     CallStart: matched("index", "id", "name"), named("call_start");
-
-    #[new]
-    fn new(index: usize, id: String, name: String) -> Self {
-        CallStart { index, id, name }
-    }
 }
 
 event! {
@@ -359,11 +337,6 @@ event! {
 
 event! {
     Problem: matched("kind", "field", "message"), named();
-
-    #[new]
-    fn new(kind: String, field: String, message: String) -> Self {
-        Problem { kind, field, message }
-    }
 }
 
 impl CallEnd {

@@ -87,11 +87,8 @@ fn python<'py>(py: Python<'py>, value: &Value<'_>) -> PyResult<Bound<'py, PyAny>
         Value::Number(text) => number(py, text)?,
         Value::String(text) => PyString::new(py, text).into_any(),
         Value::Array(items) => {
-            let list = PyList::empty(py);
-            for item in items {
-                list.append(python(py, item)?)?;
-            }
-            list.into_any()
+            let items = items.iter().map(|item| python(py, item)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, items)?.into_any()
         }
         Value::Object(members) => {
             let dict = PyDict::new(py);

@@ -117,13 +117,8 @@ struct Events<'a, 'py> {
 
 impl<'py> Events<'_, 'py> {
     fn add(&mut self, event: core::Event<'_>) {
-        if self.error.is_some() {
-            return;
-        }
-        match self.make(event) {
-            Ok(Some(event)) => self.list.push(event),
-            Ok(None) => {}
-            Err(error) => self.error = Some(error),
+        if self.error.is_none() {
+            self.error = self.make(event).err();
         }
     }
 
@@ -135,25 +130,20 @@ impl<'py> Events<'_, 'py> {
         }
     }
 
-    fn part(&mut self, part: Part) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn part(&mut self, part: Part) -> PyResult<()> {
         if self.first.is_none() && self.list.is_empty() {
             self.first = Some(part);
-            return Ok(None);
+        } else {
+            self.list.push(part.into_event(self.py)?);
         }
-        part.into_event(self.py).map(Some)
+        Ok(())
     }
 
-    fn make(&mut self, event: core::Event<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn make(&mut self, event: core::Event<'_>) -> PyResult<()> {
         let py = self.py;
         let event = match event {
-            core::Event::Text(text) => {
-                let part = Part::Text(self.string(text));
-                return self.part(part);
-            }
-            core::Event::ArgumentsDelta { index, delta } => {
-                let part = Part::Delta(index, self.string(delta));
-                return self.part(part);
-            }
+            core::Event::Text(text) => return self.part(Part::Text(self.string(text))),
+            core::Event::ArgumentsDelta { index, delta } => return self.part(Part::Delta(index, self.string(delta))),
             core::Event::CallStart { index, name } => {
                 *self.id = match self.given_ids {
                     Some(given) => given_id(given.bind(py))?,
@@ -171,7 +161,8 @@ impl<'py> Events<'_, 'py> {
                 CallError::bound(py, *error, id)?
             }
         };
-        Ok(Some(event))
+        self.list.push(event);
+        Ok(())
     }
 }
 

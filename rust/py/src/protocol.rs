@@ -9,7 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple, PyType};
 use wirecall_core as core;
 
-use crate::convert;
+use crate::{convert, errors};
 
 thread_local! {
     /// The first exception of a host's method since they were last asked for.
@@ -25,8 +25,7 @@ pub fn raised() -> PyResult<()> {
 pub fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if !protocol.is_instance(CLASS.import(protocol.py(), "wirecall._tools.protocol", "Protocol")?)? {
-        let kind = protocol.get_type().qualname()?;
-        return Err(PyTypeError::new_err(format!("protocol must be a str or a wirecall.Protocol, not {kind}")));
+        return Err(errors::wrong_type("protocol must be a str or a wirecall.Protocol", protocol));
     }
     if !protocol.hasattr("body")? {
         let kind = protocol.get_type().qualname()?;
@@ -73,10 +72,7 @@ impl Host {
 fn written(given: &Bound<'_, PyAny>, method: &str) -> PyResult<String> {
     match given.cast::<PyString>() {
         Ok(text) => Ok(convert::clean(text)?.into_owned()),
-        Err(_) => {
-            let kind = given.get_type().qualname()?;
-            Err(PyTypeError::new_err(format!("{method} must return a str, not {kind}")))
-        }
+        Err(_) => Err(errors::wrong_type(&format!("{method} must return a str"), given)),
     }
 }
 

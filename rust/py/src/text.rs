@@ -66,6 +66,7 @@ impl std::fmt::Debug for LazyText {
 }
 
 /// What an event holds. Only the recycler may replace it, while it has the only reference to the event.
+#[derive(Debug)]
 pub struct Slot<T>(UnsafeCell<T>);
 
 // SAFETY: it is only read through shared references, except in `replace`, whose caller has the only reference.
@@ -89,11 +90,5 @@ impl<T> Slot<T> {
     pub unsafe fn replace(&self, value: T) -> T {
         // SAFETY: the caller's promise.
         unsafe { std::mem::replace(&mut *self.0.get(), value) }
-    }
-}
-
-impl<T> std::fmt::Debug for Slot<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Slot")
     }
 }

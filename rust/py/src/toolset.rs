@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
-use wirecall_core as core;
+use wirecall_core::{self as core, Descriptions, Fallback};
 
 use crate::events::CallError;
 use crate::exclusive::Exclusive;
@@ -105,8 +105,7 @@ fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> P
         };
         // In Python, a bool is an int, but True is never meant as a limit.
         if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
-            let kind = value.get_type().qualname()?;
-            return Err(PyTypeError::new_err(format!("the limit {name} must be an int, not {kind}")));
+            return Err(errors::wrong_type(&format!("the limit {name} must be an int"), &value));
         }
         *place =
             value.extract::<usize>().ok().filter(|value| *value > 0).ok_or_else(|| {
@@ -157,32 +156,18 @@ impl Toolset {
             Err(_) => (String::new(), Some(protocol::custom(protocol)?)),
         };
         let is_custom = custom.is_some();
+        let fallbacks = [("complex", Fallback::Complex), ("error", Fallback::Error), ("force", Fallback::Force)];
+        let shown = [("full", Descriptions::Full), ("tools", Descriptions::Tools), ("none", Descriptions::None)];
         let options = core::Options {
             protocol: named,
             custom,
             recover,
             syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
-            fallback: one_of(
-                "fallback_to_json",
-                fallback_to_json,
-                &[
-                    ("complex", core::Fallback::Complex),
-                    ("error", core::Fallback::Error),
-                    ("force", core::Fallback::Force),
-                ],
-            )?,
+            fallback: one_of("fallback_to_json", fallback_to_json, &fallbacks)?,
             strict,
             validate: one_of("validate", validate, &[("report", false), ("error", true)])?,
             code: one_of("code", code, &[("call", core::CodeMode::Call), ("text", core::CodeMode::Text)])?,
-            descriptions: one_of(
-                "descriptions",
-                descriptions,
-                &[
-                    ("full", core::Descriptions::Full),
-                    ("tools", core::Descriptions::Tools),
-                    ("none", core::Descriptions::None),
-                ],
-            )?,
+            descriptions: one_of("descriptions", descriptions, &shown)?,
             constraints,
             delimiters,
             reasoning,

@@ -10,6 +10,7 @@ use serde_json::json;
 use wirecall_core::{CodeMode, Definition, Options, Toolset, Value};
 
 use super::counting::{KIB, read, schema};
+use super::every::{every, with_auto};
 
 /// Special characters, the openings and endings of every format, halves of them, and names of tools and fields.
 #[rustfmt::skip]
@@ -155,15 +156,7 @@ fn check(protocol: &str) {
     assert!(slow.is_empty(), "eight times the text takes\n{}", slow.join("\n"));
 }
 
-macro_rules! protocols {
-    ($($name:ident),*) => {
-        $(
-            #[test]
-            fn $name() {
-                check(stringify!($name));
-            }
-        )*
-    };
+#[test]
+fn cost_grows_with_the_message() {
+    every(with_auto(), check);
 }
-
-protocols!(wire, hermes, gemma, xml, yaml, qwen3coder, auto);

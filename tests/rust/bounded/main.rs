@@ -3,6 +3,8 @@
 //! What a reading allocates in total is counted. Only `linear` and some schemas read a clock: scanning again allocates nothing.
 
 mod counting;
+#[path = "../support/every.rs"]
+mod every;
 mod hermes;
 mod linear;
 mod qwen3coder;

@@ -1,6 +1,8 @@
 //! What the laws share: how many cases, toolsets, messages, schemas with their values, and one reading of a message.
 
 pub mod checks;
+#[macro_use]
+pub mod every;
 pub mod messages;
 pub mod reading;
 pub mod schemas;
@@ -22,10 +24,10 @@ pub fn config() -> Config {
 
 /// For a law that is tried in so many protocols, each by itself: they share the cases, unless `WIRECALL_LAW_EACH` says how
 /// many each of them gets.
-pub fn shared(protocols: u32) -> Config {
-    let cases = number("WIRECALL_LAW_CASES").unwrap_or(10_000_u32).div_ceil(protocols);
+pub fn shared(protocols: usize) -> Config {
+    let cases = number("WIRECALL_LAW_CASES").unwrap_or(10_000_usize).div_ceil(protocols);
     Config {
-        cases: number("WIRECALL_LAW_EACH").unwrap_or(cases),
+        cases: number("WIRECALL_LAW_EACH").unwrap_or(u32::try_from(cases).expect("fewer than 2^32 cases")),
         rng_seed: RngSeed::Fixed(number("WIRECALL_LAW_SEED").unwrap_or(0)),
         failure_persistence: None,
         max_shrink_iters: 20_000,

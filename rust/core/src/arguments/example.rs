@@ -119,7 +119,7 @@ impl Example<'_> {
             _ => 1,
         };
         let count = sample.map_or(usual, |sample| sample.items(usual));
-        let unique = sample.is_some_and(Sample::unique);
+        let unique = sample.is_some_and(|sample| sample.unique);
         let mut items: Vec<String> = Vec::new();
         for at in 0..count {
             let item = schema.item(id, at);

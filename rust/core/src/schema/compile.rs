@@ -182,21 +182,14 @@ impl<'s> Compiler<'_, 's> {
             node.choices.extend(choices.into_iter().flatten().filter(|choice| seen.insert(choice.clone())));
         }
         // If an alternative is a literal array or object, typing the members of others could change that literal.
-        let literal = |bracket: u8| node.literals(bracket).next().is_some();
-        if literal(b'{') {
-            objects.clear();
+        if !objects.is_empty() && node.literals(b'{').next().is_none() {
+            node.object = Some(self.object(&objects)?);
         }
-        if literal(b'[') {
-            arrays.clear();
+        if !arrays.is_empty() && node.literals(b'[').next().is_none() {
+            node.array = Some(self.array(&arrays)?);
         }
         if unknown {
             node.choices.clear();
-        }
-        if !objects.is_empty() {
-            node.object = Some(self.object(&objects)?);
-        }
-        if !arrays.is_empty() {
-            node.array = Some(self.array(&arrays)?);
         }
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| schema.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
@@ -262,19 +255,12 @@ impl<'s> Compiler<'_, 's> {
     }
 
     fn additional(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Additional, SchemaFault> {
-        let mut open: Vec<Alternative<'s>> = Vec::new();
-        let mut closed = 0;
-        for alternative in alternatives {
-            match open_members(alternative) {
-                None => closed += 1,
-                Some(said) if said.is_empty() => return Ok(Additional::Unsaid),
-                Some(said) => open.push(said),
-            }
-        }
-        if closed == alternatives.len() {
+        let open: Vec<Alternative<'s>> =
+            alternatives.iter().filter_map(|alternative| open_members(alternative)).collect();
+        if open.is_empty() {
             return Ok(Additional::Closed);
         }
-        if open.is_empty() {
+        if open.iter().any(Vec::is_empty) {
             return Ok(Additional::Unsaid);
         }
         Ok(Additional::Open(self.node_for(open)?))
@@ -352,10 +338,7 @@ fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
             if keywords.get("nullable") == Some(&Value::Bool(true)) && !said.contains(&Choice::Null) {
                 said.push(Choice::Null);
             }
-            kinds = Some(match kinds {
-                None => said,
-                Some(before) => meet(&before, &said),
-            });
+            kinds = kinds.map(|before| meet(&before, &said)).or(Some(said));
         }
         let listed: Option<Vec<&Value>> = match (keywords.get("const"), keywords.get("enum")) {
             (Some(only), _) => Some(vec![only]),
@@ -363,10 +346,7 @@ fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
             _ => None,
         };
         if let Some(listed) = listed {
-            literals = Some(match literals {
-                None => listed,
-                Some(before) => common(before, &listed),
-            });
+            literals = literals.map(|before| common(before, &listed)).or(Some(listed));
         }
     }
     if let Some(literals) = literals {

@@ -64,16 +64,12 @@ impl Node {
 impl Sample {
     /// The range of a number.
     fn range(&self) -> Option<String> {
-        let low = match (self.least, self.above) {
-            (Some(least), Some(above)) if least > above => Some((least, ">=")),
-            (_, Some(above)) => Some((above, ">")),
-            (least, None) => least.map(|least| (least, ">=")),
-        };
-        let high = match (self.most, self.below) {
-            (Some(most), Some(below)) if most < below => Some((most, "<=")),
-            (_, Some(below)) => Some((below, "<")),
-            (most, None) => most.map(|most| (most, "<=")),
-        };
+        // Of two bounds the stricter one counts; of equal ones, the exclusive one.
+        let given = |(bound, sign): (Option<f64>, &'static str)| Some((bound?, sign));
+        let low = [(self.least, ">="), (self.above, ">")].into_iter().filter_map(given);
+        let low = low.reduce(|least, above| if least.0 > above.0 { least } else { above });
+        let high = [(self.most, "<="), (self.below, "<")].into_iter().filter_map(given);
+        let high = high.reduce(|most, below| if most.0 < below.0 { most } else { below });
         let low = low.filter(|(bound, _)| *bound > -UNBOUNDED);
         let high = high.filter(|(bound, _)| *bound < UNBOUNDED);
         match (low, high) {

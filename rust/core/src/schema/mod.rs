@@ -107,6 +107,12 @@ pub enum Additional {
     Closed,
 }
 
+impl Additional {
+    fn open(self) -> Option<NodeId> {
+        if let Additional::Open(node) = self { Some(node) } else { None }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Array {
     pub prefix: Vec<NodeId>,
@@ -143,19 +149,12 @@ impl ObjectType {
     /// The type of an exact key: from `properties`, then `patternProperties`, then `additionalProperties`. `None`: the
     /// key is not allowed.
     pub fn member(&self, key: &str) -> Option<NodeId> {
-        if let Some(node) = self.properties.get(key) {
-            return Some(*node);
-        }
-        if let Some((_, node)) =
-            self.patterns.iter().find(|(pattern, _)| pattern.as_ref().is_none_or(|regex| regex.is_match(key)))
-        {
-            return Some(*node);
-        }
-        match self.additional {
+        let fits = |(pattern, _): &&(Option<Regex>, NodeId)| pattern.as_ref().is_none_or(|regex| regex.is_match(key));
+        let named = self.properties.get(key).or_else(|| Some(&self.patterns.iter().find(fits)?.1)).copied();
+        named.or(match self.additional {
             Additional::Unsaid => Some(UNKNOWN),
-            Additional::Open(node) => Some(node),
-            Additional::Closed => None,
-        }
+            additional => additional.open(),
+        })
     }
 
     /// The only declared key that differs just in case, `_` and `-`.
@@ -184,11 +183,6 @@ impl ObjectType {
 }
 
 impl Array {
-    /// Whether the schema says anything about it.
-    fn is_described(&self) -> bool {
-        self.items.is_some() || !self.prefix.is_empty()
-    }
-
     pub fn item(&self, at: usize) -> NodeId {
         self.prefix.get(at).copied().or(self.items).unwrap_or(UNKNOWN)
     }
@@ -318,7 +312,7 @@ impl Schema {
     pub fn hint(&self, id: NodeId) -> Option<Choice> {
         let node = self.node(id);
         let object = node.object.as_ref().is_some_and(ObjectType::is_described);
-        let array = node.array.as_ref().is_some_and(Array::is_described);
+        let array = node.array.as_ref().is_some_and(|array| array.items.is_some() || !array.prefix.is_empty());
         match (object, array) {
             (true, false) if node.is_unknown() && !node.union => Some(Choice::Object),
             (false, true) if node.is_unknown() && !node.union => Some(Choice::Array),
@@ -347,12 +341,8 @@ impl Schema {
         while let Some(id) = open.pop() {
             let node = self.node(id);
             let object = node.object.iter().flat_map(|object| {
-                let additional = match object.additional {
-                    Additional::Open(node) => Some(node),
-                    Additional::Unsaid | Additional::Closed => None,
-                };
                 let named = object.properties.iter().map(|(_, id)| *id);
-                named.chain(object.patterns.iter().map(|(_, id)| *id)).chain(additional)
+                named.chain(object.patterns.iter().map(|(_, id)| *id)).chain(object.additional.open())
             });
             let array = node.array.iter().flat_map(|array| array.prefix.iter().copied().chain(array.items));
             for child in object.chain(array) {

@@ -31,29 +31,64 @@ pub const EVERY: Keywords = [ONE, LIST, NAMED];
 /// A schema directly inside another.
 pub struct Subschema<'s> {
     pub keyword: &'static str,
-    /// The JSON pointer from the outer schema.
-    pub pointer: String,
+    place: Place<'s>,
     pub schema: &'s Value,
+    /// The kind of its keyword, and the position among those.
+    order: (usize, usize),
 }
 
-/// The schemas under these keywords.
-pub fn parts(schema: &Map<String, Value>, [one, list, named]: Keywords) -> impl Iterator<Item = Subschema<'_>> {
-    let one = one.iter().filter_map(|keyword| {
-        let value = schema.get(*keyword).filter(|value| !value.is_array())?;
-        Some(Subschema { keyword, pointer: format!("/{keyword}"), schema: value })
-    });
-    let list = list.iter().flat_map(|keyword| {
-        let items = schema.get(*keyword).and_then(Value::as_array).into_iter().flatten();
-        items.enumerate().map(move |(at, schema)| Subschema { keyword, pointer: format!("/{keyword}/{at}"), schema })
-    });
-    let named = named.iter().flat_map(|keyword| {
-        let members = schema.get(*keyword).and_then(Value::as_object).into_iter().flatten();
-        // Dependencies are schemas or, in older drafts, lists of names.
-        let schemas = members.filter(|(_, part)| *keyword != "dependencies" || !part.is_array());
-        let pointer = move |name: &str| format!("/{keyword}/{}", pointer_step(name));
-        schemas.map(move |(name, schema)| Subschema { keyword, pointer: pointer(name), schema })
-    });
-    one.chain(list).chain(named)
+/// Where a schema is in the value of its keyword.
+enum Place<'s> {
+    Whole,
+    Item(usize),
+    Member(&'s str),
+}
+
+impl Subschema<'_> {
+    /// The JSON pointer from the outer schema.
+    pub fn pointer(&self) -> String {
+        match self.place {
+            Place::Whole => format!("/{}", self.keyword),
+            Place::Item(at) => format!("/{}/{at}", self.keyword),
+            Place::Member(name) => format!("/{}/{}", self.keyword, pointer_step(name)),
+        }
+    }
+
+    /// The schema at this place in a copy of the outer schema.
+    pub fn in_copy<'c>(&self, copy: &'c mut Value) -> Option<&'c mut Value> {
+        let value = copy.get_mut(self.keyword)?;
+        match self.place {
+            Place::Whole => Some(value),
+            Place::Item(at) => value.get_mut(at),
+            Place::Member(name) => value.get_mut(name),
+        }
+    }
+}
+
+/// The schemas under these keywords, in the order of the keywords.
+pub fn parts(schema: &Map<String, Value>, keywords: Keywords) -> Vec<Subschema<'_>> {
+    let mut out = Vec::new();
+    // Schemas have few keywords, so these are looked for in the lists: the other way round, each would cost a hash.
+    for (name, value) in schema {
+        let fits = [!value.is_array(), value.is_array(), value.is_object()];
+        let find = |kind: usize| Some((kind, keywords[kind].iter().position(|keyword| keyword == name)?));
+        let Some(order) = (0..3).filter(|kind| fits[*kind]).find_map(find) else { continue };
+        let keyword = keywords[order.0][order.1];
+        let part = |place, schema| Subschema { keyword, place, schema, order };
+        match value {
+            Value::Array(items) => {
+                out.extend(items.iter().enumerate().map(|(at, schema)| part(Place::Item(at), schema)));
+            }
+            // Dependencies are schemas or, in older drafts, lists of names.
+            Value::Object(members) if order.0 == 2 => {
+                let schemas = members.iter().filter(|(_, schema)| keyword != "dependencies" || !schema.is_array());
+                out.extend(schemas.map(|(name, schema)| part(Place::Member(name), schema)));
+            }
+            schema => out.push(part(Place::Whole, schema)),
+        }
+    }
+    out.sort_by_key(|part| part.order);
+    out
 }
 
 /// A name as a step of a JSON pointer.

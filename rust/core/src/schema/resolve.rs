@@ -107,7 +107,7 @@ impl<'s> SchemaDocument<'s> {
         }
         for part in parts(map, EVERY) {
             let length = path.len();
-            path.push_str(&part.pointer);
+            path.push_str(&part.pointer());
             self.check(part.schema, path)?;
             path.truncate(length);
         }

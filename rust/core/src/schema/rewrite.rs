@@ -31,7 +31,7 @@ pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
             askers.entry(address(asked)).or_default().push(address(schema));
             open.push(asked);
         }
-        open.extend(parts(keywords, EVERY).map(|part| part.schema));
+        open.extend(parts(keywords, EVERY).iter().map(|part| part.schema));
     }
     let mut all: HashSet<usize> = found.iter().copied().collect();
     while let Some(asked) = found.pop() {
@@ -58,13 +58,22 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
 /// Schemas under conditions (`not`, `if`) are unchanged.
 pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
     let defaulted = defaulted(document);
-    let mut copy = document.root.clone();
-    for place in outside(document).iter().map(String::as_str).chain([""]) {
-        if let (Some(own), Some(copy)) = (document.root.pointer(place), copy.pointer_mut(place)) {
-            relax(own, copy, &defaulted);
+    if defaulted.is_empty() {
+        return None;
+    }
+    let copy = changed(document.root, &outside(document), |own, copy| relax(own, copy, &defaulted));
+    (copy != *document.root).then_some(copy)
+}
+
+/// A copy of the schema, in which the schemas at these places and the root were changed. The change sees the original.
+fn changed(root: &Value, places: &[String], change: impl Fn(&Value, &mut Value)) -> Value {
+    let mut copy = root.clone();
+    for place in places.iter().map(String::as_str).chain([""]) {
+        if let (Some(own), Some(copy)) = (root.pointer(place), copy.pointer_mut(place)) {
+            change(own, copy);
         }
     }
-    (copy != *document.root).then_some(copy)
+    copy
 }
 
 fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) {
@@ -74,8 +83,8 @@ fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) {
     if kept.len() < all {
         copy["required"] = Value::Array(kept);
     }
-    for part in parts(keywords, EVERY).filter(|part| !matches!(part.keyword, "not" | "if")) {
-        if let Some(copy) = copy.pointer_mut(&part.pointer) {
+    for part in parts(keywords, EVERY).iter().filter(|part| !matches!(part.keyword, "not" | "if")) {
+        if let Some(copy) = part.in_copy(copy) {
             relax(part.schema, copy, defaulted);
         }
     }
@@ -86,24 +95,18 @@ const OLD_DRAFTS: &[&str] = &["draft-03", "draft-04", "draft-05", "draft-06", "d
 
 /// The schema in the form of the newest draft. If it names an older draft, it is unchanged.
 pub fn modernised(schema: &Value) -> Value {
-    let mut out = schema.clone();
     let old = |draft: &str| OLD_DRAFTS.iter().any(|old| draft.contains(old));
     if schema.get("$schema").and_then(Value::as_str).is_some_and(old) {
-        return out;
+        return schema.clone();
     }
     let places = SchemaDocument::new(schema).map_or(Vec::new(), |document| outside(&document));
-    for place in places.iter().map(String::as_str).chain([""]) {
-        if let (Some(own), Some(copy)) = (schema.pointer(place), out.pointer_mut(place)) {
-            modernise(own, copy, schema);
-        }
-    }
-    out
+    changed(schema, &places, |own, copy| modernise(own, copy, schema))
 }
 
 /// `own`: the same schema before. `root`: the whole original schema, to find the keywords that references go through.
 fn modernise(own: &Value, copy: &mut Value, root: &Value) {
     for part in own.as_object().into_iter().flat_map(|keywords| parts(keywords, EVERY)) {
-        if let Some(copy) = copy.pointer_mut(&part.pointer) {
+        if let Some(copy) = part.in_copy(copy) {
             modernise(part.schema, copy, root);
         }
     }

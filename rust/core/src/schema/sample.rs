@@ -26,7 +26,8 @@ pub struct Sample {
     pub(super) format: Option<String>,
     pub(super) min_items: usize,
     pub(super) max_items: Option<usize>,
-    pub(super) unique: bool,
+    /// The items of a list must differ.
+    pub unique: bool,
     /// The constraints apply to every value except null, not only to one of several alternatives.
     pub(super) sole: bool,
 }
@@ -90,11 +91,6 @@ impl Sample {
     /// The number of items of a list: `usual`, if the bounds allow it.
     pub fn items(&self, usual: usize) -> usize {
         usual.max(self.min_items.min(MADE_LENGTH)).min(self.max_items.unwrap_or(usize::MAX))
-    }
-
-    /// Whether the items of a list must differ.
-    pub fn unique(&self) -> bool {
-        self.unique
     }
 
     /// A number: `usual`, if the bounds allow it. Each `nth` gives another number, if there are enough.

@@ -133,9 +133,8 @@ impl SignatureWriter<'_> {
         let open = match &self.schema.node(root).object {
             None => Some(UNKNOWN),
             Some(object) => match object.additional {
-                Additional::Open(node) => Some(node),
                 Additional::Unsaid if !object.patterns.is_empty() => Some(UNKNOWN),
-                Additional::Unsaid | Additional::Closed => None,
+                additional => additional.open(),
             },
         };
         if let Some(node) = open {

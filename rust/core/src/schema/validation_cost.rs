@@ -146,25 +146,23 @@ fn one_resource(root: &Value) -> Result<(), SchemaFault> {
     let mut anchors = HashMap::new();
     let mut open = vec![(root, String::new())];
     while let Some((value, path)) = open.pop() {
-        if let Value::Object(map) = value {
-            let base = |keyword: &str| map.get(keyword).is_some_and(Value::is_string);
-            for keyword in ["$id", "id"] {
-                if !path.is_empty() && base(keyword) && (keyword == "$id" || old) {
-                    return Err((
-                        format!("{path}/{keyword}"),
-                        "only the root of the schema may have one if calls are validated".into(),
-                    ));
-                }
-            }
-            for keyword in ["$anchor", "$dynamicAnchor"] {
-                let name = map.get(keyword).and_then(Value::as_str);
-                if name.is_some_and(|name| anchors.insert(name, ()).is_some()) {
-                    return Err((format!("{path}/{keyword}"), "two anchors have this name".into()));
-                }
-            }
-        }
         match value {
             Value::Object(map) => {
+                let base = |keyword: &str| map.get(keyword).is_some_and(Value::is_string);
+                for keyword in ["$id", "id"] {
+                    if !path.is_empty() && base(keyword) && (keyword == "$id" || old) {
+                        return Err((
+                            format!("{path}/{keyword}"),
+                            "only the root of the schema may have one if calls are validated".into(),
+                        ));
+                    }
+                }
+                for keyword in ["$anchor", "$dynamicAnchor"] {
+                    let name = map.get(keyword).and_then(Value::as_str);
+                    if name.is_some_and(|name| anchors.insert(name, ()).is_some()) {
+                        return Err((format!("{path}/{keyword}"), "two anchors have this name".into()));
+                    }
+                }
                 open.extend(map.iter().map(|(name, value)| (value, format!("{path}/{}", pointer_step(name)))))
             }
             Value::Array(list) => {
@@ -246,7 +244,8 @@ impl<'s> GraphBuilder<'s> {
 
     /// The nodes of the schemas under some keywords.
     fn parts(&mut self, map: &'s Map<String, Value>, path: &str, keywords: Keywords) -> Vec<Id> {
-        parts(map, keywords).map(|part| self.node(part.schema, format!("{path}{}", part.pointer))).collect()
+        let parts = parts(map, keywords).into_iter();
+        parts.map(|part| self.node(part.schema, format!("{path}{}", part.pointer()))).collect()
     }
 }
 

@@ -105,14 +105,14 @@ impl Object {
 
     /// The quote of the string that is open.
     pub fn open_quote(&self) -> Option<u8> {
-        self.lexer.open_quote()
+        self.lexer.quote
     }
 
     /// The fast path: consumes a text that lies entirely inside a string that is passed on. Returns whether its JSON is the
     /// same text. `None`: the text could end the string, and nothing was consumed.
     #[inline]
     pub fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
-        let quote = self.lexer.open_quote()?;
+        let quote = self.lexer.quote?;
         let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
         let plain = !kept && self.text == StringUse::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
         plain.then(|| {
@@ -154,7 +154,7 @@ impl Object {
         let Input { cx, window, .. } = *input;
         while self.expect != Expect::Nothing {
             let place = self.expect.tokens();
-            let quote = self.lexer.open_quote();
+            let quote = self.lexer.quote;
             if place != TokenSet::Punctuation && quote.is_none() && !self.lexer.in_comment() {
                 input.at = ws_run(window, input.at);
                 if self.plain(input)? {
@@ -177,7 +177,7 @@ impl Object {
                         }
                         None => {
                             input.at = before;
-                            self.lexer.reopen(quote);
+                            self.lexer.quote = Some(quote);
                             return Ok(());
                         }
                     }
@@ -379,7 +379,7 @@ impl Object {
     fn agrees(&mut self) -> Result<(), ReadError> {
         let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.opened());
         let Some(open) = open else { return Ok(()) };
-        self.lexer.reopen(open);
+        self.lexer.quote = Some(open);
         Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE))
     }
 
@@ -389,7 +389,7 @@ impl Object {
         if self.is_ambiguous(cx, report, quote, rest) {
             return Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE));
         }
-        self.lexer.reopen(quote);
+        self.lexer.quote = Some(quote);
         let apostrophe = is_apostrophe(quote, self.so_far(report), rest);
         if let Some(Quotes { kept, .. }) = &mut self.quotes {
             kept.get_or_insert_with(|| Kept::new(quote)).keep(apostrophe);

@@ -88,11 +88,12 @@ enum Comment {
 /// Lexer state between windows.
 #[derive(Debug, Default)]
 pub struct JsonLexer {
-    relaxed: bool,
+    pub(super) relaxed: bool,
     comments: bool,
     in_calls: bool,
     parentheses: bool,
-    quote: Option<u8>,
+    /// The quote of the open string. Set after the end of a string, it makes its last quote part of its content.
+    pub quote: Option<u8>,
     comment: Option<Comment>,
     /// Bytes of a held word that were scanned already, and whether one of them was a slash.
     word: usize,
@@ -128,16 +129,6 @@ impl JsonLexer {
         JsonLexer { comments: true, ..self }
     }
 
-    /// Switches between strict and relaxed JSON.
-    pub fn relax(&mut self, relaxed: bool) {
-        self.relaxed = relaxed;
-    }
-
-    /// The quote of the open string.
-    pub fn open_quote(&self) -> Option<u8> {
-        self.quote
-    }
-
     /// Whether a comment is open.
     pub fn in_comment(&self) -> bool {
         self.comment.is_some()
@@ -146,11 +137,6 @@ impl JsonLexer {
     /// Whether a comment is open that does not end with its line.
     pub fn in_block_comment(&self) -> bool {
         self.comment == Some(Comment::Block)
-    }
-
-    /// Makes the quote that just ended a string part of its content.
-    pub fn reopen(&mut self, quote: u8) {
-        self.quote = Some(quote);
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at

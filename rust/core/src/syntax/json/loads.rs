@@ -211,9 +211,9 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
         match self.lexer.next(self.text, &mut self.at, last, tokens) {
             JsonLexeme::Lax(what) => {
                 self.lax(self.at, what)?;
-                self.lexer.relax(true);
+                self.lexer.relaxed = true;
                 let lexeme = self.lexer.next(self.text, &mut self.at, last, tokens);
-                self.lexer.relax(false);
+                self.lexer.relaxed = false;
                 Ok(lexeme)
             }
             lexeme => Ok(lexeme),
@@ -280,7 +280,9 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
         if !missing && expect != Expect::Comma {
             return self.fault(at, "an extra comma");
         }
-        self.drop_key();
+        if let Some(OpenValue::Object { key, .. }) = self.frames.last_mut() {
+            *key = None;
+        }
         self.expect = self.after_comma();
         if missing { self.fault(at, NO_VALUE) } else { Ok(()) }
     }
@@ -373,12 +375,6 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
         self.fault(at, format!("the key occurs twice in one object{hint}"))
     }
 
-    fn drop_key(&mut self) {
-        if let Some(OpenValue::Object { key, .. }) = self.frames.last_mut() {
-            *key = None;
-        }
-    }
-
     fn word(&mut self, word: &'t str) -> Result<Value<'v>, Failed> {
         let start = self.at - word.len();
         let value = match word {
@@ -428,7 +424,7 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
                 JsonLexeme::StringEnd if guess && self.goes_on(quote) => {
                     self.fault(self.at - 1, "a quote in a string must have a backslash before it")?;
                     content.to_mut().push(quote as char);
-                    self.lexer.reopen(quote);
+                    self.lexer.quote = Some(quote);
                 }
                 JsonLexeme::StringEnd => return Ok((content, true)),
                 JsonLexeme::Bad(what) => {
@@ -470,7 +466,7 @@ impl<'t, 'o, 'v, K: Fn(&'t str) -> Cow<'v, str>> JsonReader<'t, 'o, 'v, K> {
             }
             match self.frames.last() {
                 // An unterminated string was reported where it begins.
-                _ if self.lexer.open_quote().is_some() => {}
+                _ if self.lexer.quote.is_some() => {}
                 Some(OpenValue::Array(_)) => {
                     self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?
                 }

@@ -76,8 +76,7 @@ impl Value<'_> {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
-                        out.push(',');
-                        out.push_str(space);
+                        out.extend([",", space]);
                     }
                     item.write_with(space, out);
                 }
@@ -102,12 +101,10 @@ fn write_members(members: &[Member<'_>], space: &str, out: &mut String) {
     out.push('{');
     for (at, (key, value)) in members.iter().enumerate() {
         if at > 0 {
-            out.push(',');
-            out.push_str(space);
+            out.extend([",", space]);
         }
         super::push_string(out, key);
-        out.push(':');
-        out.push_str(space);
+        out.extend([":", space]);
         value.write_with(space, out);
     }
     out.push('}');

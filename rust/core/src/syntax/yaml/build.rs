@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::core_schema::json_of;
 use super::lexeme::{NoSurroundings, YamlLexeme};
 use super::lexer::YamlLexer;
+use super::nodes::TEXT_AFTER;
 use crate::error::SyntaxError;
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
@@ -34,7 +35,6 @@ impl fmt::Display for YamlFault {
 
 const INDENTATION: &str = "the indentation matches no earlier line";
 const UNCLOSED: &str = "a quote or bracket is never closed";
-const TEXT_AFTER: &str = "there is text after the value";
 const BRACKETS: &str = "brackets do not match";
 const COMMA: &str = "a comma is missing in brackets";
 const NO_KEY: &str = "a key is missing in braces";
@@ -48,7 +48,7 @@ struct Entries {
 }
 
 #[derive(Debug)]
-enum Flow {
+enum FlowMapState {
     /// A key, or the end.
     Key,
     /// After a key.
@@ -75,7 +75,7 @@ enum Collection {
     },
     FlowMap {
         entries: Entries,
-        state: Flow,
+        state: FlowMapState,
     },
     /// `open`: a value may be next.
     FlowList {
@@ -135,9 +135,9 @@ impl TreeBuilder {
             YamlLexeme::Stop => {
                 let Some((text, quoted)) = self.scalar.take() else { return Ok(()) };
                 match self.stack.last_mut() {
-                    Some(Collection::FlowMap { entries, state: state @ Flow::Key }) => {
+                    Some(Collection::FlowMap { entries, state: state @ FlowMapState::Key }) => {
                         entries.name(&text)?;
-                        *state = Flow::Colon(text);
+                        *state = FlowMapState::Colon(text);
                     }
                     _ => self.place(UntypedValue::Scalar { text, quoted })?,
                 }
@@ -199,10 +199,10 @@ impl TreeBuilder {
             }
             Some(Collection::List { .. }) => return malformed(INDENTATION),
             Some(Collection::FlowList { .. }) => return malformed(COMMA),
-            Some(Collection::FlowMap { entries, state }) => match std::mem::replace(state, Flow::Comma) {
-                Flow::Value(key) => entries.list.push((key, tree)),
-                Flow::Key => return malformed(KEY_SCALAR),
-                Flow::Colon(_) | Flow::Comma => return malformed(COMMA),
+            Some(Collection::FlowMap { entries, state }) => match std::mem::replace(state, FlowMapState::Comma) {
+                FlowMapState::Value(key) => entries.list.push((key, tree)),
+                FlowMapState::Key => return malformed(KEY_SCALAR),
+                FlowMapState::Colon(_) | FlowMapState::Comma => return malformed(COMMA),
             },
         }
         Ok(())
@@ -280,15 +280,15 @@ impl TreeBuilder {
         if let b'[' | b'{' = byte {
             self.node(column)?;
             match self.stack.last() {
-                Some(Collection::FlowMap { state: Flow::Key, .. }) => return malformed(KEY_SCALAR),
-                Some(Collection::FlowMap { state: Flow::Colon(_) | Flow::Comma, .. })
+                Some(Collection::FlowMap { state: FlowMapState::Key, .. }) => return malformed(KEY_SCALAR),
+                Some(Collection::FlowMap { state: FlowMapState::Colon(_) | FlowMapState::Comma, .. })
                 | Some(Collection::FlowList { open: false, .. }) => return malformed(COMMA),
                 _ => {}
             }
             return self.open(if byte == b'[' {
                 Collection::FlowList { items: Vec::new(), open: true }
             } else {
-                Collection::FlowMap { entries: Entries::default(), state: Flow::Key }
+                Collection::FlowMap { entries: Entries::default(), state: FlowMapState::Key }
             });
         }
         match (byte, self.stack.last_mut()) {
@@ -300,17 +300,17 @@ impl TreeBuilder {
             }
             (b':', Some(Collection::FlowList { .. })) => return malformed(PAIR),
             (b'}' | b',', Some(Collection::FlowMap { entries, state })) => {
-                match std::mem::replace(state, Flow::Key) {
-                    Flow::Colon(key) | Flow::Value(key) => entries.list.push((key, null())),
-                    Flow::Key if byte == b',' => return malformed(NO_KEY),
-                    Flow::Key | Flow::Comma => {}
+                match std::mem::replace(state, FlowMapState::Key) {
+                    FlowMapState::Colon(key) | FlowMapState::Value(key) => entries.list.push((key, null())),
+                    FlowMapState::Key if byte == b',' => return malformed(NO_KEY),
+                    FlowMapState::Key | FlowMapState::Comma => {}
                 }
                 if byte == b'}' {
                     self.pop()?;
                 }
             }
-            (b':', Some(Collection::FlowMap { state, .. })) => match std::mem::replace(state, Flow::Key) {
-                Flow::Colon(key) => *state = Flow::Value(key),
+            (b':', Some(Collection::FlowMap { state, .. })) => match std::mem::replace(state, FlowMapState::Key) {
+                FlowMapState::Colon(key) => *state = FlowMapState::Value(key),
                 _ => return malformed(NO_KEY),
             },
             _ => return malformed(BRACKETS),
@@ -329,11 +329,11 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
             YamlLexeme::Need => return malformed(UNCLOSED),
             YamlLexeme::Lax(_) => return malformed("a backslash in double quotes must begin an escape"),
             YamlLexeme::End => return Ok(()),
-            lexeme => builder.lexeme(lexeme, lexer.place().1)?,
+            lexeme => builder.lexeme(lexeme, lexer.place.1)?,
         }
     };
     let tree = build().and_then(|()| builder.finish()).map_err(|fault| {
-        let (line, column) = lexer.place();
+        let (line, column) = lexer.place;
         Position { line: line + 1, column: column + 1 }.error(fault.to_string())
     })?;
     Ok(value(tree))

@@ -59,8 +59,8 @@ pub struct YamlLexer {
     pub(super) inner: usize,
     /// The number of open brackets.
     pub(super) flow: usize,
-    /// The next value is a text, whatever it looks like.
-    pub(super) text: bool,
+    /// The value of the last key is a text: what is not YAML is taken verbatim.
+    pub text: bool,
     /// The whitespace before it.
     pub(super) gap: String,
     /// Bytes after the consumed ones that were scanned already.
@@ -69,8 +69,8 @@ pub struct YamlLexer {
     /// The line and column of the next byte. They count from 0, in characters.
     line: usize,
     pub(super) column: usize,
-    /// The line and column of the last lexeme.
-    place: (usize, usize),
+    /// The line and column of the last lexeme. They count from 0.
+    pub place: (usize, usize),
     /// Lines that start in this column or before it belong to the outermost mapping.
     pub base: usize,
     /// The quotes of the consumed text, judged by the bytes around them, except in scalars that ignore them.
@@ -78,7 +78,8 @@ pub struct YamlLexer {
     /// This many of the next bytes contain no quote.
     clear: usize,
     opaque: OpaqueScalar,
-    lost: bool,
+    /// There was an error: what looks like a block scalar may not be one.
+    pub lost: bool,
 }
 
 /// A scalar that ends by its own rules, whatever quotes are in it. It began where no quote was open.
@@ -103,11 +104,6 @@ impl YamlLexer {
     /// The quote that is open in unquoted text.
     pub fn open_quote(&self) -> Option<u8> {
         self.quotes.open()
-    }
-
-    /// Reports an error: from now on, what looks like a block scalar may not be one.
-    pub fn lose(&mut self) {
-        self.lost = true;
     }
 
     /// The current scalar, if its own rules may decide where it ends.
@@ -159,16 +155,6 @@ impl YamlLexer {
             }
             (OpaqueScalar::Block, _) => (self.quotes, self.opaque) = (Alternation::START, OpaqueScalar::No),
         }
-    }
-
-    /// Reads the value of the last key as a text: what is not YAML is taken verbatim.
-    pub fn expect_text(&mut self) {
-        self.text = true;
-    }
-
-    /// The line and column of the last lexeme. They count from 0.
-    pub fn place(&self) -> (usize, usize) {
-        self.place
     }
 
     /// Whether a quote or a bracket is open.

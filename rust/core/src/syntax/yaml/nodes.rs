@@ -21,7 +21,7 @@ const NO_KEY: &str = "a key is missing before the colon";
 const NO_COMPLEX_KEY: &str = "a key must be plain or quoted text: ? is not supported";
 const INLINE_DASH: &str = "a list must start on its own line";
 const NO_ESCAPE: &str = "a backslash in a key must be written as \\\\";
-const TEXT_AFTER: &str = "there is text after the value";
+pub(super) const TEXT_AFTER: &str = "there is text after the value";
 const BAD_HEAD: &str = "only -, + and a digit may follow | and >: put text that begins like that into double quotes";
 
 const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };

@@ -161,7 +161,7 @@ impl Envelope {
             EnvelopeState::Reading { .. } => {
                 EnvelopeRecovery::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
             }
-            _ => EnvelopeRecovery::inside(within, self.lexer.open_quote(), sound, false, place),
+            _ => EnvelopeRecovery::inside(within, self.lexer.quote, sound, false, place),
         });
     }
 

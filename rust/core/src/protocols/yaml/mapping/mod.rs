@@ -97,7 +97,7 @@ impl Body for Mapping {
                     self.state = MappingState::Json(ObjectInTag::Failed(Recovery::ValueStart))
                 }
                 _ => {
-                    self.lexer.lose();
+                    self.lexer.lost = true;
                     let around = self.tag.around(&input.cx, false);
                     match self.lexer.next(input.window, &mut input.at, input.last, &around) {
                         YamlLexeme::Need | YamlLexeme::End => return Progress::Incomplete,
@@ -202,7 +202,7 @@ impl Mapping {
 
     fn lexeme(&mut self, input: &mut Input<'_>) -> Flow {
         let lexeme = self.lexer.next(input.window, &mut input.at, input.last, &self.tag.around(&input.cx, true));
-        let (line, column) = self.lexer.place();
+        let (line, column) = self.lexer.place;
         match lexeme {
             YamlLexeme::Need => return Err(Progress::Incomplete),
             YamlLexeme::Bad(what) => return Err(self.malformed(&input.cx, what).into()),
@@ -269,7 +269,7 @@ impl Mapping {
     }
 
     fn malformed(&self, cx: &Context<'_>, what: &str) -> ReadError {
-        let (line, column) = self.lexer.place();
+        let (line, column) = self.lexer.place;
         let message = format!("{}, line {}, column {}: {what}.", cx.tool, line + 1, column + 1);
         (ErrorKind::MalformedCall, message)
     }

@@ -58,7 +58,7 @@ impl Mapping {
         let slot = self.fields.open(&input.cx, input.report, text, quoted)?;
         let node = input.cx.schema.node(slot.node());
         if node.takes_string() && !node.takes_container() {
-            self.lexer.expect_text();
+            self.lexer.text = true;
         }
         self.state = MappingState::Value(slot);
         Ok(())
