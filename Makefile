@@ -33,12 +33,9 @@ RUST_SOURCES := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml)
 CLIENT_VENVS := .venv-clients
 CLIENT_LOCKS := tests/clients/locks
 CLIENTS := sdk agents litellm langchain pydantic_ai
-# What each lock holds beside pytest and the test server's HTTP library: extras of pyproject.toml, and more.
-CLIENT_EXTRAS_sdk := --extra openai --extra anthropic $(CLIENT_LOCKS)/sdk.in
-CLIENT_EXTRAS_agents := --extra openai-agents
-CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
-CLIENT_EXTRAS_langchain := --extra langchain
-CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
+# The extras of pyproject.toml that are in a lock, beside common.in and NAME.in.
+CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
+CLIENT_EXTRAS_litellm := --extra litellm
 
 .PHONY: help demo test check bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
@@ -69,10 +66,11 @@ $(VENV)/.installed: requirements-dev.lock | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
+$(VENV)/.built: $(VENV)/.installed pyproject.toml benches/pyproject.toml $(RUST_SOURCES)
 	@echo "building the Rust extension (some minutes the first time) ..."
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --config-settings=build-args="--profile $(EXTENSION_PROFILE)" --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable ./benches
 	@touch $@
 
 # Without this file the tests that count tokens skip, so a failure to fetch it stops nothing.
@@ -234,15 +232,15 @@ wheel: $(VENV)/.installed ## the abi3 wheel, into dist
 wheel-check: wheel ## audit the wheel, and run it in a clean environment of every Python found
 	scripts/wheel_check.sh dist/wirecall-*-abi3-*.whl
 
-lock: | $(BIN)/python ## resolve pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
+lock: | $(BIN)/python ## resolve both pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
-	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --extra bench \
-		--group dev --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+	$(BIN)/uv pip compile pyproject.toml benches/pyproject.toml --quiet --no-config --universal --python-version 3.10 \
+		--extra cli --extra pydantic --extra tokens --group dev --no-emit-package wirecall --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
 
 define lock-client
-$(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
+$(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$(1).in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
 		--python-version 3.10 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(CLIENT_LOCKS)/$(1).txt
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import wirecall
-from wirecall._bench.handwritten.events import CallEnd
-from wirecall._bench.handwritten.parser import HandWritten, NoOp, compile_tools, encode, parse
+from wirecall_bench.handwritten.events import CallEnd
+from wirecall_bench.handwritten.parser import HandWritten, NoOp, compile_tools, encode, parse
 from workloads import Catalogue, Workload, messages
 
 NO_OP, HAND_WRITTEN, WIRECALL = "no-op", "hand-written", "wirecall"

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from contestants import parser_maker
-from wirecall._bench.handwritten.format import compile_tools, encode
-from wirecall._bench.memory import peak, reset_peak, resident
-from wirecall._bench.workloads import DELTA, WRITE_FILE, code_lines
+from wirecall_bench.handwritten.format import compile_tools, encode
+from wirecall_bench.memory import peak, reset_peak, resident
+from wirecall_bench.workloads import DELTA, WRITE_FILE, code_lines
 
 
 def message(size: int) -> Iterator[str]:

@@ -41,7 +41,7 @@ from contestants import (
     read_calls,
     whole_parser,
 )
-from wirecall._bench.artifact import processor, version
+from wirecall_bench.artifact import processor, version
 from workloads import KB, Workload
 
 SAMPLE = 0.01  # seconds that one sample should last at least

@@ -15,8 +15,8 @@ from random import Random
 from typing import Any
 
 from catalogue import CALLS, TOOLS
-from wirecall._bench.handwritten.format import compile_tools, encode
-from wirecall._bench.workloads import DELTA, KB, WRITE_FILE, code, prose
+from wirecall_bench.handwritten.format import compile_tools, encode
+from wirecall_bench.workloads import DELTA, KB, WRITE_FILE, code, prose
 
 REFERENCE = Path(__file__).resolve().parent / "../../../shared/cases/reference_catalogue.json"
 

@@ -8,9 +8,21 @@ and `WIRECALL_LAW_SEED`.
 import os
 import random
 
-from hypothesis import settings
+import pytest
+from hypothesis import is_hypothesis_test, settings
 
 SEED = int(os.environ.get("WIRECALL_LAW_SEED", "0"))
+
+
+# Hypothesis tries always the same cases, and none of an earlier run, unless there is a seed.
+settings.register_profile(
+    "wirecall",
+    derandomize="WIRECALL_LAW_SEED" not in os.environ,
+    database=None,
+    deadline=None,
+    max_examples=int(os.environ.get("WIRECALL_LAW_EACH") or 100),
+)
+settings.load_profile("wirecall")
 
 
 def count(default: int, share: int = 1) -> int:
@@ -31,3 +43,10 @@ def law(share: int) -> settings:
 
 
 LAW = law(10)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A hook for each `conftest.py`: what Hypothesis tries is a law, whether it says so or not."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.laws)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 OLDEST = "1.100"
-require("litellm", OLDEST, "litellm")
+require("litellm", OLDEST)
 
 import litellm  # noqa: E402
 from litellm import ModelResponse, ModelResponseStream  # noqa: E402
