@@ -19,6 +19,11 @@ pub enum Value<'a> {
 /// A member of an object.
 pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
+/// What is written between members or items, and between a key and its value.
+type Marks = [&'static str; 2];
+const COMPACT: Marks = [",", ":"];
+const SPACED: Marks = [", ", ": "];
+
 impl Value<'_> {
     /// Compares numbers by value, and members in any order. Callers must limit the depth.
     pub fn equals(&self, other: &Value<'_>) -> bool {
@@ -58,15 +63,15 @@ impl Value<'_> {
 
     /// Appends compact JSON. Callers must limit the depth.
     pub fn write(&self, out: &mut String) {
-        self.write_with("", out);
+        self.write_with(COMPACT, out);
     }
 
     /// Appends JSON with a space after each comma and colon.
     pub fn write_spaced(&self, out: &mut String) {
-        self.write_with(" ", out);
+        self.write_with(SPACED, out);
     }
 
-    fn write_with(&self, space: &str, out: &mut String) {
+    fn write_with(&self, marks: Marks, out: &mut String) {
         match self {
             Value::Null => out.push_str("null"),
             Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -76,36 +81,36 @@ impl Value<'_> {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
-                        out.extend([",", space]);
+                        out.push_str(marks[0]);
                     }
-                    item.write_with(space, out);
+                    item.write_with(marks, out);
                 }
                 out.push(']');
             }
-            Value::Object(members) => write_members(members, space, out),
+            Value::Object(members) => write_members(members, marks, out),
         }
     }
 }
 
 /// Appends the compact JSON of an object.
 pub fn write_object(members: &[Member<'_>], out: &mut String) {
-    write_members(members, "", out);
+    write_members(members, COMPACT, out);
 }
 
 /// Appends the JSON of an object, with a space after each comma and colon.
 pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
-    write_members(members, " ", out);
+    write_members(members, SPACED, out);
 }
 
-fn write_members(members: &[Member<'_>], space: &str, out: &mut String) {
+fn write_members(members: &[Member<'_>], marks: Marks, out: &mut String) {
     out.push('{');
     for (at, (key, value)) in members.iter().enumerate() {
         if at > 0 {
-            out.extend([",", space]);
+            out.push_str(marks[0]);
         }
         super::push_string(out, key);
-        out.extend([":", space]);
-        value.write_with(space, out);
+        out.push_str(marks[1]);
+        value.write_with(marks, out);
     }
     out.push('}');
 }
