@@ -19,10 +19,14 @@ pub enum Value<'a> {
 /// A member of an object.
 pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
-/// What is written between members or items, and between a key and its value.
-type Marks = [&'static str; 2];
-const COMPACT: Marks = [",", ":"];
-const SPACED: Marks = [", ", ": "];
+/// Appends a comma or a colon, with a space if the JSON is spaced.
+#[inline]
+fn push_mark(mark: char, spaced: bool, out: &mut String) {
+    out.push(mark);
+    if spaced {
+        out.push(' ');
+    }
+}
 
 impl Value<'_> {
     /// Compares numbers by value, and members in any order. Callers must limit the depth.
@@ -63,15 +67,15 @@ impl Value<'_> {
 
     /// Appends compact JSON. Callers must limit the depth.
     pub fn write(&self, out: &mut String) {
-        self.write_with(COMPACT, out);
+        self.write_with(false, out);
     }
 
     /// Appends JSON with a space after each comma and colon.
     pub fn write_spaced(&self, out: &mut String) {
-        self.write_with(SPACED, out);
+        self.write_with(true, out);
     }
 
-    fn write_with(&self, marks: Marks, out: &mut String) {
+    fn write_with(&self, spaced: bool, out: &mut String) {
         match self {
             Value::Null => out.push_str("null"),
             Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -81,36 +85,36 @@ impl Value<'_> {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
-                        out.push_str(marks[0]);
+                        push_mark(',', spaced, out);
                     }
-                    item.write_with(marks, out);
+                    item.write_with(spaced, out);
                 }
                 out.push(']');
             }
-            Value::Object(members) => write_members(members, marks, out),
+            Value::Object(members) => write_members(members, spaced, out),
         }
     }
 }
 
 /// Appends the compact JSON of an object.
 pub fn write_object(members: &[Member<'_>], out: &mut String) {
-    write_members(members, COMPACT, out);
+    write_members(members, false, out);
 }
 
 /// Appends the JSON of an object, with a space after each comma and colon.
 pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
-    write_members(members, SPACED, out);
+    write_members(members, true, out);
 }
 
-fn write_members(members: &[Member<'_>], marks: Marks, out: &mut String) {
+fn write_members(members: &[Member<'_>], spaced: bool, out: &mut String) {
     out.push('{');
     for (at, (key, value)) in members.iter().enumerate() {
         if at > 0 {
-            out.push_str(marks[0]);
+            push_mark(',', spaced, out);
         }
         super::push_string(out, key);
-        out.push_str(marks[1]);
-        value.write_with(marks, out);
+        push_mark(':', spaced, out);
+        value.write_with(spaced, out);
     }
     out.push('}');
 }
