@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from standin import TOOL, stand_ins
+from standin import TOOL, open_sync, stand_ins
 from wirecall import ToolCallError, ToolError
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
@@ -102,7 +102,7 @@ def event(**data: object) -> bytes:
 
 def driver(source: Player, **options: Any) -> Driver:
     body = json.dumps({"tools": [TOOL], "say": ["Hi"]}).encode()
-    exchange = Codec(Options(**options), stand_ins()).open(URL, {}, body)
+    exchange = open_sync(Codec(Options(**options), stand_ins()), URL, {}, body)
     assert exchange is not None
     return Driver(exchange, source)
 
@@ -259,9 +259,3 @@ def test_every_error_has_a_status_and_a_body(error: Exception, status: int, path
     assert (body.get("type") == "error") == (path == "messages")
     assert body["error"]["message"] == str(error)
     assert body["error"]["type"] == ("invalid_request_error" if status == 400 else "api_error")
-
-
-def test_every_error_has_an_event() -> None:
-    exchange = Codec(Options(), stand_ins()).open(URL, {}, json.dumps({"tools": [TOOL]}).encode())
-    assert exchange is not None
-    assert exchange.error_event(ToolCallError("why")) == event(error={"message": "why"})

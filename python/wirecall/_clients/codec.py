@@ -1,6 +1,6 @@
 """Bytes in, bytes out: what a client's HTTP layer does with the APIs. There is no I/O.
 
-    exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
+    exchange = await Codec(options).open(url, headers, body, is_async=True)     # None: nothing to do with it
     send exchange.request, and by the content type of the answer
         exchange.whole(body); if None, send exchange.request again
         exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request again
@@ -9,8 +9,8 @@ These pass byte for byte: comments, pings, unknown events, events that the API's
 events and whole bodies that are not JSON objects. An event beyond the limit of `sse` ends the stream with the
 API's error. Half an event at the end of a stream is sent after everything else.
 
-Middlewares get a request once, in `open` or `aopen`, and what its answer says about usage. If there is
-nothing else to do with an answer, each chunk is passed on at once, unchanged.
+Middlewares get a request once, in `open`, and what its answer says about usage. If there is nothing else to
+do with an answer, each chunk is passed on at once, unchanged.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,6 @@ from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
-from wirecall._sync import run
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
@@ -62,14 +61,15 @@ class Codec:
         self._apis = apis
         self._stack = stack or MiddlewareStack()
 
-    def open(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+    async def open(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST", is_async: bool
     ) -> "ByteExchange | None":
         """Rewrites a request. None: it is sent as it is, and so is its answer.
 
         Args:
             url: Or its path. The API is chosen by how the path ends.
             headers: A body that is compressed, or signed, cannot be rewritten.
+            is_async: Whether middlewares may wait; otherwise this never suspends.
 
         Raises:
             UnsupportedRequestError: The request cannot work over text, or its body is signed.
@@ -77,18 +77,6 @@ class Codec:
             TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
-        return run(self.aopen(url, headers, body, method=method, is_async=False))
-
-    async def aopen(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        body: bytes,
-        *,
-        method: str = "POST",
-        is_async: bool = True,
-    ) -> "ByteExchange | None":
-        """`open` for async clients, whose middlewares may wait; with `is_async` false it never suspends."""
         route = self._route(url, method)
         lower = {name.lower(): value for name, value in headers.items()}
         given = None
@@ -257,10 +245,6 @@ class ByteExchange(Driven):
         self.ended = True
         return out + half
 
-    def error_event(self, error: Exception) -> bytes:
-        """What ends a stream with an error of ours, for a host that does not raise it."""
-        return self._write(self._exchange.api.stream_error(error))
-
     def fail(self, message: str) -> bytes:
         return b"" if self._is_over() else self._recorded(self._failed(message))
 
@@ -268,7 +252,8 @@ class ByteExchange(Driven):
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            out += self.error_event(Exception(self._where.redact(message)))
+            error = Exception(self._where.redact(message))
+            out += self._write(self._exchange.api.stream_error(error))
         return out
 
     def _note_passing_usage(self, read: Callable[[], list[sse.Event]]) -> None:

@@ -166,7 +166,7 @@ class _HttpSource:
         body = await request.aread() if self.is_async else request.read()
         url, method = str(request.url), request.method
         try:
-            exchange = await rewriter.codec.aopen(
+            exchange = await rewriter.codec.open(
                 url, request.headers, body, method=method, is_async=self.is_async
             )
         except UnsupportedRequestError as error:
