@@ -12,7 +12,8 @@ from wirecall import ToolCallError, ToolError
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
 from wirecall._clients.codec import Codec
-from wirecall._clients.driver import Driver, Handover, Head, run_generator
+from wirecall._clients.driver import Driver, Handover, Head
+from wirecall._clients.transport import SyncEvents
 from wirecall._rewriting.options import Options
 from wirecall._sync import run
 
@@ -111,9 +112,9 @@ def streamed(source: Player, **options: Any) -> list[bytes]:
     """What the application gets, in a sync or an async host."""
 
     async def read() -> list[bytes]:
-        return [piece async for piece in driver(source, **options).rest()]
+        return [piece async for piece in driver(source, **options).arest()]
 
-    found = asyncio.run(read()) if source.is_async else list(run_generator(driver(source, **options).rest()))
+    found = asyncio.run(read()) if source.is_async else list(driver(source, **options).rest())
     return [piece for piece in found if piece != sse.KEEP_ALIVE]
 
 
@@ -194,14 +195,14 @@ def test_a_retry_that_cannot_be_read_ends_the_stream(is_async: bool, retry: Answ
 def test_who_leaves_early_closes_the_answer() -> None:
     answer = Answer(event(text="Hi"), event(text=" there"))
     records: list[Any] = []
-    stream = run_generator(driver(Player(answer), on_record=records.append).rest())
+    stream = driver(Player(answer), on_record=records.append).rest()
     assert next(stream) == event(said="Hi")
     stream.close()
     assert answer.closed == 1
     assert [record.outcome for record in records] == ["closed"]
 
     async def leave() -> None:
-        rest = driver(Player(answer, is_async=True)).rest()
+        rest = driver(Player(answer, is_async=True)).arest()
         await rest.__anext__()
         await rest.aclose()
 
@@ -210,16 +211,17 @@ def test_who_leaves_early_closes_the_answer() -> None:
 
 
 def test_a_second_iterator_gives_what_is_left() -> None:
-    rest = driver(Player(Answer(event(text="Hi"), event(text=" there")))).rest()
-    first = run_generator(rest)
+    opened = driver(Player(Answer(event(text="Hi"), event(text=" there"))))
+    events = SyncEvents(opened, opened.rest(), opened._exchange, 0.0)  # type: ignore[arg-type]
+    first = iter(events)
     assert next(first) == event(said="Hi")
-    assert list(run_generator(rest)) == [event(said=" there"), event(stop=None)]
+    assert list(events) == [event(said=" there"), event(stop=None)]
     assert list(first) == []
 
 
 def test_a_sync_stream_outlives_an_event_loop() -> None:
     answer = Answer(event(text="Hi"), event(text=" there"))
-    stream = run_generator(driver(Player(answer)).rest())
+    stream = driver(Player(answer)).rest()
 
     async def begin() -> bytes:
         return bytes(next(stream))
