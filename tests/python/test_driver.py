@@ -192,6 +192,21 @@ def test_a_retry_that_cannot_be_read_ends_the_stream(is_async: bool, retry: Answ
     assert b"full" in last
 
 
+@both
+@pytest.mark.parametrize("drops", [False, True])
+def test_a_retry_whose_stream_is_empty_is_an_answer(is_async: bool, drops: bool) -> None:
+    """It is counted, and not sent again."""
+    answers = [Answer(event(text=BAD) + event(stop="stop")), Answer(drops=drops), Answer(event(text="Late"))]
+    source = Player(*answers, is_async=is_async)
+    if drops:
+        with pytest.raises(DroppedError):
+            streamed(source)
+    else:
+        assert streamed(source) == [event(stop=None)]
+    assert len(source.sent) == 2
+    assert [answer.closed for answer in answers] == [1, 1, 0]
+
+
 def test_who_leaves_early_closes_the_answer() -> None:
     answer = Answer(event(text="Hi"), event(text=" there"))
     records: list[Any] = []

@@ -205,9 +205,7 @@ class ByteExchange(Driven):
         if self._exchange.untouched:
             self._note_passing_usage(lambda: self._events.feed(chunk))
             return chunk
-        if self.should_retry:
-            self.should_retry, self._stream_over = False, False
-            self._events = sse.Parser()
+        self._begin()
         try:
             events = self._events.feed(chunk)
         except sse.TooLargeError as error:
@@ -217,7 +215,14 @@ class ByteExchange(Driven):
             return sse.KEEP_ALIVE
         return out
 
+    def _begin(self) -> None:
+        """Begins the next answer, if the request was retried. It may end before its first chunk."""
+        if self.should_retry:
+            self.should_retry, self._stream_over = False, False
+            self._events = sse.Parser()
+
     def end(self, *, dropped: bool = False) -> bytes:
+        self._begin()
         if dropped and not (self._is_over() or self._exchange.untouched or self._open_reader().should_retry):
             self.ended = True
         return b"" if self._is_over() else self._recorded(self._end())

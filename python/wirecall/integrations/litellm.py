@@ -216,9 +216,10 @@ class _ModelExchange(DictExchange):
     def end(self, *, dropped: bool = False) -> list[ModelResponseStream]:
         if dropped:
             return []
-        chunks = [
-            one for event in self._finish if not self.ended for one in self._call_reader(self._read, event)
-        ]
+        chunks: list[ModelResponseStream] = []
+        for event in self._finish:
+            if not self.ended:
+                chunks += self._call_reader(self._read, self._reader, event)
         chunks = self._in_order([*chunks, *super().end()])
         return chunks if self.should_retry or self.failure is not None else chunks + self._last
 
