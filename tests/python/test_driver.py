@@ -5,8 +5,10 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import httpx2
 import pytest
 
+import wirecall
 from standin import TOOL, open_sync, stand_ins
 from wirecall import ToolCallError, ToolError
 from wirecall._apis.base import UnsupportedRequestError
@@ -21,6 +23,8 @@ URL = "https://api.example.com/v1/chat/completions"
 CALL = "<call>go to=Graz</call>"
 BAD = "<call>go [object Object]</call>"
 CALLED = {"call": "go", "arguments": '{"to":"Graz"}'}
+# An answer that is complete, and retried.
+STOPPED = sse.format_event({"text": BAD}) + sse.format_event({"stop": "stop"})
 
 
 class DroppedError(Exception):
@@ -28,13 +32,19 @@ class DroppedError(Exception):
 
 
 class Answer:
-    """One of a provider: chunks of a stream, which may drop, or a whole body."""
+    """One of a provider: chunks of a stream, or a whole body. What it `raises` comes after the chunks."""
 
-    def __init__(self, *chunks: bytes, status: int = 200, streams: bool = True, drops: bool = False) -> None:
+    def __init__(
+        self,
+        *chunks: bytes,
+        status: int = 200,
+        streams: bool = True,
+        raises: type[BaseException] | None = None,
+    ) -> None:
         self.chunks = chunks
         self.status = status
         self.streams = streams
-        self.drops = drops
+        self.raises = raises
         self.closed = 0
 
 
@@ -46,7 +56,7 @@ class Player:
         is_async: Whether it suspends.
     """
 
-    def __init__(self, *answers: Answer | Exception, raises: bool = True, is_async: bool = False) -> None:
+    def __init__(self, *answers: Answer | BaseException, raises: bool = True, is_async: bool = False) -> None:
         self.answers = answers
         self.sent: list[tuple[bytes, int]] = []
         self.raises = raises
@@ -61,7 +71,7 @@ class Player:
         await self._wait()
         self.sent.append((request, attempt))
         answer = self.answers[len(self.sent) - 1]
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 
@@ -93,8 +103,8 @@ class Player:
 
 def _chunks(answer: Answer) -> Iterator[bytes]:
     yield from answer.chunks
-    if answer.drops:
-        raise DroppedError
+    if answer.raises is not None:
+        raise answer.raises
 
 
 def event(**data: object) -> bytes:
@@ -163,7 +173,7 @@ def test_the_body_of_an_error_is_read_for_what_it_refuses(is_async: bool) -> Non
 
 @both
 def test_a_broken_stream_is_closed_and_its_error_raised(is_async: bool) -> None:
-    answer = Answer(event(text="Hi <call>go to="), drops=True)
+    answer = Answer(event(text="Hi <call>go to="), raises=DroppedError)
     source = Player(answer, is_async=is_async)
     with pytest.raises(DroppedError):
         streamed(source)
@@ -179,32 +189,187 @@ def test_nothing_is_retried_after_a_call(is_async: bool) -> None:
 
 
 def test_an_answer_that_broke_when_it_was_complete_is_retried() -> None:
-    source = Player(Answer(event(text=BAD) + event(stop="stop"), drops=True), Answer(event(text=CALL)))
+    source = Player(
+        Answer(event(text=BAD) + event(stop="stop"), raises=DroppedError), Answer(event(text=CALL))
+    )
     assert event(**CALLED) in streamed(source)
 
 
 @both
 @pytest.mark.parametrize("retry", [Answer(b"full", status=503), Answer(b"full", streams=False)])
 def test_a_retry_that_cannot_be_read_ends_the_stream(is_async: bool, retry: Answer) -> None:
-    source = Player(Answer(event(text=BAD) + event(stop="stop")), retry, is_async=is_async)
+    source = Player(Answer(STOPPED), retry, is_async=is_async)
     *_, last = streamed(source)
     assert b"The request was retried, and the server answered" in last
     assert b"full" in last
 
 
 @both
-@pytest.mark.parametrize("drops", [False, True])
-def test_a_retry_whose_stream_is_empty_is_an_answer(is_async: bool, drops: bool) -> None:
+@pytest.mark.parametrize("raises", [None, DroppedError])
+def test_a_retry_whose_stream_is_empty_is_an_answer(
+    is_async: bool, raises: type[BaseException] | None
+) -> None:
     """It is counted, and not sent again."""
-    answers = [Answer(event(text=BAD) + event(stop="stop")), Answer(drops=drops), Answer(event(text="Late"))]
+    answers = [Answer(STOPPED), Answer(raises=raises), Answer(event(text="Late"))]
     source = Player(*answers, is_async=is_async)
-    if drops:
-        with pytest.raises(DroppedError):
-            streamed(source)
-    else:
+    if raises is None:
         assert streamed(source) == [event(stop=None)]
+    else:
+        with pytest.raises(raises):
+            streamed(source)
     assert len(source.sent) == 2
     assert [answer.closed for answer in answers] == [1, 1, 0]
+
+
+interrupts = pytest.mark.parametrize("interrupt", [KeyboardInterrupt, asyncio.CancelledError])
+
+
+@both
+@interrupts
+def test_an_interrupt_ends_everything(is_async: bool, interrupt: type[BaseException]) -> None:
+    """Ctrl-C, or a task that is cancelled: even where a drop would be retried, nothing more is sent."""
+    for before in ([], [Answer(STOPPED)]):
+        answers = [*before, Answer(STOPPED, raises=interrupt), Answer(event(text=CALL))]
+        source = Player(*answers, is_async=is_async)
+        records: list[Any] = []
+        with pytest.raises(interrupt):
+            streamed(source, on_record=records.append)
+        assert len(source.sent) == len(before) + 1
+        assert [answer.closed for answer in answers] == [*(1 for _ in source.sent), 0]
+        assert [record.error for record in records] == [interrupt.__name__]
+
+
+@both
+@interrupts
+def test_an_interrupted_request_is_recorded(is_async: bool, interrupt: type[BaseException]) -> None:
+    source = Player(interrupt(), is_async=is_async)
+    records: list[Any] = []
+    with pytest.raises(interrupt):
+        streamed(source, on_record=records.append)
+    assert [record.error for record in records] == [interrupt.__name__]
+
+
+@both
+def test_who_leaves_during_a_retry_closes_it(is_async: bool) -> None:
+    answers = [Answer(STOPPED), Answer(event(text="So"), event(text=" far")), Answer(event(text="Late"))]
+    source = Player(*answers, is_async=is_async)
+
+    async def leave() -> None:
+        rest = driver(source).arest()
+        while await anext(rest) != event(said="So"):
+            pass
+        await rest.aclose()
+
+    if is_async:
+        asyncio.run(leave())
+    else:
+        rest = driver(source).rest()
+        assert event(said="So") in rest
+        rest.close()
+    assert len(source.sent) == 2
+    assert [answer.closed for answer in answers] == [1, 1, 0]
+
+
+def test_a_cancelled_task_closes_the_answer_it_waits_for() -> None:
+    async def cancel() -> None:
+        waiting = asyncio.Event()
+
+        class Stalled(Player):
+            async def _achunks(self, answer: Answer) -> AsyncIterator[bytes]:
+                yield STOPPED
+                waiting.set()
+                await asyncio.Event().wait()
+
+        answer = Answer()
+        source = Stalled(answer, Answer(event(text=CALL)), is_async=True)
+        records: list[Any] = []
+
+        async def read() -> None:
+            async for _ in driver(source, on_record=records.append).arest():
+                pass
+
+        task = asyncio.create_task(read())
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (len(source.sent), answer.closed) == (1, 1)
+        assert [record.error for record in records] == ["CancelledError"]
+
+    asyncio.run(cancel())
+
+
+class Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """What a server sends to a client of httpx2."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return _chunks(self._answer)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in _chunks(self._answer):
+            yield chunk
+
+    def close(self) -> None:
+        self._answer.closed += 1
+
+    async def aclose(self) -> None:
+        self.close()
+
+
+async def post(answers: list[Answer], *, is_async: bool, leaves: bool, streams: bool = True) -> bytes:
+    """Reads an answer by a wrapped client of httpx2, or only its first bytes."""
+    waiting = iter(answers)
+    kind = "text/event-stream" if streams else "application/json"
+
+    def play(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers={"content-type": kind}, stream=Body(next(waiting)))
+
+    transport = httpx2.MockTransport(play)
+    request = {"tools": [{"type": "function", "function": {"name": "go"}}], "stream": streams}
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], **request}
+    out = b""
+    if is_async:
+        client = wirecall.wrap(httpx2.AsyncClient(transport=transport))
+        async with client.stream("POST", URL, json=body) as response:
+            async for chunk in response.aiter_raw():
+                out += chunk
+                if leaves:
+                    break
+    else:
+        with wirecall.wrap(httpx2.Client(transport=transport)).stream("POST", URL, json=body) as response:
+            for chunk in response.iter_raw():
+                out += chunk
+                if leaves:
+                    break
+            assert not leaves or [answer.closed for answer in answers] == [1, 0], "closed at once"
+    return out
+
+
+def said(text: str, reason: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": reason}
+    return event(choices=[choice])
+
+
+@both
+def test_who_leaves_a_response_closes_the_servers(is_async: bool) -> None:
+    answers = [Answer(said("Hi"), said(" there")), Answer(said("Late"))]
+    assert b"Hi" in asyncio.run(post(answers, is_async=is_async, leaves=True))
+    assert [answer.closed for answer in answers] == [1, 0]
+
+
+@both
+@interrupts
+@pytest.mark.parametrize("streams", [True, False])
+def test_an_interrupted_response_is_closed(
+    is_async: bool, interrupt: type[BaseException], streams: bool
+) -> None:
+    answers = [Answer(said(BAD, "stop"), raises=interrupt), Answer(said("Late"))]
+    with pytest.raises(interrupt):
+        asyncio.run(post(answers, is_async=is_async, leaves=False, streams=streams))
+    assert [bool(answer.closed) for answer in answers] == [True, False]
 
 
 def test_who_leaves_early_closes_the_answer() -> None:
