@@ -277,8 +277,9 @@ def test_a_cancelled_task_closes_the_answer_it_waits_for() -> None:
         class Stalled(Player):
             async def _achunks(self, answer: Answer) -> AsyncIterator[bytes]:
                 yield STOPPED
-                waiting.set()
-                await asyncio.Event().wait()
+                if len(self.sent) == 1:
+                    waiting.set()
+                    await asyncio.Event().wait()
 
         answer = Answer()
         source = Stalled(answer, Answer(event(text=CALL)), is_async=True)
