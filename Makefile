@@ -142,9 +142,9 @@ laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,
 
 bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
-	$(BIN)/python benches/python/report.py
-	$(BIN)/python benches/python/protocols.py
-	$(BIN)/python benches/python/compaction.py
+	$(BIN)/python -m wirecall_bench.goals
+	$(BIN)/python -m wirecall_bench.protocols
+	$(BIN)/python -m wirecall_bench.planning
 
 # PAIRS of runs (30); ROWS: only those with this in their names; LIMIT: fails unless each interval is below this ratio.
 bench-against: $(VENV)/.installed ## this working tree against another revision, in pairs: BASE=REVISION

@@ -76,8 +76,13 @@ def catalogues(paths: Iterable[str]) -> list[Catalogue]:
 
 def built_in() -> Catalogue:
     """The catalogue of this package."""
-    file = files("wirecall_bench") / "data" / "catalogue.json"
-    return _Reader(str(file), file.read_text(encoding="utf-8"), BUILT_IN).catalogue()
+    return packaged("catalogue")
+
+
+def packaged(name: str) -> Catalogue:
+    """A catalogue of this package, by the name of its file."""
+    file = files("wirecall_bench") / "data" / f"{name}.json"
+    return _Reader(str(file), file.read_text(encoding="utf-8"), name).catalogue()
 
 
 def load(path: str | os.PathLike[str]) -> Catalogue:

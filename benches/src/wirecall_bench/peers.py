@@ -68,10 +68,7 @@ def contestants() -> list[Contestant]:
         Contestant(
             "no-op", "a method that does nothing: the cost of any call", "wire", lambda tools: NoOp, None
         ),
-        *(
-            Contestant(f"wirecall {name}", "Parser.feed", name, _wirecall(name), _Events)
-            for name in ("wire", "hermes")
-        ),
+        *map(wirecall_of, ("wire", "hermes")),
         Contestant(
             "hand-written",
             "feed of a fast parser in plain Python",
@@ -91,6 +88,17 @@ def contestants() -> list[Contestant]:
         Contestant("SGLang", "FunctionCallParser.parse_stream_chunk", "hermes", _sglang, _SglangDeltas),
         Contestant("vLLM", "Hermes2ProToolParser.extract_tool_calls_streaming", "hermes", _vllm, _VllmDeltas),
     ]
+
+
+def wirecall_of(protocol: str) -> Contestant:
+    """wirecall's parser of one protocol."""
+    return Contestant(
+        f"wirecall {protocol}",
+        "Parser.feed",
+        protocol,
+        lambda tools: Toolset(tools, protocol=protocol).parser,
+        _Events,
+    )
 
 
 def written(workload: Workload, reads: str) -> list[tuple[str, Message]]:
@@ -121,10 +129,6 @@ def _of(distribution: str) -> Iterator[None]:
 
 
 # Ours, and that of plain Python -----------------------------------------------------------------------------
-
-
-def _wirecall(protocol: str) -> Callable[[list[Tool]], Callable[[], Stream]]:
-    return lambda tools: Toolset(tools, protocol=protocol).parser
 
 
 def _hand_written(tools: list[Tool]) -> Callable[[], Stream]:

@@ -32,7 +32,8 @@ from wirecall_bench.outcomes import (
 from wirecall_bench.plots import bars, growth, pareto, shares_of
 from wirecall_bench.request_checks import RequestCheck, request_checks
 from wirecall_bench.statistics import Difference, Interval
-from wirecall_bench.tables import Table
+from wirecall_bench.tables import Table, plain
+from wirecall_bench.tables import markdown as grid_of
 from wirecall_bench.variants import Variant, baselines, case_of, in_run_order, variant_of
 
 NO_DIFFERENCE = "no difference shown"
@@ -410,25 +411,13 @@ def markdown(document: Report) -> str:
     """The document as GitHub Markdown, with the descriptions of figures."""
     parts = [f"# {document.title}"]
     for section in document.sections:
-        parts.append(f"## {_plain(section.title)}")
-        parts += [_plain(paragraph) for paragraph in section.paragraphs]
+        parts.append(f"## {plain(section.title)}")
+        parts += [plain(paragraph) for paragraph in section.paragraphs]
         for table in section.tables:
-            parts += [f"### {_plain(table.title)}"] if table.title else []
-            parts.append(_grid(table))
-            parts += [_plain(note) for note in table.notes]
+            parts += [f"### {plain(table.title)}"] if table.title else []
+            parts.append(grid_of(table))
+            parts += [plain(note) for note in table.notes]
     return printable("\n\n".join(parts) + "\n")
-
-
-def _grid(table: Table) -> str:
-    lines = ["| " + " | ".join(_plain(name) for name in table.head) + " |"]
-    lines.append("|" + "|".join("---" if at < table.left else "--:" for at in range(len(table.head))) + "|")
-    lines += ["| " + " | ".join(_plain(cell) for cell in row) + " |" for row in table.rows]
-    return "\n".join(lines)
-
-
-def _plain(text: str) -> str:
-    """Text that Markdown shows unchanged, on one line."""
-    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
 
 
 def _legend(document: Report) -> list[tuple[str, str]]:

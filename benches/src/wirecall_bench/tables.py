@@ -1,5 +1,6 @@
-"""Tables on standard output: split to fit a terminal, elsewhere whole and plain."""
+"""Tables on standard output: split to fit a terminal, elsewhere whole and plain; and as Markdown."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -87,3 +88,16 @@ def _pieces(table: Table, width: int, gap: int) -> Iterator[list[int]]:
         piece.append(column)
         used += gap + widths[column]
     yield piece
+
+
+def markdown(table: Table) -> str:
+    """The head and the rows as a table of GitHub Markdown."""
+    lines = ["| " + " | ".join(plain(name) for name in table.head) + " |"]
+    lines.append("|" + "|".join("---" if at < table.left else "--:" for at in range(len(table.head))) + "|")
+    lines += ["| " + " | ".join(plain(cell) for cell in row) + " |" for row in table.rows]
+    return "\n".join(lines)
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows unchanged, on one line."""
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))

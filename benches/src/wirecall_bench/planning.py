@@ -1,28 +1,25 @@
-"""One table: what planning a compaction takes, for 1,000 and for 10,000 messages.
+"""What planning a compaction takes, for 1,000 and for 10,000 messages: `make bench`.
 
-    python benches/python/compaction.py [--rounds N] [--messages N]
+python -m wirecall_bench.planning [--quick] [--rounds N] [--json FILE]
 
 Conversations are users, models with one to three calls, and results, as dicts; a tenth of the calls has no
-result. Tokens are estimated, since a tokenizer would be most of what is measured. The first column is for a
-tenth of the messages, so linear time is a ratio of 10.
+result. Tokens are estimated, since a tokenizer would be most of what is measured.
 """
 
-from __future__ import annotations
-
-import argparse
-import gc
-import sys
 from collections.abc import Callable
+from functools import partial
 from random import Random
-from time import perf_counter
 from typing import Any
 
-from report import machine
 from wirecall._apis.names import API_NAMES
 from wirecall.compaction import compact_messages, plan_compaction
 from wirecall.compaction._counting import estimate
+from wirecall_bench.rounds import GoalResult, Row, main, table
 
-GOAL, LINEAR = 50.0, 15.0
+# Seconds for many messages, and how many times those of a tenth of them. In linear time that is 10.
+GOAL, LINEAR = 0.05, 15.0
+MESSAGES = 10_000
+FEW, MANY = f"{MESSAGES // 10:,} messages", f"{MESSAGES:,} messages"
 PROSE = "What the model says here is about as long as what models say between two calls, or a little longer. "
 
 
@@ -83,40 +80,23 @@ WORKS: dict[str, Callable[[list[Any]], object]] = {
 }
 
 
-def fastest(work: Callable[[list[Any]], object], given: list[Any], rounds: int) -> float:
-    """Milliseconds."""
-    times = []
-    for _ in range(rounds):
-        gc.collect()
-        gc.disable()
-        start = perf_counter()
-        work(given)
-        times.append(perf_counter() - start)
-        gc.enable()
-    return 1000 * min(times)
+def judged(row: Row) -> GoalResult:
+    ratio = row.ratio(MANY, FEW)
+    return GoalResult(ratio, f"{ratio:.1f}", row.figures[MANY].best <= GOAL and ratio <= LINEAR)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--messages", type=int, default=10_000)
-    options = parser.parse_args()
-    print(machine())
-    print(f"milliseconds, the fastest of {options.rounds} rounds\n")
-    few = options.messages // 10
-    print(f"| work | {few:,} messages | {options.messages:,} messages | ratio | goal | met |")
-    print("|---|---|---|---|---|---|")
+def rows() -> list[Row]:
+    made = []
     for title, work in WORKS.items():
         for format in API_NAMES:
-            small = fastest(work, conversation(format, few), options.rounds)
-            large = fastest(work, conversation(format, options.messages), options.rounds)
-            ratio = large / small
-            met = "yes" if large <= GOAL and ratio <= LINEAR else "NO"
-            print(f"| {title}, {format} | {small:.2f} | {large:.1f} | {ratio:.1f} | {GOAL:.0f} ms | {met} |")
-    return 0
+            contest = {
+                name: partial(work, conversation(format, count))
+                for name, count in ((FEW, MESSAGES // 10), (MANY, MESSAGES))
+            }
+            goal = f"{GOAL * 1000:.0f} ms, linear"
+            made.append(Row(f"{title}, {format}", "", goal, judged, contest))
+    return made
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main("Measure the planning of compactions.", rows, lambda measured: table(measured, (FEW, MANY)))
