@@ -5,16 +5,14 @@ With repetitions as the unit, intervals would be too narrow.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import bootstrap
+from scipy.stats import bootstrap, permutation_test
 
 LEVEL = 0.95
 RESAMPLES = 10_000
-# Up to this number of pairs, all combinations of signs are enumerated.
-_MOST_DRAWN_IN_FULL = 13
 _SEED = 20_260_101
 
 Samples = Mapping[str, Sequence[float]]
@@ -61,51 +59,56 @@ class Difference:
         return found is not None and self.chance <= 1 - LEVEL and (found.low > 0 or found.high < 0)
 
 
-def mean(samples: Samples) -> Interval | None:
+def mean(samples: Samples, resamples: int = RESAMPLES) -> Interval | None:
     """The mean over cases; None if there are none.
 
     Args:
         samples: The values of each case, one for each repetition. Cases without values are ignored.
+        resamples: How many the bootstrap draws.
     """
-    return _interval(list(_means(samples).values()))
+    return _interval(list(_means(samples).values()), resamples)
 
 
-def difference(first: Samples, second: Samples) -> Difference:
-    """The second minus the first."""
+def difference(first: Samples, second: Samples, resamples: int = RESAMPLES) -> Difference:
+    """The second minus the first.
+
+    Args:
+        first, second, resamples: As for `mean`.
+    """
     ones, others = _means(first), _means(second)
     pairs = [others[case] - ones[case] for case in ones if case in others]
-    return Difference(_interval(pairs), len(ones.keys() ^ others.keys()), _chance(pairs))
+    unpaired = len(ones.keys() ^ others.keys())
+    return Difference(_interval(pairs, resamples), unpaired, _chance(pairs, resamples))
 
 
-def _chance(pairs: Sequence[float]) -> float:
+def _chance(pairs: Sequence[float], resamples: int) -> float:
     """The sign-flip test. It is exact if two variants are equal, however few pairs there are."""
-    sizes = np.abs([pair for pair in pairs if pair])
-    if len(sizes) <= _MOST_DRAWN_IN_FULL:
-        drawn = np.arange(1 << len(sizes))[:, None] >> np.arange(len(sizes)) & 1
-        sums = (2 * drawn - 1) @ sizes
-        hits, draws = _as_far(sums, pairs), len(sums)
-    else:
-        rng = np.random.default_rng(_SEED)
-        batch = max(1, 1_000_000 // len(sizes))
-        # The observed combination is one of them.
-        hits, draws = 1, RESAMPLES + 1
-        for begin in range(0, RESAMPLES, batch):
-            count = min(batch, RESAMPLES - begin)
-            hits += _as_far((2 * rng.integers(0, 2, (count, len(sizes))) - 1) @ sizes, pairs)
-    return hits / draws
+    unequal = np.array([pair for pair in pairs if pair])
+    if len(unequal) < 2:
+        return 1.0
+    found = permutation_test(
+        (unequal,),
+        np.mean,
+        # Of one sample: signs are changed. All combinations if there are no more than `resamples`.
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=resamples,
+        batch=_batch(unequal),
+        rng=np.random.default_rng(_SEED),
+    )
+    return float(found.pvalue)
 
 
-def _as_far(sums: np.ndarray, pairs: Sequence[float]) -> int:
-    # Sums in another order may differ by rounding.
-    least = abs(math.fsum(pairs)) - 1e-9 * math.fsum(map(abs, pairs))
-    return int((np.abs(sums) >= least).sum())
+def _batch(values: Sized) -> int:
+    """How many resamples are drawn at once, to limit memory."""
+    return max(1, 1_000_000 // len(values))
 
 
 def _means(samples: Samples) -> dict[str, float]:
     return {case: math.fsum(values) / len(values) for case, values in samples.items() if values}
 
 
-def _interval(values: Sequence[float]) -> Interval | None:
+def _interval(values: Sequence[float], resamples: int) -> Interval | None:
     if not values:
         return None
     middle = math.fsum(values) / len(values)
@@ -115,9 +118,8 @@ def _interval(values: Sequence[float]) -> Interval | None:
         (np.asarray(values),),
         np.mean,
         confidence_level=LEVEL,
-        n_resamples=RESAMPLES,
-        # In batches, to limit memory.
-        batch=max(1, 1_000_000 // len(values)),
+        n_resamples=resamples,
+        batch=_batch(values),
         method="BCa",
         rng=np.random.default_rng(_SEED),
     ).confidence_interval
