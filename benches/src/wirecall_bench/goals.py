@@ -64,7 +64,7 @@ def long_prose() -> Workload:
 
 
 def parallel_calls(count: int = 12) -> Workload:
-    small = [call for call in calls() if len(str(call.arguments)) < 100]
+    small = [call for call in calls() if len(json.dumps(call.arguments)) < 100]
     chosen = [small[at % len(small)] for at in range(count)]
     return Workload("calls", f"{count} parallel small calls", tools(), [Message("", chosen)])
 
