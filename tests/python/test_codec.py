@@ -349,7 +349,7 @@ def test_a_call_that_fails_after_its_first_fragment_ends_the_stream() -> None:
 def test_an_endless_event_ends_the_stream_with_an_error() -> None:
     request = {"tools": [TOOL], "say": ["Hi"]}
     limited = Codec(Options(), stand_ins(), max_event_bytes=1000)
-    exchange = limited.open(URL, {}, json.dumps(request).encode())
+    exchange = open_sync(limited, URL, {}, json.dumps(request).encode())
     assert exchange is not None
     out = exchange.chunk(event(text="Hi <"))
     out += exchange.chunk(b"data: " + b"x" * 2000)
