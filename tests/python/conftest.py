@@ -9,14 +9,19 @@ from hypothesis import is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from law import examples
+
+# The processes of pytest-xdist have those of a terminal, which they are not.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 # Always the same cases, and none of an earlier run, unless there is a seed: see law.py.
-EACH = os.environ.get("WIRECALL_LAW_EACH")
 settings.register_profile(
     "wirecall",
     derandomize="WIRECALL_LAW_SEED" not in os.environ,
     database=None,
     deadline=None,
-    max_examples=int(EACH) if EACH else 100,
+    max_examples=examples(20),
 )
 settings.load_profile("wirecall")
 
