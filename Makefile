@@ -22,8 +22,14 @@ EXTENSION_PROFILE ?= release
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := chunking protocols round_trip json loads documents
 
-# How many cases each law is tried with, in both languages, by all tests; `make laws` tries a million.
-export WIRECALL_LAW_CASES ?= 2000
+# How many cases each law is tried with, in both languages; always the same ones. `make check` tries more than the other
+# targets, `make laws` a million new ones.
+LAW_CASES := 200
+check check-rust check-python: LAW_CASES := 2000
+export WIRECALL_LAW_CASES ?= $(LAW_CASES)
+# A process of pytest for each processor. One that has nothing left to do takes tests from the others; neighbours, which
+# may share a fixture, stay together until then.
+PYTEST_JOBS := -n auto --dist worksteal
 # tiktoken reads its vocabulary from here instead of downloading it.
 export TIKTOKEN_CACHE_DIR ?= $(CURDIR)/$(VENV)/share/tiktoken
 
@@ -37,8 +43,8 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
-.PHONY: help demo test check bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
+.PHONY: help demo test check check-rust check-python bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
+	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
 help: ## show this list
@@ -49,7 +55,11 @@ demo: build ## see the format at work
 
 test: test-rust test-python ## all tests, of both languages
 
-check: fmt-check lint types public stubtest no-python-in-core test test-clients ## all that CI runs: format, lints, types, stubs, tests
+check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, tests
+
+# CI runs these two and test-clients side by side.
+check-rust: fmt-check-rust lint-rust no-python-in-core test-rust
+check-python: fmt-check-python lint-python types public stubtest test-python
 
 # Set-up ---------------------------------------------------------------------------------------------------------
 
@@ -86,9 +96,11 @@ fmt: $(VENV)/.installed ## format both languages
 	$(BIN)/ruff check --quiet --fix-only .
 	$(BIN)/ruff format --quiet .
 
-fmt-check: $(VENV)/.installed
+fmt-check-rust:
 	cargo fmt --all --check
 	cargo fmt --all --manifest-path rust/fuzz/Cargo.toml --check
+
+fmt-check-python: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 
 lint: lint-rust lint-python ## clippy, rustdoc and ruff; a warning is an error
@@ -133,7 +145,7 @@ test-rust: ## cargo test
 
 test-python: build $(VENV)/.vocabularies ## pytest
 	@mkdir -p $(LOGS)
-	$(BIN)/python -m pytest 2>&1 | tee $(LOGS)/pytest.log
+	$(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
 laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,000 in Python (CASES=…): takes hours, resumes if stopped

@@ -1,5 +1,6 @@
 """What the tests import by name: the modules beside them, and those that tests of the product share."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,3 +13,7 @@ sys.path.insert(0, str(HERE))
 sys.path += [str(TESTS / "python"), str(TESTS / "clients")]
 
 from law import pytest_collection_modifyitems as pytest_collection_modifyitems  # noqa: E402
+
+# The processes of pytest-xdist have those of a terminal, which they are not.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
