@@ -69,7 +69,8 @@ fn of_equal_keys_the_last_counts_at_the_place_of_the_first() {
 
 #[test]
 fn numbers_keep_their_digits() {
-    let schema = r#"{"properties":{"a":{"enum":[1.50,12345678901234567890123]},"b":{"type":"number","default":1e400}}}"#;
+    let schema =
+        r#"{"properties":{"a":{"enum":[1.50,12345678901234567890123]},"b":{"type":"number","default":1e400}}}"#;
     let [wire, hermes] = lines(schema);
     assert_eq!(wire, "t a?:1.50|12345678901234567890123 b?:number=1e400");
     assert!(hermes.ends_with(&format!("{schema}}}")), "{hermes}");
@@ -80,7 +81,7 @@ fn numbers_of_examples_are_written_as_json_writes_them() {
     for (bounds, shown) in [
         ("\"minimum\":0.00002,\"maximum\":0.00002", "a=0.00002"),
         ("\"minimum\":2e-6,\"maximum\":2e-6", "a=2e-6"),
-        ("\"minimum\":1.5e20,\"maximum\":1.5e20", "a=1.5e20"),
+        ("\"minimum\":1.5e20,\"maximum\":1.5e20", "a=1.5e+20"),
         ("\"minimum\":1e15,\"maximum\":1e15", "a=1000000000000000.0"),
         ("\"minimum\":-7,\"maximum\":-7", "a=-7"),
     ] {

@@ -123,11 +123,7 @@ impl Sample {
         if number.fract() == 0.0 && number.abs() < 1e15 {
             return (number as i64).to_string();
         }
-        // Small numbers are shorter without an exponent.
-        match number.abs() {
-            ..1e-5 | 1e-4.. => format!("{number:?}"),
-            _ => number.to_string(),
-        }
+        json_float(number)
     }
 
     /// A text. Each `nth` gives another text, if there are enough.
@@ -182,6 +178,17 @@ impl Sample {
                 out
             }
         }
+    }
+}
+
+/// A number as JSON encoders write it: with an exponent from 1e16 on and below 1e-5.
+fn json_float(number: f64) -> String {
+    match number.abs() {
+        1e-5..1e16 if number.fract() != 0.0 => number.to_string(),
+        1e-5..1e16 => format!("{number:.1}"),
+        1e16.. if number.is_finite() => format!("{number:e}").replace('e', "e+"),
+        _ if number.is_finite() => format!("{number:e}"),
+        _ => "0".into(),
     }
 }
 

@@ -328,7 +328,7 @@ impl Count<'_> {
             Value::String(text) => return Some(node.scalar.with_text(node.text, text.len())),
             Value::Array(_) | Value::Object(_) => {}
         }
-        let key = (id, address(value));
+        let key = (id, std::ptr::from_ref(value) as usize);
         if let Some(cost) = self.known.get(&key) {
             return Some(*cost);
         }
