@@ -33,6 +33,9 @@ PYTEST_JOBS := -n auto --dist worksteal
 # tiktoken reads its vocabulary from here instead of downloading it.
 export TIKTOKEN_CACHE_DIR ?= $(CURDIR)/$(VENV)/share/tiktoken
 
+# A host of the core that turns none of its features on.
+HOST := tests/rust/host/Cargo.toml
+
 RUST_SOURCES := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 # The environments of the client tests: the folders of tests/clients, each with its lock in tests/clients/locks.
@@ -44,7 +47,7 @@ CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
 .PHONY: help demo test check check-rust check-python bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
+	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients
 
 help: ## show this list
@@ -58,7 +61,7 @@ test: test-rust test-python ## all tests, of both languages
 check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, tests
 
 # CI runs these two and test-clients side by side.
-check-rust: fmt-check-rust lint-rust no-python-in-core test-rust
+check-rust: fmt-check-rust lint-rust no-python-in-core test-rust test-host
 check-python: fmt-check-python lint-python types public stubtest test-python
 
 # Set-up ---------------------------------------------------------------------------------------------------------
@@ -93,12 +96,14 @@ $(VENV)/.vocabularies: scripts/fetch_vocabularies.py | $(VENV)/.installed
 fmt: $(VENV)/.installed ## format both languages
 	cargo fmt --all
 	cargo fmt --all --manifest-path rust/fuzz/Cargo.toml
+	cargo fmt --manifest-path $(HOST)
 	$(BIN)/ruff check --quiet --fix-only .
 	$(BIN)/ruff format --quiet .
 
 fmt-check-rust:
 	cargo fmt --all --check
 	cargo fmt --all --manifest-path rust/fuzz/Cargo.toml --check
+	cargo fmt --manifest-path $(HOST) --check
 
 fmt-check-python: $(VENV)/.installed
 	$(BIN)/ruff format --check .
@@ -125,12 +130,20 @@ structure: $(BIN)/python ## lines, layers, circles, shared names, long files, an
 stubtest: build ## _core.pyi against the compiled module
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest wirecall._core --mypy-config-file pyproject.toml
 
-no-python-in-core: ## the proof that the core knows neither Python nor a network
-	@tree=$$(cargo tree --locked -p wirecall-core -e normal,build --target all --prefix none); \
-	if grep -E '^(pyo3|python3-sys|cpython|reqwest|hyper|ureq|rustls|tokio)[a-z0-9_-]* v' <<<"$$tree"; then \
+# Crates of the core without its features, itself included. A host that does not validate compiles no others.
+MOST_CRATES := 10
+
+no-python-in-core: ## the proof that the core knows neither Python nor a network, and needs few crates
+	@tree() { cargo tree --locked -p wirecall-core -e normal,build --target all --prefix none "$$@" | sort -u; }; \
+	every=$$(tree --all-features); plain=$$(tree --no-default-features); \
+	if grep -E '^(pyo3|python3-sys|cpython|reqwest|hyper|ureq|rustls|tokio)[a-z0-9_-]* v' <<<"$$every"; then \
 		echo "wirecall-core depends on the above" >&2; exit 1; \
 	fi; \
-	echo "wirecall-core: $$(sort -u <<<"$$tree" | grep -c ' v') crates, none of Python, none of a network"
+	count() { grep -o '^[a-z0-9_-]* v[0-9.]*' <<<"$$1" | sort -u | wc -l; }; \
+	if [ "$$(count "$$plain")" -gt $(MOST_CRATES) ]; then \
+		echo "$$plain" >&2; echo "wirecall-core needs more than $(MOST_CRATES) crates without its features" >&2; exit 1; \
+	fi; \
+	echo "wirecall-core: $$(count "$$plain") crates, $$(count "$$every") with all features, none of Python, none of a network"
 
 # Tests ----------------------------------------------------------------------------------------------------------
 
@@ -142,6 +155,10 @@ test-rust: ## cargo test
 		END { printf "cargo test: %d passed, %d failed, %d ignored\n", passed, failed, ignored }' \
 		$(LOGS)/cargo-test.log | tee -a $(LOGS)/cargo-test.log; \
 	exit $$status
+
+test-host: ## the core without its features: no warnings, and the tests of tests/rust/host
+	cargo clippy -p wirecall-core --no-default-features --locked -- -D warnings
+	cargo test --locked --quiet --manifest-path $(HOST) --target-dir target
 
 test-python: build $(VENV)/.vocabularies ## pytest
 	@mkdir -p $(LOGS)

@@ -8,7 +8,7 @@ use crate::arguments::{Context, Lists, Report, TreeWriter};
 use crate::error::SyntaxError;
 use crate::limits::{Limits, RECURSION};
 use crate::protocols::Xml;
-use crate::schema::{self, Schema, UNKNOWN, compile};
+use crate::schema::{Schema, SchemaDocument, UNKNOWN, compile, read_schema};
 use crate::syntax::json::{Value, json_string};
 use crate::syntax::position::Position;
 use crate::syntax::scan::Delimiters;
@@ -23,9 +23,7 @@ impl XmlSchema {
     /// Compiles the JSON text of a schema; without one, values have no types. The error is a JSON pointer and a sentence.
     pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
-        let value: serde_json::Value =
-            serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is not valid JSON: {e}")))?;
-        Ok(XmlSchema(Arc::new(compile(&schema::SchemaDocument::new(&value)?)?)))
+        Ok(XmlSchema(Arc::new(compile(&SchemaDocument::new(&read_schema(text)?)?)?)))
     }
 }
 

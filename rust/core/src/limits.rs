@@ -16,16 +16,20 @@ pub const SCHEMA_NODES: usize = 20_000;
 pub const SCHEMA_STEPS: usize = 10_000_000;
 /// Alternatives of one field before its type counts as unknown.
 pub const ALTERNATIVES: usize = 256;
-/// Steps of validating arguments, estimated before validation starts. They take a few seconds at most.
-pub const VALIDATION_STEPS: u64 = 50_000_000;
-/// Steps of a schema at one place in the arguments. Ordinary schemas need hundreds.
-pub const VALIDATION_STEPS_AT_ONE_PLACE: u64 = 100_000;
-/// Errors that a validator may have to keep in memory to report what is wrong with arguments.
-pub const VALIDATION_ERRORS: u64 = 500_000;
-/// Schemas that are evaluated inside each other. Each needs stack space.
-pub const VALIDATION_LEVELS: usize = 2048;
-/// Bytes of one compiled pattern. The time of matching is proportional to it.
-pub const PATTERN_BYTES: usize = 10 << 20;
+/// Limits of the full validation.
+#[cfg(feature = "validate")]
+pub mod validation {
+    /// Steps of validating arguments, estimated before validation starts. They take a few seconds at most.
+    pub const STEPS: u64 = 50_000_000;
+    /// Steps of a schema at one place in the arguments. Ordinary schemas need hundreds.
+    pub const STEPS_AT_ONE_PLACE: u64 = 100_000;
+    /// Errors that a validator may have to keep in memory to report what is wrong with arguments.
+    pub const ERRORS: u64 = 500_000;
+    /// Schemas that are evaluated inside each other. Each needs stack space.
+    pub const LEVELS: usize = 2048;
+    /// Bytes of one compiled pattern. The time of matching is proportional to it.
+    pub const PATTERN_BYTES: usize = 10 << 20;
+}
 
 /// Choices of a field that are tried one by one. If there are more, strings are looked up in an index.
 pub const FEW_CHOICES: usize = 16;

@@ -2,12 +2,11 @@
 
 use std::sync::OnceLock;
 
-use serde_json::Value;
-
 use crate::error::ToolError;
 use crate::keymap::KeyMap;
-use crate::limits::RECURSION;
-use crate::schema::{Schema, SchemaDocument, SchemaFault, Validator, compile, fold, without_required_defaults};
+use crate::schema::{
+    Json, Schema, SchemaDocument, SchemaFault, Validator, compile, fold, read_schema, without_required_defaults,
+};
 
 /// How a tool's calls are written. Both forms are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +45,7 @@ pub struct Tool {
     pub name: String,
     pub description: Option<String>,
     /// The schema of its parameters, in which fields with a default are not required.
-    pub(crate) parameters: Value,
+    pub(crate) parameters: Json,
     pub(crate) schema: Schema,
     pub syntax: Syntax,
     /// Why its calls are written as JSON, if the host has not chosen it.
@@ -133,13 +132,12 @@ impl Tools {
         if self.names.get(&name).is_some() {
             return Err(fault(None, "two tools have this name; rename one".into()));
         }
-        let value: Value = serde_json::from_str(&parameters)
-            .map_err(|e| error(String::new(), format!("the schema is not valid JSON: {e}")))?;
         let bad = |(pointer, message): SchemaFault| error(pointer, message);
+        let value = read_schema(&parameters).map_err(bad)?;
         let document = SchemaDocument::new(&value).map_err(bad)?;
         let schema = compile(&document).map_err(bad)?;
         let relaxed = without_required_defaults(&document);
-        if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
+        if value == Json::Bool(false) || !schema.node(schema.root).takes_object() {
             return Err(error(String::new(), "the parameters of a tool must allow an object".into()));
         }
         let reason = (rules.complexity)(&schema);
@@ -151,14 +149,8 @@ impl Tools {
                 return Err(fault(None, format!("its calls cannot be written as {}: {reason}", rules.encoding)));
             }
         };
-        if (strict || validate) && depth > RECURSION {
-            let message = format!("its calls cannot be validated with a limit of depth over {RECURSION}");
-            return Err(fault(None, message));
-        }
-        let validator = match strict || validate {
-            true => Some(Validator::new(&value, relaxed.as_ref()).map_err(bad)?),
-            false => None,
-        };
+        let validator = (strict || validate).then(|| Validator::new(&document, relaxed.as_ref(), depth));
+        let validator = validator.transpose().map_err(|(pointer, message)| fault(pointer, message))?;
         let at = self.list.len();
         let folded = fold(&name);
         if let Some(first) = folded.bytes().next() {

@@ -246,3 +246,31 @@ fn validation_has_stack_enough() {
     }
     assert!(validated_at_all >= 15, "{validated_at_all}");
 }
+
+#[test]
+fn wide_schemas_compile_in_linear_time() {
+    const MANY: usize = 100_000;
+    let map = |count: usize, each: &dyn Fn(usize) -> serde_json::Value| {
+        (0..count).map(|at| (format!("name_{at}"), each(at))).collect::<serde_json::Map<_, _>>()
+    };
+    let names: Vec<String> = (0..MANY).map(|at| format!("name_{at}")).collect();
+    let reference = |at: usize| json!({"$ref": format!("#/components/name_{at}")});
+    let plain = map(MANY, &|_| json!({"type": "string", "default": "x"}));
+    let mut wide = json!(map(MANY, &|at| json!(at)));
+    wide["type"] = json!("integer");
+    for schema in [
+        // Names that are looked up in properties, once for each alternative, and once as required.
+        json!({"anyOf": [{"properties": plain}, {"properties": plain}], "required": names}),
+        json!({"properties": plain, "required": names}),
+        // References into a map, from a copy that is changed, too.
+        json!({"properties": map(15_000, &|at| reference(MANY - 1 - at)), "components": plain}),
+        json!({"properties": map(15_000, &|at| reference(MANY - 1 - at)),
+            "components": map(MANY, &|_| json!({"items": [{}], "additionalItems": false}))}),
+        // A schema with many keywords, at many places.
+        json!({"properties": map(15_000, &|at| json!({"$ref": "#/$defs/w", "title": at})), "$defs": {"w": wide}}),
+    ] {
+        let begun = std::time::Instant::now();
+        compiles(&schema);
+        assert!(begun.elapsed().as_secs() < 30, "{:?}: {}", begun.elapsed(), &schema.to_string()[..100]);
+    }
+}

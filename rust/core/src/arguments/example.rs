@@ -86,7 +86,7 @@ impl Example<'_> {
             wanted && nth == 0 && node.accepts(value)
         });
         if let Some(given) = given {
-            return Some(given.to_string());
+            return Some(given.to_json());
         }
         // Null is not a helpful example.
         let shown = node.choices.iter().find(|choice| **choice != Choice::Null).or(node.choices.first());
@@ -94,8 +94,8 @@ impl Example<'_> {
         let shown = if nth > 0 { literals().nth(nth).or(shown) } else { shown };
         Some(match shown {
             None | Some(Choice::String) => json_string(&sample.unwrap_or(&Sample::default()).text(nth)),
-            Some(Choice::Integer) => sample.unwrap_or(&Sample::default()).number(5.0, true, nth).to_string(),
-            Some(Choice::Number) => sample.unwrap_or(&Sample::default()).number(2.5, false, nth).to_string(),
+            Some(Choice::Integer) => sample.unwrap_or(&Sample::default()).number(5.0, true, nth),
+            Some(Choice::Number) => sample.unwrap_or(&Sample::default()).number(2.5, false, nth),
             Some(Choice::Boolean) => (nth == 0).to_string(),
             Some(Choice::Null) => "null".into(),
             Some(Choice::Literal(literal)) => literal.json.clone(),

@@ -7,16 +7,15 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use regex::Regex;
-use serde_json::{Map, Value};
 
-use super::resolve::{SchemaDocument, SchemaFault};
-use super::rewrite::{address, defaulted, required};
+use super::resolve::{Json, SchemaDocument, SchemaFault, address};
+use super::rewrite::{defaulted, required};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, ObjectType, Sample, Schema, UNKNOWN};
-use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
-use crate::syntax::json;
+use crate::limits::{ALTERNATIVES, SCHEMA_NODES, SCHEMA_STEPS};
+use crate::syntax::json::{Member, Value, whole};
 
 /// Schemas that all apply.
-type Alternative<'s> = Vec<&'s Value>;
+type Alternative<'s> = Vec<&'s Json>;
 
 /// Compiles a tool's parameters.
 pub fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
@@ -55,18 +54,19 @@ struct Walk<'s> {
     /// The addresses of its schemas, including those that are only references.
     seen: Vec<usize>,
     /// Unions from which no member was chosen yet.
-    unions: Vec<&'s [Value]>,
+    unions: Vec<&'s [Json]>,
 }
 
 /// Whether the schema is only a reference. Its target is then the same type, so recursion is recognised.
-fn is_reference(keywords: &Map<String, Value>) -> bool {
-    keywords.contains_key("$ref")
-        && keywords.keys().all(|k| matches!(k.as_str(), "$ref" | "$defs" | "definitions" | "$schema" | "$id" | "title"))
+fn is_reference(keywords: &[Member<'static>]) -> bool {
+    const BESIDE: [&str; 6] = ["$ref", "$defs", "definitions", "$schema", "$id", "title"];
+    // The other way round, each visit would cost as much as the schema has keywords.
+    keywords.iter().all(|(name, _)| BESIDE.contains(&&**name)) && keywords.iter().any(|(name, _)| name == "$ref")
 }
 
 /// Whether the schema allows everything, without looking at its parts.
-fn allows_all(schema: &Value) -> bool {
-    schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
+fn allows_all(schema: &Json) -> bool {
+    schema == &Value::Bool(true) || schema.as_object().is_some_and(<[_]>::is_empty)
 }
 
 impl<'s> Compiler<'_, 's> {
@@ -80,7 +80,7 @@ impl<'s> Compiler<'_, 's> {
             return Ok(UNKNOWN);
         }
         // An alternative that nothing satisfies is ignored. If there is no other, the type is unknown.
-        alternatives.retain(|alternative| choices(alternative).is_none_or(|choices| !choices.is_empty()));
+        alternatives.retain(|alternative| self.choices(alternative).is_none_or(|choices| !choices.is_empty()));
         if alternatives.is_empty() {
             return Ok(UNKNOWN);
         }
@@ -100,7 +100,7 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// Appends the alternatives of `sources`, which all apply, to `out`, in the order of the schema.
-    fn expand(&mut self, mut sources: Vec<&'s Value>, out: &mut Vec<Alternative<'s>>) -> Result<(), SchemaFault> {
+    fn expand(&mut self, mut sources: Vec<&'s Json>, out: &mut Vec<Alternative<'s>>) -> Result<(), SchemaFault> {
         sources.reverse();
         let mut open = vec![(sources, Walk::default())];
         while let Some((pending, walk)) = open.pop() {
@@ -133,10 +133,10 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// Adds the `pending` schemas and those they refer to, last first, to `walk`. `None`: nothing satisfies them.
-    fn follow(&mut self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, SchemaFault> {
+    fn follow(&mut self, mut pending: Vec<&'s Json>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, SchemaFault> {
         while let Some(schema) = pending.pop() {
             self.count(walk.seen.len())?;
-            if schema == &Value::Bool(false) || schema.get("not").is_some_and(allows_all) {
+            if schema == &Value::Bool(false) || self.document.get(schema, "not").is_some_and(allows_all) {
                 return Ok(None);
             }
             let Some(keywords) = schema.as_object() else { continue };
@@ -147,15 +147,16 @@ impl<'s> Compiler<'_, 's> {
             if !is_reference(keywords) {
                 walk.held.push(schema);
             }
-            if let Some(Value::Array(all)) = keywords.get("allOf") {
+            let get = |keyword: &str| self.document.get(schema, keyword);
+            if let Some(Value::Array(all)) = get("allOf") {
                 pending.extend(all.iter().rev());
             }
             for keyword in ["$ref", "$dynamicRef"] {
-                let target = keywords.get(keyword).and_then(Value::as_str);
+                let target = get(keyword).and_then(Value::as_str);
                 pending.extend(target.and_then(|reference| self.document.resolve(reference).ok()));
             }
             for keyword in ["anyOf", "oneOf"] {
-                if let Some(Value::Array(members)) = keywords.get(keyword) {
+                if let Some(Value::Array(members)) = get(keyword) {
                     walk.unions.push(members);
                 }
             }
@@ -170,7 +171,7 @@ impl<'s> Compiler<'_, 's> {
         let mut arrays = Vec::new();
         let mut seen = HashSet::new();
         for alternative in alternatives {
-            let choices = choices(alternative);
+            let choices = self.choices(alternative);
             unknown |= choices.is_none();
             // Members of a value of unknown type have their declared types, too.
             if choices.as_ref().is_none_or(|choices| choices.contains(&Choice::Object)) {
@@ -191,44 +192,45 @@ impl<'s> Compiler<'_, 's> {
         if unknown {
             node.choices.clear();
         }
-        let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| schema.get(keyword));
+        let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| self.document.get(schema, keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
-        node.default = said("default").map(Value::to_string);
+        node.default = said("default").map(Value::to_json);
         // The alternative that an example shows. Null is not a helpful example.
-        let is_null = |alternative: &&Alternative<'s>| choices(alternative).as_deref() == Some(&[Choice::Null]);
+        let is_null = |alternative: &&Alternative<'s>| self.choices(alternative).as_deref() == Some(&[Choice::Null]);
         let shown = alternatives.iter().find(|alternative| !is_null(alternative)).or(alternatives.first());
         let sole = alternatives.iter().filter(|alternative| !is_null(alternative)).count() <= 1;
-        node.sample = shown.and_then(|alternative| Sample::new(alternative, sole));
+        node.sample = shown.and_then(|alternative| Sample::new(self.document, alternative, sole));
         node.index_strings();
         Ok(node)
     }
 
     fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<ObjectType, SchemaFault> {
+        let document = self.document;
         let mut object = ObjectType::default();
         let mut names: Vec<&'s str> = Vec::new();
         let mut seen = HashSet::new();
-        for properties in keyword_maps(alternatives, "properties") {
-            names.extend(properties.keys().map(String::as_str).filter(|name| seen.insert(*name)));
+        for properties in keyword_maps(document, alternatives, "properties") {
+            names.extend(properties.iter().map(|(name, _)| &**name).filter(|name| seen.insert(*name)));
         }
         for name in names {
             // An alternative that does not declare the name treats it as any other name.
             let types: Vec<Alternative<'s>> = alternatives
                 .iter()
                 .filter_map(|alternative| {
-                    let find = |schema: &&'s Value| schema.get("properties")?.get(name);
+                    let find = |schema: &&'s Json| document.get(document.get(schema, "properties")?, name);
                     let declared: Alternative<'s> = alternative.iter().filter_map(find).collect();
                     match declared.is_empty() {
                         false => Some(declared),
                         // Its patterns are not matched against the name.
-                        true if has_patterns(alternative) => Some(Vec::new()),
-                        true => open_members(alternative),
+                        true if self.has(alternative, "patternProperties") => Some(Vec::new()),
+                        true => self.open_members(alternative),
                     }
                 })
                 .collect();
             let node = self.node_for(types)?;
             object.properties.push(name.into(), node);
         }
-        for patterns in keyword_maps(alternatives, "patternProperties") {
+        for patterns in keyword_maps(document, alternatives, "patternProperties") {
             for (pattern, schema) in patterns {
                 // A pattern with look-around or back-references is not linear. It types no keys and forbids none.
                 let regex = Regex::new(pattern).ok();
@@ -241,7 +243,7 @@ impl<'s> Compiler<'_, 's> {
         object.additional = self.additional(alternatives)?;
         // A member is required if every alternative requires it.
         let required = |alternative: &Alternative<'s>| -> Vec<&'s str> {
-            alternative.iter().flat_map(|schema| required(schema, &self.defaulted)).collect()
+            alternative.iter().flat_map(|schema| required(document, schema, &self.defaulted)).collect()
         };
         let mut common = required(alternatives[0]);
         for alternative in &alternatives[1..] {
@@ -256,7 +258,7 @@ impl<'s> Compiler<'_, 's> {
 
     fn additional(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Additional, SchemaFault> {
         let open: Vec<Alternative<'s>> =
-            alternatives.iter().filter_map(|alternative| open_members(alternative)).collect();
+            alternatives.iter().filter_map(|alternative| self.open_members(alternative)).collect();
         if open.is_empty() {
             return Ok(Additional::Closed);
         }
@@ -268,16 +270,19 @@ impl<'s> Compiler<'_, 's> {
 
     fn array(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Array, SchemaFault> {
         let mut array = Array::default();
-        let lists = |schema: &&'s Value| -> Option<&'s Vec<Value>> {
-            schema.get("prefixItems").or_else(|| schema.get("items").filter(|v| v.is_array()))?.as_array()
+        let document = self.document;
+        let lists = |schema: &&'s Json| -> Option<&'s [Json]> {
+            let items = || document.get(schema, "items").filter(|items| items.is_array());
+            document.get(schema, "prefixItems").or_else(items)?.as_array()
         };
-        let rest = |schema: &&'s Value| match schema.get("items") {
-            Some(Value::Array(_)) => schema.get("additionalItems"),
+        let rest = |schema: &&'s Json| match document.get(schema, "items") {
+            Some(Value::Array(_)) => document.get(schema, "additionalItems"),
             other => other,
         };
-        let longest = alternatives.iter().flat_map(|a| a.iter().filter_map(lists)).map(Vec::len).max().unwrap_or(0);
+        let longest =
+            alternatives.iter().flat_map(|a| a.iter().filter_map(lists)).map(<[Json]>::len).max().unwrap_or(0);
         let item = |alternative: &&Alternative<'s>, at: usize| -> Alternative<'s> {
-            let find = |schema: &&'s Value| lists(schema).and_then(|list| list.get(at)).or_else(|| rest(schema));
+            let find = |schema: &&'s Json| lists(schema).and_then(|list| list.get(at)).or_else(|| rest(schema));
             alternative.iter().filter_map(find).collect()
         };
         let types = |at: usize| -> Vec<Alternative<'s>> {
@@ -292,94 +297,102 @@ impl<'s> Compiler<'_, 's> {
         }
         Ok(array)
     }
-}
 
-fn has_patterns(alternative: &Alternative<'_>) -> bool {
-    alternative.iter().any(|schema| schema.get("patternProperties").is_some())
-}
-
-/// What an alternative says about members that it does not name: nothing (an empty list), schemas, or `None` if it
-/// forbids them.
-fn open_members<'s>(alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
-    let said =
-        |keyword: &str| -> Alternative<'s> { alternative.iter().filter_map(|schema| schema.get(keyword)).collect() };
-    let mut others = said("additionalProperties");
-    // `unevaluatedProperties` does not apply to members that were evaluated, and whether a condition evaluates them is
-    // not known here.
-    let conditional = |schema: &&Value| CONDITIONS.iter().any(|keyword| schema.get(keyword).is_some());
-    if others.is_empty() && !alternative.iter().any(conditional) {
-        others = said("unevaluatedProperties");
+    /// Whether one of the schemas has this keyword.
+    fn has(&self, alternative: &Alternative<'s>, keyword: &str) -> bool {
+        alternative.iter().any(|schema| self.document.get(schema, keyword).is_some())
     }
-    (!others.contains(&&Value::Bool(false))).then_some(others)
+
+    /// What an alternative says about members that it does not name: nothing (an empty list), schemas, or `None` if it
+    /// forbids them.
+    fn open_members(&self, alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
+        let said = |keyword: &str| -> Alternative<'s> {
+            alternative.iter().filter_map(|schema| self.document.get(schema, keyword)).collect()
+        };
+        let mut others = said("additionalProperties");
+        // `unevaluatedProperties` does not apply to members that were evaluated, and whether a condition evaluates them
+        // is not known here.
+        if others.is_empty() && !CONDITIONS.iter().any(|keyword| self.has(alternative, keyword)) {
+            others = said("unevaluatedProperties");
+        }
+        (!others.contains(&&Value::Bool(false))).then_some(others)
+    }
+
+    /// The kinds of values that one alternative allows. `None`: it does not restrict them. It may type members and
+    /// items without requiring an object or an array.
+    fn choices(&self, alternative: &Alternative<'s>) -> Option<Vec<Choice>> {
+        let mut kinds: Option<Vec<Choice>> = None;
+        let mut literals: Option<Vec<&Json>> = None;
+        for schema in alternative {
+            let get = |keyword: &str| self.document.get(schema, keyword);
+            let mut said: Vec<Choice> = match get("type") {
+                Some(Value::String(name)) => vec![kind(name)],
+                Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(kind).collect(),
+                _ => Vec::new(),
+            };
+            if !said.is_empty() {
+                if get("nullable") == Some(&Value::Bool(true)) && !said.contains(&Choice::Null) {
+                    said.push(Choice::Null);
+                }
+                kinds = kinds.map(|before| meet(&before, &said)).or(Some(said));
+            }
+            let listed: Option<Vec<&Json>> = match (get("const"), get("enum")) {
+                (Some(only), _) => Some(vec![only]),
+                (None, Some(Value::Array(list))) => Some(list.iter().collect()),
+                _ => None,
+            };
+            if let Some(listed) = listed {
+                literals = literals.map(|before| common(before, &listed)).or(Some(listed));
+            }
+        }
+        let Some(literals) = literals else { return kinds };
+        let allowed = |value: &&Json| kinds.as_ref().is_none_or(|kinds| kinds.iter().any(|k| is_kind(value, k)));
+        let nullable = kinds.as_ref().is_some_and(|kinds| kinds.contains(&Choice::Null));
+        let mut out: Vec<Choice> = literals.into_iter().filter(allowed).map(literal).collect();
+        // With `nullable: true`, null is allowed even if the enum does not list it.
+        if nullable && self.has(alternative, "nullable") {
+            out.push(Choice::Null);
+        }
+        Some(out)
+    }
+}
+
+fn keyword_maps<'a, 's: 'a>(
+    document: &'a SchemaDocument<'s>,
+    alternatives: &'a [&'a Alternative<'s>],
+    keyword: &'a str,
+) -> impl Iterator<Item = &'s [Member<'static>]> + 'a {
+    let schemas = alternatives.iter().flat_map(|alternative| alternative.iter());
+    schemas.filter_map(move |schema| document.get(schema, keyword)?.as_object())
 }
 
 /// Keywords that may declare members under a condition.
 const CONDITIONS: &[&str] = &["if", "dependentSchemas", "dependencies"];
 
-fn keyword_maps<'a, 's: 'a>(
-    alternatives: &'a [&'a Alternative<'s>],
-    keyword: &'a str,
-) -> impl Iterator<Item = &'s Map<String, Value>> + 'a {
-    alternatives.iter().flat_map(|a| a.iter()).filter_map(move |schema| schema.get(keyword)?.as_object())
-}
-
-/// The kinds of values that one alternative allows. `None`: it does not restrict them. It may type members and items
-/// without requiring an object or an array.
-fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
-    let mut kinds: Option<Vec<Choice>> = None;
-    let mut literals: Option<Vec<&Value>> = None;
-    for keywords in alternative.iter().filter_map(|schema| schema.as_object()) {
-        let mut said: Vec<Choice> = match keywords.get("type") {
-            Some(Value::String(name)) => vec![kind(name)],
-            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(kind).collect(),
-            _ => Vec::new(),
-        };
-        if !said.is_empty() {
-            if keywords.get("nullable") == Some(&Value::Bool(true)) && !said.contains(&Choice::Null) {
-                said.push(Choice::Null);
-            }
-            kinds = kinds.map(|before| meet(&before, &said)).or(Some(said));
-        }
-        let listed: Option<Vec<&Value>> = match (keywords.get("const"), keywords.get("enum")) {
-            (Some(only), _) => Some(vec![only]),
-            (None, Some(Value::Array(list))) => Some(list.iter().collect()),
-            _ => None,
-        };
-        if let Some(listed) = listed {
-            literals = literals.map(|before| common(before, &listed)).or(Some(listed));
-        }
-    }
-    if let Some(literals) = literals {
-        let allowed = |value: &&Value| kinds.as_ref().is_none_or(|kinds| kinds.iter().any(|k| is_kind(value, k)));
-        let nullable = kinds.as_ref().is_some_and(|kinds| kinds.contains(&Choice::Null));
-        let mut out: Vec<Choice> = literals.into_iter().filter(allowed).map(literal).collect();
-        // With `nullable: true`, null is allowed even if the enum does not list it.
-        if nullable && alternative.iter().any(|s| s.get("nullable").is_some()) {
-            out.push(Choice::Null);
-        }
-        return Some(out);
-    }
-    kinds
-}
-
 /// The values in both lists, which may be long.
-fn common<'s>(first: Vec<&'s Value>, second: &[&'s Value]) -> Vec<&'s Value> {
-    let text = |value: &Value| {
-        let mut value = value.clone();
-        value.sort_all_objects();
-        value.to_string()
-    };
-    let texts: HashSet<String> = second.iter().map(|value| text(value)).collect();
-    first.into_iter().filter(|value| texts.contains(&text(value))).collect()
+fn common<'s>(first: Vec<&'s Json>, second: &[&'s Json]) -> Vec<&'s Json> {
+    let texts: HashSet<String> = second.iter().map(|value| sorted(value).to_json()).collect();
+    first.into_iter().filter(|value| texts.contains(&sorted(value).to_json())).collect()
 }
 
-fn literal(value: &Value) -> Choice {
+/// The value with the members of each object in the order of their names.
+fn sorted(value: &Json) -> Json {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+            Value::Object(members)
+        }
+        scalar => scalar.clone(),
+    }
+}
+
+fn literal(value: &Json) -> Choice {
     let text = value.as_str().map(str::to_owned);
     let folded = text.as_deref().unwrap_or("").to_lowercase();
-    let json = value.to_string();
-    let read = (value.is_object() || value.is_array()).then(|| json::parse(&json, RECURSION).ok()).flatten();
-    let digest = read.map_or(0, |value| value.digest());
-    Choice::Literal(Literal { json, text, folded, digest })
+    let digest = if value.is_object() || value.is_array() { value.digest() } else { 0 };
+    Choice::Literal(Literal { json: value.to_json(), text, folded, digest })
 }
 
 fn kind(name: &str) -> Choice {
@@ -406,7 +419,7 @@ fn meet(a: &[Choice], b: &[Choice]) -> Vec<Choice> {
         .collect()
 }
 
-pub(super) fn is_kind(value: &Value, kind: &Choice) -> bool {
+pub(super) fn is_kind(value: &Json, kind: &Choice) -> bool {
     match (kind, value) {
         (Choice::String, Value::String(_))
         | (Choice::Number, Value::Number(_))
@@ -414,7 +427,7 @@ pub(super) fn is_kind(value: &Value, kind: &Choice) -> bool {
         | (Choice::Null, Value::Null)
         | (Choice::Array, Value::Array(_))
         | (Choice::Object, Value::Object(_)) => true,
-        (Choice::Integer, Value::Number(number)) => json::whole(&number.to_string()).is_some(),
+        (Choice::Integer, Value::Number(number)) => whole(number).is_some(),
         _ => false,
     }
 }

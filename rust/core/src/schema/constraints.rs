@@ -1,6 +1,7 @@
 //! The constraints of a value beyond its type, as the manual shows them.
 
 use super::{Choice, Node, Sample};
+use crate::syntax::json::Value;
 
 /// Maximum characters of one constraint. Longer ones cost more tokens than they are worth.
 const LONGEST: usize = 40;
@@ -49,7 +50,7 @@ impl Node {
         // Where all values are listed, an example adds nothing.
         let listed = |choice: &Choice| matches!(choice, Choice::Literal(_) | Choice::Boolean | Choice::Null);
         if self.is_unknown() || !self.choices.iter().all(listed) {
-            let example = bounds.examples.iter().find(|value| self.accepts(value)).map(serde_json::Value::to_string);
+            let example = bounds.examples.iter().find(|value| self.accepts(value)).map(Value::to_json);
             let new = example.filter(|json| self.default.as_ref() != Some(json) && is_safe(json));
             let text = new.map(|json| literal(&json)).filter(|text| is_shown(text));
             phrases.extend(text.map(|text| format!("e.g. {text}")));

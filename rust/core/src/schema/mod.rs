@@ -6,26 +6,36 @@
 
 mod compile;
 mod constraints;
+#[cfg(feature = "validate")]
+mod drafts;
 mod parts;
 mod resolve;
 mod rewrite;
 mod sample;
 mod signature;
+#[cfg(not(feature = "validate"))]
+mod unvalidated;
+#[cfg(feature = "validate")]
 mod validation;
+#[cfg(feature = "validate")]
 mod validation_cost;
 
 use crate::keymap::KeyMap;
 use crate::limits::FEW_CHOICES;
+use crate::syntax::json::Value;
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use compile::compile;
-pub use resolve::{SchemaDocument, SchemaFault};
-pub use rewrite::{modernised, without_required_defaults};
+pub use resolve::{Json, SchemaDocument, SchemaFault, read_schema};
+pub use rewrite::without_required_defaults;
 pub use sample::Sample;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
+#[cfg(not(feature = "validate"))]
+pub use unvalidated::Validator;
+#[cfg(feature = "validate")]
 pub use validation::Validator;
 
 pub type NodeId = u32;
@@ -234,11 +244,12 @@ impl Node {
     }
 
     /// Whether a value is of this type. Its members are not checked.
-    pub fn accepts(&self, value: &serde_json::Value) -> bool {
+    pub fn accepts(&self, value: &Json) -> bool {
         self.is_unknown()
             || self.choices.iter().any(|choice| match (choice, value) {
-                (Choice::Integer, value) => value.is_i64() || value.is_u64(),
-                (Choice::Literal(literal), value) => *value.to_string() == *literal.json,
+                (Choice::Integer, Value::Number(text)) => text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok(),
+                (Choice::Integer, _) => false,
+                (Choice::Literal(literal), value) => value.to_json() == literal.json,
                 (choice, value) => compile::is_kind(value, choice),
             })
     }

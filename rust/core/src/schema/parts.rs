@@ -1,6 +1,7 @@
 //! The schemas directly inside a schema.
 
-use serde_json::{Map, Value};
+use super::resolve::Json;
+use crate::syntax::json::{Member, Value};
 
 /// Keywords by kind of value: a schema, a list of schemas, or a map of names to schemas.
 pub type Keywords = [&'static [&'static str]; 3];
@@ -31,8 +32,10 @@ pub const EVERY: Keywords = [ONE, LIST, NAMED];
 /// A schema directly inside another.
 pub struct Subschema<'s> {
     pub keyword: &'static str,
+    /// The position of the keyword among the members of the outer schema.
+    at: usize,
     place: Place<'s>,
-    pub schema: &'s Value,
+    pub schema: &'s Json,
     /// The kind of its keyword, and the position among those.
     order: (usize, usize),
 }
@@ -41,7 +44,7 @@ pub struct Subschema<'s> {
 enum Place<'s> {
     Whole,
     Item(usize),
-    Member(&'s str),
+    Member(usize, &'s str),
 }
 
 impl Subschema<'_> {
@@ -50,39 +53,49 @@ impl Subschema<'_> {
         match self.place {
             Place::Whole => format!("/{}", self.keyword),
             Place::Item(at) => format!("/{}/{at}", self.keyword),
-            Place::Member(name) => format!("/{}/{}", self.keyword, pointer_step(name)),
+            Place::Member(_, name) => format!("/{}/{}", self.keyword, pointer_step(name)),
         }
     }
 
     /// The schema at this place in a copy of the outer schema.
-    pub fn in_copy<'c>(&self, copy: &'c mut Value) -> Option<&'c mut Value> {
-        let value = copy.get_mut(self.keyword)?;
-        match self.place {
-            Place::Whole => Some(value),
-            Place::Item(at) => value.get_mut(at),
-            Place::Member(name) => value.get_mut(name),
+    pub fn in_copy<'c>(&self, copy: &'c mut Json) -> Option<&'c mut Json> {
+        let value = member_mut(copy, self.at, self.keyword)?;
+        match (&self.place, value) {
+            (Place::Whole, value) => Some(value),
+            (Place::Item(at), Value::Array(items)) => items.get_mut(*at),
+            (Place::Member(at, name), value) => member_mut(value, *at, name),
+            (Place::Item(_), _) => None,
         }
     }
 }
 
+/// The member of an object with this name. In the original it was at this position, and few members of a copy move.
+pub fn member_mut<'c>(value: &'c mut Json, at: usize, name: &str) -> Option<&'c mut Json> {
+    let Value::Object(members) = value else { return None };
+    let is_here = members.get(at).is_some_and(|(own, _)| own == name);
+    let at = if is_here { at } else { members.iter().position(|(own, _)| own == name)? };
+    Some(&mut members[at].1)
+}
+
 /// The schemas under these keywords, in the order of the keywords.
-pub fn parts(schema: &Map<String, Value>, keywords: Keywords) -> Vec<Subschema<'_>> {
+pub fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Vec<Subschema<'s>> {
     let mut out = Vec::new();
     // Schemas have few keywords, so these are looked for in the lists: the other way round, each would cost a hash.
-    for (name, value) in schema {
+    for (at, (name, value)) in schema.iter().enumerate() {
         let fits = [!value.is_array(), value.is_array(), value.is_object()];
         let find = |kind: usize| Some((kind, keywords[kind].iter().position(|keyword| keyword == name)?));
         let Some(order) = (0..3).filter(|kind| fits[*kind]).find_map(find) else { continue };
         let keyword = keywords[order.0][order.1];
-        let part = |place, schema| Subschema { keyword, place, schema, order };
+        let part = |place, schema| Subschema { keyword, at, place, schema, order };
         match value {
             Value::Array(items) => {
                 out.extend(items.iter().enumerate().map(|(at, schema)| part(Place::Item(at), schema)));
             }
             // Dependencies are schemas or, in older drafts, lists of names.
             Value::Object(members) if order.0 == 2 => {
-                let schemas = members.iter().filter(|(_, schema)| keyword != "dependencies" || !schema.is_array());
-                out.extend(schemas.map(|(name, schema)| part(Place::Member(name), schema)));
+                let schemas = members.iter().enumerate();
+                let schemas = schemas.filter(|(_, (_, schema))| keyword != "dependencies" || !schema.is_array());
+                out.extend(schemas.map(|(at, (name, schema))| part(Place::Member(at, name), schema)));
             }
             schema => out.push(part(Place::Whole, schema)),
         }

@@ -1,7 +1,9 @@
 //! What example values must satisfy: the bounds of the schema. The schema may also provide values.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
-use serde_json::{Map, Number, Value};
+
+use super::resolve::{Json, SchemaDocument};
+use crate::syntax::json::Value;
 
 /// Maximum bytes of a text and values of a container that an example takes from a schema. Examples must be short.
 const GIVEN_BYTES: usize = 200;
@@ -13,8 +15,8 @@ const MADE_LENGTH: usize = 400;
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// Examples in the schema.
-    pub(super) examples: Vec<Value>,
-    defaults: Vec<Value>,
+    pub(super) examples: Vec<Json>,
+    defaults: Vec<Json>,
     pub(super) least: Option<f64>,
     pub(super) most: Option<f64>,
     pub(super) above: Option<f64>,
@@ -34,28 +36,28 @@ pub struct Sample {
 
 impl Sample {
     /// The constraints of schemas that all apply. `None`: there are none.
-    pub fn new(schemas: &[&Value], sole: bool) -> Option<Box<Self>> {
+    pub fn new<'s>(document: &SchemaDocument<'s>, schemas: &[&'s Json], sole: bool) -> Option<Box<Self>> {
         let mut sample = Sample { sole, ..Sample::default() };
         let mut any = false;
-        for keywords in schemas.iter().filter_map(|schema| schema.as_object()) {
-            any |= sample.add(keywords);
+        for schema in schemas {
+            any |= sample.add(document, schema);
         }
         any.then(|| Box::new(sample))
     }
 
-    fn add(&mut self, keywords: &Map<String, Value>) -> bool {
-        let mut any = false;
-        let first = keywords.get("examples").and_then(Value::as_array).and_then(|list| list.first());
-        let usable = |value: &&Value| !value.is_null() && is_short(value, &mut GIVEN_VALUES.clone());
-        let examples = [first, keywords.get("example")].into_iter().flatten().filter(usable).cloned();
+    fn add<'s>(&mut self, document: &SchemaDocument<'s>, schema: &'s Json) -> bool {
+        let get = |keyword: &str| document.get(schema, keyword);
+        let first = get("examples").and_then(Value::as_array).and_then(|list| list.first());
+        let usable = |value: &&Json| **value != Value::Null && is_short(value, &mut GIVEN_VALUES.clone());
+        let examples = [first, get("example")].into_iter().flatten().filter(usable).cloned();
         self.examples.extend(examples);
-        self.defaults.extend(keywords.get("default").filter(usable).cloned());
-        any |= !self.examples.is_empty() || !self.defaults.is_empty();
-        let number = |keyword: &str| keywords.get(keyword).and_then(Value::as_f64).filter(|number| number.is_finite());
+        self.defaults.extend(get("default").filter(usable).cloned());
+        let any = !self.examples.is_empty() || !self.defaults.is_empty();
+        let number = |keyword: &str| get(keyword).and_then(Value::as_f64);
         let larger = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
         let smaller = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::min);
         // In draft 4, the exclusive bounds were flags.
-        let flag = |keyword: &str| keywords.get(keyword) == Some(&Value::Bool(true));
+        let flag = |keyword: &str| get(keyword) == Some(&Value::Bool(true));
         let bound = |exclusive: &str, inclusive: &str| match flag(exclusive) {
             true => (None, number(inclusive)),
             false => (number(inclusive), number(exclusive)),
@@ -73,18 +75,18 @@ impl Sample {
         self.max_length = fewer(self.max_length, count("maxLength"));
         self.min_items = self.min_items.max(count("minItems").unwrap_or(0));
         self.max_items = fewer(self.max_items, count("maxItems"));
-        self.unique |= keywords.get("uniqueItems") == Some(&Value::Bool(true));
+        self.unique |= get("uniqueItems") == Some(&Value::Bool(true));
         let text = |keyword: &str| {
-            let text = keywords.get(keyword).and_then(Value::as_str);
+            let text = get(keyword).and_then(Value::as_str);
             text.filter(|text| text.len() <= GIVEN_BYTES).map(str::to_owned)
         };
         self.pattern = self.pattern.take().or_else(|| text("pattern"));
         self.format = self.format.take().or_else(|| text("format"));
-        any || keywords.keys().any(|keyword| is_bound(keyword))
+        any || schema.as_object().is_some_and(|members| members.iter().any(|(keyword, _)| is_bound(keyword)))
     }
 
     /// The values in the schema: its examples, then its defaults.
-    pub fn given(&self) -> impl Iterator<Item = &Value> {
+    pub fn given(&self) -> impl Iterator<Item = &Json> {
         self.examples.iter().chain(&self.defaults)
     }
 
@@ -93,8 +95,8 @@ impl Sample {
         usual.max(self.min_items.min(MADE_LENGTH)).min(self.max_items.unwrap_or(usize::MAX))
     }
 
-    /// A number: `usual`, if the bounds allow it. Each `nth` gives another number, if there are enough.
-    pub fn number(&self, usual: f64, whole: bool, nth: usize) -> Number {
+    /// The JSON of a number: `usual`, if the bounds allow it. Each `nth` gives another number, if there are enough.
+    pub fn number(&self, usual: f64, whole: bool, nth: usize) -> String {
         let fits = |number: &f64| {
             self.least.is_none_or(|least| *number >= least)
                 && self.most.is_none_or(|most| *number <= most)
@@ -119,9 +121,9 @@ impl Sample {
         let number = [first].into_iter().chain(others.filter(fits)).nth(nth).unwrap_or(first);
         // Whole numbers are written without a fraction.
         if number.fract() == 0.0 && number.abs() < 1e15 {
-            return Number::from(number as i64);
+            return (number as i64).to_string();
         }
-        Number::from_f64(number).unwrap_or_else(|| Number::from(0))
+        json_float(number)
     }
 
     /// A text. Each `nth` gives another text, if there are enough.
@@ -179,6 +181,17 @@ impl Sample {
     }
 }
 
+/// A number as JSON encoders write it: with an exponent from 1e16 on and below 1e-5.
+fn json_float(number: f64) -> String {
+    match number.abs() {
+        1e-5..1e16 if number.fract() != 0.0 => number.to_string(),
+        1e-5..1e16 => format!("{number:.1}"),
+        1e16.. if number.is_finite() => format!("{number:e}").replace('e', "e+"),
+        _ if number.is_finite() => format!("{number:e}"),
+        _ => "0".into(),
+    }
+}
+
 fn is_bound(keyword: &str) -> bool {
     let number = matches!(keyword, "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf");
     let length = matches!(keyword, "minLength" | "maxLength" | "minItems" | "maxItems" | "uniqueItems");
@@ -186,7 +199,7 @@ fn is_bound(keyword: &str) -> bool {
 }
 
 /// Whether the value is short enough to be shown.
-fn is_short(value: &Value, left: &mut usize) -> bool {
+fn is_short(value: &Json, left: &mut usize) -> bool {
     if *left == 0 {
         return false;
     }
@@ -195,7 +208,7 @@ fn is_short(value: &Value, left: &mut usize) -> bool {
         Value::String(text) => text.len() <= GIVEN_BYTES,
         Value::Array(items) => items.iter().all(|item| is_short(item, left)),
         Value::Object(members) => members.iter().all(|(key, value)| key.len() <= GIVEN_BYTES && is_short(value, left)),
-        Value::Number(number) => number.to_string().len() <= GIVEN_BYTES,
+        Value::Number(text) => text.len() <= GIVEN_BYTES,
         Value::Null | Value::Bool(_) => true,
     }
 }

@@ -4,10 +4,12 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
+use super::drafts::modernised;
 use super::validation_cost::ValidationCost;
 use crate::error::{Problem, ProblemKind};
-use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
-use crate::schema::{SchemaFault, modernised};
+use crate::limits::RECURSION;
+use crate::limits::validation as limits;
+use crate::schema::{Json, SchemaDocument, SchemaFault};
 use crate::syntax::scan::first_chars;
 use crate::syntax::shown::{join, shorten, shorten_to};
 
@@ -24,12 +26,26 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// `relaxed`: the schema that does not require fields with a default, if it differs.
-    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, SchemaFault> {
-        let checked = modernised(relaxed.unwrap_or(schema));
-        let work = ValidationCost::new(&checked)?;
-        let checks = build(&checked)?;
-        let as_given = relaxed.is_some().then(|| build(&modernised(schema))).transpose()?;
+    /// `relaxed`: the schema that does not require fields with a default, if it differs. `depth`: that of arguments.
+    /// The error is a JSON pointer, if the schema is at fault, and a sentence.
+    pub fn new(
+        schema: &SchemaDocument<'_>,
+        relaxed: Option<&Json>,
+        depth: usize,
+    ) -> Result<Self, (Option<String>, String)> {
+        if depth > RECURSION {
+            return Err((None, format!("its calls cannot be validated with a limit of depth over {RECURSION}")));
+        }
+        Self::compiled(schema, relaxed).map_err(|(pointer, message)| (Some(pointer), message))
+    }
+
+    fn compiled(schema: &SchemaDocument<'_>, relaxed: Option<&Json>) -> Result<Self, SchemaFault> {
+        let given = modernised(schema);
+        let relaxed = relaxed.map(SchemaDocument::new).transpose()?.map(|relaxed| modernised(&relaxed));
+        let checked = relaxed.as_ref().unwrap_or(&given);
+        let work = ValidationCost::new(checked)?;
+        let checks = build(checked)?;
+        let as_given = relaxed.is_some().then(|| build(&given)).transpose()?;
         Ok(Validator { checks, as_given, work })
     }
 
@@ -52,7 +68,7 @@ impl Validator {
                 "The arguments are too large or too deeply nested to be checked; write less in one call.".into()
             );
         };
-        if cost.errors > VALIDATION_STEPS || cost.reported > VALIDATION_ERRORS {
+        if cost.errors > limits::STEPS || cost.reported > limits::ERRORS {
             return match self.checks.is_valid(&value) || self.fits_as_given(&value) {
                 true => Vec::new(),
                 false => all("The arguments do not fit the tool's schema; finding where would take too long.".into()),
@@ -70,15 +86,16 @@ impl Validator {
     }
 }
 
-fn build(schema: &Value) -> Result<jsonschema::Validator, SchemaFault> {
+fn build(schema: &Json) -> Result<jsonschema::Validator, SchemaFault> {
+    let schema = read(&schema.to_json()).map_err(|error| (String::new(), error.to_string()))?;
     // Look-around and back-references need a backtracking engine, which is not linear. Patterns with them are rejected.
-    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
+    let patterns = PatternOptions::regex().size_limit(limits::PATTERN_BYTES);
     let options = jsonschema::options().offline().with_pattern_options(patterns);
     // Whether a text is a valid pattern depends on the engine, and the estimate does not include the cost of checking
     // it.
     let options =
         options.should_validate_formats(true).should_ignore_unknown_formats(true).with_format("regex", |_| true);
-    options.build(schema).map_err(fault)
+    options.build(&schema).map_err(fault)
 }
 
 /// The message of an error. A long value is cut, so that the reason is kept.
@@ -112,9 +129,9 @@ fn fault(error: ValidationError<'_>) -> SchemaFault {
     }
 }
 
-/// The arguments as a tree. The reader limits their depth to `limits::RECURSION`.
-fn read(arguments: &str) -> serde_json::Result<Value> {
-    let mut reader = serde_json::Deserializer::from_str(arguments);
+/// The tree of a JSON text that the core wrote: its readers limit the depth.
+fn read(text: &str) -> serde_json::Result<Value> {
+    let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
     reader.into_iter().next().unwrap_or(Ok(Value::Null))
 }

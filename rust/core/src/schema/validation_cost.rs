@@ -8,12 +8,12 @@
 use std::collections::HashMap;
 
 use regex::RegexBuilder;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::limits::{PATTERN_BYTES, VALIDATION_LEVELS, VALIDATION_STEPS, VALIDATION_STEPS_AT_ONE_PLACE};
+use crate::limits::validation as limits;
 use crate::schema::parts::{Keywords, parts, pointer_step};
-use crate::schema::rewrite::address;
-use crate::schema::{SchemaDocument, SchemaFault};
+use crate::schema::resolve::address;
+use crate::schema::{Json, SchemaDocument, SchemaFault};
 
 /// Bytes of text that are searched in one step, and entries of a list or map in a schema that are compared in one step.
 const STEP: u64 = 16;
@@ -116,9 +116,9 @@ pub struct ValidationCost {
 
 impl ValidationCost {
     /// Rejects a schema that refers to itself without a step into a value, or whose parts multiply at one place.
-    pub fn new(root: &Value) -> Result<Self, SchemaFault> {
-        one_resource(root)?;
+    pub fn new(root: &Json) -> Result<Self, SchemaFault> {
         let document = SchemaDocument::new(root)?;
+        one_resource(&document)?;
         let mut builder =
             GraphBuilder { document, nodes: Vec::new(), paths: Vec::new(), known: HashMap::new(), open: Vec::new() };
         builder.node(root, String::new());
@@ -134,21 +134,23 @@ impl ValidationCost {
     pub fn of(&self, arguments: &Value) -> Option<Cost> {
         let mut count = Count { nodes: &self.nodes, known: HashMap::new(), steps: 0 };
         let cost = count.cost(0, arguments, 1)?;
-        (cost.verdict <= VALIDATION_STEPS && cost.levels <= VALIDATION_LEVELS).then_some(cost)
+        (cost.verdict <= limits::STEPS && cost.levels <= limits::LEVELS).then_some(cost)
     }
 }
 
 /// References must mean the same here and to the validator. An inner `$id` or a repeated anchor would change their
 /// meaning there.
-fn one_resource(root: &Value) -> Result<(), SchemaFault> {
+fn one_resource(document: &SchemaDocument<'_>) -> Result<(), SchemaFault> {
+    let root = document.root;
     // Before draft 6, this keyword was `id`. In other drafts, `id` has no meaning.
-    let old = root.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
+    let old = document.get(root, "$schema").and_then(Json::as_str).is_some_and(|draft| draft.contains("draft-04"));
     let mut anchors = HashMap::new();
     let mut open = vec![(root, String::new())];
     while let Some((value, path)) = open.pop() {
         match value {
-            Value::Object(map) => {
-                let base = |keyword: &str| map.get(keyword).is_some_and(Value::is_string);
+            Json::Object(members) => {
+                let get = |keyword: &str| document.get(value, keyword);
+                let base = |keyword: &str| get(keyword).is_some_and(Json::is_string);
                 for keyword in ["$id", "id"] {
                     if !path.is_empty() && base(keyword) && (keyword == "$id" || old) {
                         return Err((
@@ -158,14 +160,14 @@ fn one_resource(root: &Value) -> Result<(), SchemaFault> {
                     }
                 }
                 for keyword in ["$anchor", "$dynamicAnchor"] {
-                    let name = map.get(keyword).and_then(Value::as_str);
+                    let name = get(keyword).and_then(Json::as_str);
                     if name.is_some_and(|name| anchors.insert(name, ()).is_some()) {
                         return Err((format!("{path}/{keyword}"), "two anchors have this name".into()));
                     }
                 }
-                open.extend(map.iter().map(|(name, value)| (value, format!("{path}/{}", pointer_step(name)))))
+                open.extend(members.iter().map(|(name, value)| (value, format!("{path}/{}", pointer_step(name)))))
             }
-            Value::Array(list) => {
+            Json::Array(list) => {
                 open.extend(list.iter().enumerate().map(|(at, value)| (value, format!("{path}/{at}"))))
             }
             _ => {}
@@ -181,11 +183,11 @@ struct GraphBuilder<'s> {
     paths: Vec<String>,
     /// Nodes by the addresses of their schemas.
     known: HashMap<usize, Id>,
-    open: Vec<(Id, &'s Value)>,
+    open: Vec<(Id, &'s Json)>,
 }
 
 impl<'s> GraphBuilder<'s> {
-    fn node(&mut self, schema: &'s Value, path: String) -> Id {
+    fn node(&mut self, schema: &'s Json, path: String) -> Id {
         let address = address(schema);
         if let Some(id) = self.known.get(&address) {
             self.nodes[*id as usize].shared = true;
@@ -199,42 +201,44 @@ impl<'s> GraphBuilder<'s> {
         id
     }
 
-    fn build(&mut self, id: Id, schema: &'s Value) -> Result<(), SchemaFault> {
+    fn build(&mut self, id: Id, schema: &'s Json) -> Result<(), SchemaFault> {
         let mut node = CostNode { own: 1, ..CostNode::default() };
-        if let Value::Object(map) = schema {
+        if let Json::Object(members) = schema {
             let path = self.paths[id as usize].clone();
-            let entries = map.values().map(|value| match value {
-                Value::Array(list) => list.len(),
-                Value::Object(map) => map.len(),
+            let has = |keyword: &str| self.document.position(schema, keyword).is_some();
+            let get = |keyword: &str| self.document.get(schema, keyword);
+            let entries = members.iter().map(|(_, value)| match value {
+                Json::Array(list) => list.len(),
+                Json::Object(members) => members.len(),
                 _ => 0,
             });
-            node.own += map.len() as u64 + entries.sum::<usize>() as u64 / STEP;
-            node.scans = SCANS.iter().filter(|keyword| map.contains_key(**keyword)).count() as u64;
-            node.scans += map.get("pattern").and_then(Value::as_str).map_or(0, pattern_scans);
-            if let Some(Value::Object(patterns)) = map.get("patternProperties") {
-                node.key_scans = patterns.keys().map(|pattern| pattern_scans(pattern)).sum();
+            node.own += members.len() as u64 + entries.sum::<usize>() as u64 / STEP;
+            node.scans = SCANS.iter().filter(|keyword| has(keyword)).count() as u64;
+            node.scans += get("pattern").and_then(Json::as_str).map_or(0, pattern_scans);
+            if let Some(Json::Object(patterns)) = get("patternProperties") {
+                node.key_scans = patterns.iter().map(|(pattern, _)| pattern_scans(pattern)).sum();
             }
-            node.unevaluated = map.contains_key("unevaluatedProperties") || map.contains_key("unevaluatedItems");
-            node.here = self.parts(map, &path, HERE);
+            node.unevaluated = has("unevaluatedProperties") || has("unevaluatedItems");
+            node.here = self.parts(schema, &path, HERE);
             for keyword in REFERENCES {
-                if let Some(Value::String(reference)) = map.get(*keyword) {
+                if let Some(Json::String(reference)) = self.document.get(schema, keyword) {
                     let fault = |what| (format!("{path}/{keyword}"), what);
                     let target = self.document.resolve(reference).map_err(fault)?;
                     let place = reference.split_once('#').map_or("", |(_, fragment)| fragment);
                     node.here.push(self.node(target, place.to_owned()));
                 }
             }
-            if let Some(Value::Object(named)) = map.get("properties") {
+            if let Some(Json::Object(named)) = self.document.get(schema, "properties") {
                 for (name, child) in named {
                     let child = self.node(child, format!("{path}/properties/{}", pointer_step(name)));
-                    node.properties.insert(name.clone(), child);
+                    node.properties.insert(name.clone().into_owned(), child);
                 }
             }
-            node.members = self.parts(map, &path, [MEMBERS, &[], &["patternProperties"]]);
-            node.names = self.parts(map, &path, [&["propertyNames"], &[], &[]]);
-            node.prefixes.push(self.parts(map, &path, [&[], &["prefixItems"], &[]]));
-            node.prefixes.push(self.parts(map, &path, [&[], &["items"], &[]]));
-            node.items = self.parts(map, &path, [ITEMS, &[], &[]]);
+            node.members = self.parts(schema, &path, [MEMBERS, &[], &["patternProperties"]]);
+            node.names = self.parts(schema, &path, [&["propertyNames"], &[], &[]]);
+            node.prefixes.push(self.parts(schema, &path, [&[], &["prefixItems"], &[]]));
+            node.prefixes.push(self.parts(schema, &path, [&[], &["items"], &[]]));
+            node.items = self.parts(schema, &path, [ITEMS, &[], &[]]);
         }
         // It may have become shared since it was added.
         node.shared = self.nodes[id as usize].shared;
@@ -243,8 +247,8 @@ impl<'s> GraphBuilder<'s> {
     }
 
     /// The nodes of the schemas under some keywords.
-    fn parts(&mut self, map: &'s Map<String, Value>, path: &str, keywords: Keywords) -> Vec<Id> {
-        let parts = parts(map, keywords).into_iter();
+    fn parts(&mut self, schema: &'s Json, path: &str, keywords: Keywords) -> Vec<Id> {
+        let parts = schema.as_object().into_iter().flat_map(|members| parts(members, keywords));
         parts.map(|part| self.node(part.schema, format!("{path}{}", part.pointer()))).collect()
     }
 }
@@ -255,8 +259,9 @@ fn pattern_scans(pattern: &str) -> u64 {
     // In JSON Schema these classes are ASCII, which is much smaller.
     let pattern = pattern.replace(r"\w", "[0-9A-Za-z_]").replace(r"\d", "[0-9]");
     let fits = |bytes: &usize| RegexBuilder::new(&pattern).size_limit(*bytes).build().is_ok();
-    let sizes = std::iter::successors(Some(4096), |bytes| Some(4 * bytes)).take_while(|bytes| *bytes < PATTERN_BYTES);
-    sizes.into_iter().find(fits).unwrap_or(PATTERN_BYTES) as u64 / 4096 * STEP
+    let sizes =
+        std::iter::successors(Some(4096), |bytes| Some(4 * bytes)).take_while(|bytes| *bytes < limits::PATTERN_BYTES);
+    sizes.into_iter().find(fits).unwrap_or(limits::PATTERN_BYTES) as u64 / 4096 * STEP
 }
 
 /// Computes the cost of each schema at one place, parts first. A chain of references may be as long as the schema, so
@@ -292,7 +297,7 @@ fn count_scalars(nodes: &mut [CostNode], paths: &[String]) -> Result<(), SchemaF
             let part = |id: &Id| &nodes[*id as usize];
             let scalar = node.sum(node.own, node.here.iter().map(|id| part(id).scalar));
             let text = node.sum(node.scans, node.here.iter().map(|id| part(id).text));
-            if scalar.verdict > VALIDATION_STEPS_AT_ONE_PLACE || scalar.levels > VALIDATION_LEVELS {
+            if scalar.verdict > limits::STEPS_AT_ONE_PLACE || scalar.levels > limits::LEVELS {
                 let message = "its references and unions expand to too many combinations for calls to be validated";
                 return Err((paths[at].clone(), message.into()));
             }
@@ -315,7 +320,7 @@ impl Count<'_> {
         let nodes = self.nodes;
         let node = &nodes[id as usize];
         self.steps += 1;
-        if self.steps > VALIDATION_STEPS || level > VALIDATION_LEVELS {
+        if self.steps > limits::STEPS || level > limits::LEVELS {
             return None;
         }
         match value {
@@ -323,7 +328,7 @@ impl Count<'_> {
             Value::String(text) => return Some(node.scalar.with_text(node.text, text.len())),
             Value::Array(_) | Value::Object(_) => {}
         }
-        let key = (id, address(value));
+        let key = (id, std::ptr::from_ref(value) as usize);
         if let Some(cost) = self.known.get(&key) {
             return Some(*cost);
         }

@@ -1,7 +1,5 @@
 //! The frame of formats with calls as JSON objects between two markers, and how the manual shows the tools.
 
-use serde_json::{Map, Value as Json};
-
 use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
@@ -10,7 +8,7 @@ use crate::protocols::protocol::{
     is_result_tag, misspelled,
 };
 use crate::schema::Descriptions;
-use crate::syntax::json::{Member, json_string, push_string, write_object};
+use crate::syntax::json::{Member, Value, json_string, push_string, write_object};
 use crate::syntax::misspelled::{Spellings, meant};
 use crate::syntax::pairs::{Segment, segments};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
@@ -191,15 +189,14 @@ pub fn header(protocol: &dyn Protocol, alone: bool, examples: &Examples<'_>) -> 
 
 /// One tool as a line of JSON.
 pub fn signature(prompt: &Prompt<'_>, tool: &Tool) -> String {
-    let neutral = |text: &str| Json::String(prompt.neutralise(text));
-    let mut line = Map::new();
-    line.insert("name".into(), Json::String(tool.name.clone()));
+    let neutral = |text: &str| Value::String(prompt.neutralise(text).into());
+    let mut line: Vec<Member<'_>> = vec![("name".into(), Value::String(tool.name.as_str().into()))];
     let described = prompt.settings.descriptions != Descriptions::None;
     if let Some(description) = tool.description.as_deref().filter(|text| described && !text.trim().is_empty()) {
-        line.insert("description".into(), neutral(description.trim()));
+        line.push(("description".into(), neutral(description.trim())));
     }
-    line.insert("parameters".into(), shown(prompt, &tool.parameters, Part::Schema));
-    Json::Object(line).to_string()
+    line.push(("parameters".into(), shown(prompt, &tool.parameters, Part::Schema)));
+    Value::Object(line).to_json()
 }
 
 /// The part of a JSON Schema that a value is.
@@ -217,14 +214,14 @@ const SILENT: [&str; 3] = ["$schema", "$comment", "title"];
 
 /// A schema as the manual shows it: without silent keywords and unwanted descriptions, and neutralised. The recursion is as deep
 /// as the schema.
-fn shown(prompt: &Prompt<'_>, value: &Json, part: Part) -> Json {
+fn shown(prompt: &Prompt<'_>, value: &Value<'static>, part: Part) -> Value<'static> {
     match value {
-        Json::String(text) => Json::String(prompt.neutralise(text)),
-        Json::Array(items) => Json::Array(items.iter().map(|item| shown(prompt, item, part)).collect()),
-        Json::Object(members) => {
+        Value::String(text) => Value::String(prompt.neutralise(text).into()),
+        Value::Array(items) => Value::Array(items.iter().map(|item| shown(prompt, item, part)).collect()),
+        Value::Object(members) => {
             let kept = members.iter().filter(|(key, value)| {
-                let description = *key == "description" && prompt.settings.descriptions != Descriptions::Full;
-                part != Part::Schema || !(value.is_string() && (description || SILENT.contains(&key.as_str())))
+                let description = key == "description" && prompt.settings.descriptions != Descriptions::Full;
+                part != Part::Schema || !(value.is_string() && (description || SILENT.contains(&&**key)))
             });
             let inner = |key: &str| match (part, key) {
                 (Part::Data, _) | (Part::Schema, "enum" | "const" | "default" | "examples") => Part::Data,
@@ -233,8 +230,10 @@ fn shown(prompt: &Prompt<'_>, value: &Json, part: Part) -> Json {
                 }
                 (Part::Schema | Part::Named, _) => Part::Schema,
             };
-            Json::Object(kept.map(|(key, value)| (prompt.neutralise(key), shown(prompt, value, inner(key)))).collect())
+            let shown =
+                |(key, value): &Member<'static>| (prompt.neutralise(key).into(), shown(prompt, value, inner(key)));
+            Value::Object(kept.map(shown).collect())
         }
-        Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }

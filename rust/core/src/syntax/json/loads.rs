@@ -64,10 +64,15 @@ pub fn loads<'t>(
 
 /// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
-    const STRICT: LoadOptions = LoadOptions { relaxed: false, ..LoadOptions::DEFAULT };
+    parse_with(text, depth, Duplicates::Error)
+}
+
+/// The same, with a choice of what happens to repeated keys.
+pub fn parse_with(text: &str, depth: usize, duplicates: Duplicates) -> Result<Value<'static>, SyntaxError> {
+    let options = LoadOptions { relaxed: false, duplicates, ..LoadOptions::DEFAULT };
     let owned = |text: &str| Cow::Owned(text.to_owned());
     let (lexer, depth) = (JsonLexer::new(false), depth.min(RECURSION));
-    let reader = JsonReader { depth, exact: true, lexer, ..JsonReader::new(text, &STRICT, owned) };
+    let reader = JsonReader { depth, exact: true, lexer, ..JsonReader::new(text, &options, owned) };
     Ok(reader.read()?.0)
 }
 

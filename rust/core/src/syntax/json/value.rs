@@ -28,7 +28,39 @@ fn push_mark(mark: char, spaced: bool, out: &mut String) {
     }
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
+    /// The text of a string.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Value::String(text) = self { Some(text) } else { None }
+    }
+
+    /// The items of an array.
+    pub fn as_array(&self) -> Option<&[Value<'a>]> {
+        if let Value::Array(items) = self { Some(items) } else { None }
+    }
+
+    /// The members of an object.
+    pub fn as_object(&self) -> Option<&[Member<'a>]> {
+        if let Value::Object(members) = self { Some(members) } else { None }
+    }
+
+    /// The number as a float; `None` if it is beyond the range of one.
+    pub fn as_f64(&self) -> Option<f64> {
+        if let Value::Number(text) = self { text.parse().ok().filter(|number: &f64| number.is_finite()) } else { None }
+    }
+
+    pub fn is_string(&self) -> bool {
+        matches!(self, Value::String(_))
+    }
+
+    pub fn is_array(&self) -> bool {
+        matches!(self, Value::Array(_))
+    }
+
+    pub fn is_object(&self) -> bool {
+        matches!(self, Value::Object(_))
+    }
+
     /// Compares numbers by value, and members in any order. Callers must limit the depth.
     pub fn equals(&self, other: &Value<'_>) -> bool {
         match (self, other) {
@@ -63,6 +95,13 @@ impl Value<'_> {
             }
         }
         state.finish()
+    }
+
+    /// The compact JSON. Callers must limit the depth.
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
     }
 
     /// Appends compact JSON. Callers must limit the depth.

@@ -9,6 +9,8 @@ use crate::tools::{Tool, Tools};
 
 /// What an object begins with that is looked at.
 const FIRST_KEYS: [&str; 6] = ["name", "tool", "function", "type", "id", "tool_calls"];
+/// Members of a tool's own schema that are searched. Ordinary schemas have a few.
+const KEYWORDS: usize = 64;
 /// What JSON Schemas of objects begin with.
 const SCHEMA_KEYS: [&str; 15] = [
     "type",
@@ -206,7 +208,7 @@ impl<'t> Peek<'t> {
     /// Whether these are the parameters as the tool's definition has them. Their first member decides.
     fn is_schema(&mut self, tool: &Tool, formal: bool) -> Peeked<bool> {
         let own = tool.parameters.as_object();
-        let Some(key) = self.key()? else { return Ok(formal || own.is_some_and(|own| own.is_empty())) };
+        let Some(key) = self.key()? else { return Ok(formal || own.is_some_and(<[_]>::is_empty)) };
         let is_keyword = SCHEMA_KEYS.contains(&&*key);
         if is_keyword && !is_field(&tool.schema, &key) {
             return Ok(true);
@@ -214,7 +216,7 @@ impl<'t> Peek<'t> {
         match self.next(TokenSet::Value)? {
             JsonLexeme::Punct(_) if is_keyword => Ok(true),
             JsonLexeme::StringStart if is_keyword => {
-                let said = own.and_then(|own| own.get(&key)?.as_str());
+                let said = own.and_then(|own| own.iter().take(KEYWORDS).find(|(name, _)| *name == key)?.1.as_str());
                 self.is_one_of(&[said, (key == "type").then_some("object")].into_iter().flatten().collect::<Vec<_>>())
             }
             // Such as `"city": "string"`, and `"city": {"type": "string"}`.
