@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyType};
 use wirecall_core::{EncodeError, SyntaxError, ToolError};
 
 /// `wirecall.ToolError`, with the tool and the JSON pointer as attributes.
-pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
+pub(crate) fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let raise = || -> PyResult<PyErr> {
         let class = CLASS.import(py, "wirecall.errors", "ToolError")?;
@@ -20,13 +20,13 @@ pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
 }
 
 /// `wirecall.JsonError`, with the place as attributes.
-pub fn json_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
+pub(crate) fn json_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     syntax_error(py, &CLASS, "JsonError", error)
 }
 
 /// `wirecall.XmlError`, in the same way.
-pub fn xml_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
+pub(crate) fn xml_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     syntax_error(py, &CLASS, "XmlError", error)
 }
@@ -38,29 +38,29 @@ fn syntax_error(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, erro
 }
 
 /// What a value must be, and what it is.
-pub fn wrong_type(expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn wrong_type(expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let kind = given.get_type().qualname();
     kind.map_or_else(|error| error, |kind| PyTypeError::new_err(format!("{expected}, not {kind}")))
 }
 
-pub fn encode_error(error: &EncodeError) -> PyErr {
+pub(crate) fn encode_error(error: &EncodeError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-pub fn in_use() -> PyErr {
+pub(crate) fn in_use() -> PyErr {
     PyRuntimeError::new_err(
         "this Parser is in use, by another thread or by its own ids callable; use one Parser for each message",
     )
 }
 
-pub fn finished() -> PyErr {
+pub(crate) fn finished() -> PyErr {
     PyRuntimeError::new_err("this Parser is finished; call reset() before the next message")
 }
 
-pub fn xml_in_use() -> PyErr {
+pub(crate) fn xml_in_use() -> PyErr {
     PyRuntimeError::new_err("this XmlParser is in use by another thread; use one for each document")
 }
 
-pub fn xml_finished() -> PyErr {
+pub(crate) fn xml_finished() -> PyErr {
     PyRuntimeError::new_err("this XmlParser is finished; create a new one for the next document")
 }

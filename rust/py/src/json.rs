@@ -40,7 +40,7 @@ const DIGITS: usize = 640;
 ///     TypeError: The text is not a str, or `warnings` is not a list.
 #[pyfunction]
 #[pyo3(signature = (text, *, relaxed=true, duplicates="error", warnings=None, partial=false))]
-pub fn loads<'py>(
+pub(crate) fn loads<'py>(
     text: &Bound<'py, PyString>,
     relaxed: bool,
     duplicates: &str,

@@ -17,12 +17,12 @@ thread_local! {
 }
 
 /// Raises the exception that a host's method has raised, if there is one.
-pub fn raised() -> PyResult<()> {
+pub(crate) fn raised() -> PyResult<()> {
     RAISED.take().map_or(Ok(()), Err)
 }
 
 /// What the protocol is made of.
-pub fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
+pub(crate) fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if !protocol.is_instance(CLASS.import(protocol.py(), "wirecall._tools.protocol", "Protocol")?)? {
         return Err(errors::wrong_type("protocol must be a str or a wirecall.Protocol", protocol));

@@ -81,7 +81,7 @@ impl Field {
 }
 
 /// The value of an option's choice.
-pub fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
+pub(crate) fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     choices.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
         PyValueError::new_err(format!("{option} is {given:?}; it must be one of {}", names.join(", ")))

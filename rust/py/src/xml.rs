@@ -134,7 +134,7 @@ impl XmlParser {
 /// Format a value as XML elements; `wirecall.format_xml` is the public function.
 #[pyfunction]
 #[pyo3(signature = (value, schema, root, /))]
-pub fn format_xml(
+pub(crate) fn format_xml(
     py: Python<'_>,
     value: &Bound<'_, PyAny>,
     schema: Option<&str>,

@@ -19,7 +19,7 @@ use crate::syntax::json;
 type Alternative<'s> = Vec<&'s Value>;
 
 /// Compiles a tool's parameters.
-pub fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
+pub(crate) fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
     let mut compiler = Compiler {
         document,
         defaulted: defaulted(document),

@@ -21,14 +21,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use compile::compile;
-pub use resolve::{SchemaDocument, SchemaFault};
-pub use rewrite::{modernised, without_required_defaults};
-pub use sample::Sample;
-pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
-pub use validation::Validator;
+pub(crate) use compile::compile;
+pub(crate) use resolve::{SchemaDocument, SchemaFault};
+pub(crate) use rewrite::{modernised, without_required_defaults};
+pub(crate) use sample::Sample;
+pub use signature::{Descriptions, Field};
+pub(crate) use signature::{NESTED_SEGMENTS, Shown, fields, one_line, signature};
+pub(crate) use validation::Validator;
 
-pub type NodeId = u32;
+pub(crate) type NodeId = u32;
 
 /// One kind of value that a field may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -128,10 +129,10 @@ pub struct Schema {
 }
 
 /// Node 0 of every schema, of unknown type.
-pub const UNKNOWN: NodeId = 0;
+pub(crate) const UNKNOWN: NodeId = 0;
 
 /// The key in lower case, without `_` and `-`.
-pub fn fold(key: &str) -> String {
+pub(crate) fn fold(key: &str) -> String {
     folded(key).collect()
 }
 
@@ -140,7 +141,7 @@ fn folded(key: &str) -> impl Iterator<Item = char> {
 }
 
 /// Whether the key begins with this text, ignoring case, `_` and `-`.
-pub fn begins_folded(key: &str, begun: &str) -> bool {
+pub(crate) fn begins_folded(key: &str, begun: &str) -> bool {
     let mut key = folded(key);
     folded(begun).all(|c| key.next() == Some(c))
 }

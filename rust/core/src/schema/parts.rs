@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 /// Keywords by kind of value: a schema, a list of schemas, or a map of names to schemas.
-pub type Keywords = [&'static [&'static str]; 3];
+pub(super) type Keywords = [&'static [&'static str]; 3];
 
 /// Keywords whose value is one schema.
-pub const ONE: &[&str] = &[
+pub(super) const ONE: &[&str] = &[
     "additionalProperties",
     "additionalItems",
     "items",
@@ -21,15 +21,15 @@ pub const ONE: &[&str] = &[
     "contentSchema",
 ];
 /// Keywords whose value is a list of schemas.
-pub const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+pub(super) const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 /// Keywords whose value maps names to schemas.
-pub const NAMED: &[&str] =
+pub(super) const NAMED: &[&str] =
     &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Every keyword whose value contains schemas.
-pub const EVERY: Keywords = [ONE, LIST, NAMED];
+pub(super) const EVERY: Keywords = [ONE, LIST, NAMED];
 
 /// A schema directly inside another.
-pub struct Subschema<'s> {
+pub(super) struct Subschema<'s> {
     pub keyword: &'static str,
     place: Place<'s>,
     pub schema: &'s Value,
@@ -46,7 +46,7 @@ enum Place<'s> {
 
 impl Subschema<'_> {
     /// The JSON pointer from the outer schema.
-    pub fn pointer(&self) -> String {
+    pub(super) fn pointer(&self) -> String {
         match self.place {
             Place::Whole => format!("/{}", self.keyword),
             Place::Item(at) => format!("/{}/{at}", self.keyword),
@@ -55,7 +55,7 @@ impl Subschema<'_> {
     }
 
     /// The schema at this place in a copy of the outer schema.
-    pub fn in_copy<'c>(&self, copy: &'c mut Value) -> Option<&'c mut Value> {
+    pub(super) fn in_copy<'c>(&self, copy: &'c mut Value) -> Option<&'c mut Value> {
         let value = copy.get_mut(self.keyword)?;
         match self.place {
             Place::Whole => Some(value),
@@ -66,7 +66,7 @@ impl Subschema<'_> {
 }
 
 /// The schemas under these keywords, in the order of the keywords.
-pub fn parts(schema: &Map<String, Value>, keywords: Keywords) -> Vec<Subschema<'_>> {
+pub(super) fn parts(schema: &Map<String, Value>, keywords: Keywords) -> Vec<Subschema<'_>> {
     let mut out = Vec::new();
     // Schemas have few keywords, so these are looked for in the lists: the other way round, each would cost a hash.
     for (name, value) in schema {
@@ -92,6 +92,6 @@ pub fn parts(schema: &Map<String, Value>, keywords: Keywords) -> Vec<Subschema<'
 }
 
 /// A name as a step of a JSON pointer.
-pub fn pointer_step(name: &str) -> String {
+pub(super) fn pointer_step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

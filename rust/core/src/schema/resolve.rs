@@ -7,19 +7,19 @@ use serde_json::Value;
 use super::parts::{EVERY, NAMED, parts};
 
 /// A JSON pointer, and what is wrong there.
-pub type SchemaFault = (String, String);
+pub(crate) type SchemaFault = (String, String);
 
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
 /// The references of one document.
-pub struct SchemaDocument<'s> {
+pub(crate) struct SchemaDocument<'s> {
     pub root: &'s Value,
     anchors: HashMap<String, &'s Value>,
 }
 
 impl<'s> SchemaDocument<'s> {
     /// Checks the whole document. The first fault is returned.
-    pub fn new(root: &'s Value) -> Result<Self, SchemaFault> {
+    pub(crate) fn new(root: &'s Value) -> Result<Self, SchemaFault> {
         let mut document = SchemaDocument { root, anchors: HashMap::new() };
         document.collect(root);
         document.check(root, &mut String::new())?;
@@ -40,7 +40,7 @@ impl<'s> SchemaDocument<'s> {
     }
 
     /// The schema that a reference points to, or why there is none.
-    pub fn resolve(&self, reference: &str) -> Result<&'s Value, String> {
+    pub(crate) fn resolve(&self, reference: &str) -> Result<&'s Value, String> {
         if reference == "#" || reference.is_empty() {
             return Ok(self.root);
         }
@@ -115,7 +115,7 @@ impl<'s> SchemaDocument<'s> {
     }
 }
 
-pub fn percent_decode(text: &str) -> String {
+pub(super) fn percent_decode(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }

@@ -10,7 +10,7 @@ use super::resolve::{SchemaDocument, percent_decode};
 
 /// The addresses of the schemas that declare a default: directly, through a reference, in a part (`allOf`), or in a
 /// member of a union.
-pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
+pub(super) fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
     let mut open = vec![document.root];
     let mut seen = HashSet::new();
     // For each schema, the schemas that have a default if it has one.
@@ -40,12 +40,12 @@ pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
     all
 }
 
-pub fn address(schema: &Value) -> usize {
+pub(super) fn address(schema: &Value) -> usize {
     std::ptr::from_ref(schema) as usize
 }
 
 /// The names that one schema requires, without those of its own properties that have a default.
-pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Iterator<Item = &'s str> {
+pub(super) fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Iterator<Item = &'s str> {
     let properties = schema.get("properties");
     let optional =
         move |name: &str| properties.and_then(|own| own.get(name)).is_some_and(|p| defaulted.contains(&address(p)));
@@ -56,7 +56,7 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
 /// The schema whose `required` lists no property with a default. `None`: it lists none already.
 ///
 /// Schemas under conditions (`not`, `if`) are unchanged.
-pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
+pub(crate) fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
     let defaulted = defaulted(document);
     if defaulted.is_empty() {
         return None;
@@ -94,7 +94,7 @@ fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) {
 const OLD_DRAFTS: &[&str] = &["draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "2019-09"];
 
 /// The schema in the form of the newest draft. If it names an older draft, it is unchanged.
-pub fn modernised(schema: &Value) -> Value {
+pub(crate) fn modernised(schema: &Value) -> Value {
     let old = |draft: &str| OLD_DRAFTS.iter().any(|old| draft.contains(old));
     if schema.get("$schema").and_then(Value::as_str).is_some_and(old) {
         return schema.clone();

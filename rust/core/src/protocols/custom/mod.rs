@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub mod body;
+pub(crate) mod body;
 
 use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
@@ -61,7 +61,7 @@ pub struct Custom {
 const HEAD_CHARS: usize = 64;
 
 #[derive(Debug)]
-pub struct CustomProtocol {
+pub(crate) struct CustomProtocol {
     parts: Custom,
     facts: Facts,
     base: Option<Arc<dyn Protocol>>,
@@ -69,7 +69,7 @@ pub struct CustomProtocol {
 
 impl CustomProtocol {
     /// The protocol, or a sentence that says what is wrong with its parts. `base` is the protocol that the parts name.
-    pub fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
+    pub(crate) fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
         let (result, close) = (&parts.result, &parts.close);
         let marks = [&parts.open, &result.0, &result.1];
         for mark in marks {

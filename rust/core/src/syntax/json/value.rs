@@ -88,12 +88,12 @@ impl Value<'_> {
 }
 
 /// Appends the compact JSON of an object.
-pub fn write_object(members: &[Member<'_>], out: &mut String) {
+pub(crate) fn write_object(members: &[Member<'_>], out: &mut String) {
     write_members(members, "", out);
 }
 
 /// Appends the JSON of an object, with a space after each comma and colon.
-pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
+pub(crate) fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
     write_members(members, " ", out);
 }
 
