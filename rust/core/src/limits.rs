@@ -37,8 +37,14 @@ pub const RECURSION: usize = 512;
 /// Warnings that are listed for one JSON text. Every byte could cause one.
 pub(crate) const WARNINGS: usize = 1000;
 
-/// Limits that a host may set. The defaults are far above what ordinary messages need.
+/// Limits that a host may set, each from 1 on. The defaults are far above what ordinary messages need.
+///
+/// ```
+/// let mut limits = wirecall_core::Limits::default();
+/// limits.call_bytes = 64 << 10;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of one call, from OPEN to CLOSE. The buffer of a parser holds at most this plus one chunk.
     pub call_bytes: usize,

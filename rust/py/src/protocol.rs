@@ -39,16 +39,14 @@ pub(crate) fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
         "json" => Some("hermes"),
         _ => None,
     };
-    Ok(core::Custom {
-        open: text("open")?,
-        close: text("close")?,
-        result: protocol.getattr("result")?.extract()?,
-        header: protocol.getattr("header")?.extract()?,
-        base,
-        host: Arc::new(Host { protocol: protocol.clone().unbind() }),
-        begins: flag("_begins")?,
-        results: flag("_results")?,
-    })
+    let result: (String, String) = protocol.getattr("result")?.extract()?;
+    let host = Arc::new(Host { protocol: protocol.clone().unbind() });
+    let mut custom = core::Custom::new((text("open")?, text("close")?), result, host);
+    custom.header = protocol.getattr("header")?.extract()?;
+    custom.base = base;
+    custom.begins = flag("_begins")?;
+    custom.results = flag("_results")?;
+    Ok(custom)
 }
 
 #[derive(Debug)]

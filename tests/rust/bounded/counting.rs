@@ -45,7 +45,7 @@ pub(crate) const KIB: usize = 1 << 10;
 pub(crate) const MIB: usize = 1 << 20;
 
 pub(crate) fn toolset(schema: &serde_json::Value, options: Options) -> Toolset {
-    let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+    let definition = Definition::new("t", schema.to_string());
     Toolset::new(vec![definition], options).expect("the tool is fine")
 }
 
@@ -78,6 +78,7 @@ pub(crate) fn read(tools: &Toolset, message: &str, size: usize, truncated: Optio
         Event::CallEnd(end) => outcome.ends.push(end),
         Event::CallError(error) => outcome.errors.push(error.kind),
         Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+        event => panic!("a new kind of event: {event:?}"),
     };
     let mut from = 0;
     while from < message.len() {
@@ -117,7 +118,10 @@ pub(crate) fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
 pub(crate) fn hostile(protocol: &str, name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
     let (short, long) = (build(repeats / 8), build(repeats));
     for (strict, truncated) in [(false, None), (false, Some(false)), (true, Some(false))] {
-        let tools = toolset(&schema(), Options { protocol: protocol.into(), strict, ..Options::default() });
+        let mut options = Options::default();
+        options.protocol = protocol.into();
+        options.strict = strict;
+        let tools = toolset(&schema(), options);
         for size in [1, 4093, usize::MAX / 2] {
             let first = read(&tools, &short, size, truncated);
             let second = read(&tools, &long, size, truncated);

@@ -171,6 +171,7 @@ pub(crate) fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>
                 Item::Text(bytes) => bytes.end,
                 Item::Call(call) => call.bytes.end,
                 Item::Error(error) => error.bytes.end,
+                item => panic!("a new kind of item: {item:?}"),
             };
             Some(item)
         })
@@ -195,7 +196,7 @@ pub(crate) fn chunks_of_large_calls(
         let got = read_chunks(tools, chunks.iter().copied(), truncated, |_| {});
         prop_assert_eq!(&got, &whole, "left: in chunks {:?}", chunks);
     }
-    let mark = tools.result_marks().iter().map(|mark| mark.len()).max().unwrap_or(0);
+    let mark = tools.result_marks().map(str::len).max().unwrap_or(0);
     for one in &whole {
         match one {
             Seen::End(end) => prop_assert!(slice(message, end.start, end.end).len() <= tools.limits().call_bytes),

@@ -201,10 +201,9 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     (message(), 0..settings().len(), select(&[None, Some(false), Some(true)][..])).prop_map(
         |(message, at, truncated)| {
             let setting = &settings()[at];
-            let marks = setting.tools.delimiters();
-            let message = match marks.open.as_str() {
-                "<call>" => message,
-                open => message.replace("<call>", open).replace("</call>", &marks.close),
+            let message = match setting.tools.delimiters() {
+                ("<call>", _) => message,
+                (open, close) => message.replace("<call>", open).replace("</call>", close),
             };
             Case { setting, at, message, truncated }
         },

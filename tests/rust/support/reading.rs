@@ -25,6 +25,7 @@ fn fold(seen: &mut Vec<Seen>, event: Event<'_>) {
         },
         Event::CallEnd(end) => seen.push(Seen::End(end)),
         Event::CallError(error) => seen.push(Seen::Error(*error)),
+        event => panic!("a new kind of event: {event:?}"),
     }
 }
 

@@ -8,7 +8,7 @@ use wirecall_core::{Definition, Limits, Options, Toolset};
 pub(crate) const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
 
 pub(crate) fn definition(name: &str, schema: &Value) -> Definition {
-    Definition { name: name.into(), description: None, parameters: schema.to_string(), strict: false }
+    Definition::new(name, schema.to_string())
 }
 
 /// The names of the tools, and the keys of their fields; each generator of messages adds its near misses.
@@ -77,9 +77,24 @@ pub(crate) fn settings() -> &'static [Setting] {
 pub(crate) fn limited() -> &'static [Vec<Setting>] {
     static LIMITED: LazyLock<Vec<Vec<Setting>>> = LazyLock::new(|| {
         let sizes = [1, 8, 12, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 30, 32, 36, 40, 48, 64, 80];
-        sizes.into_iter().map(|call_bytes| settings_with(Limits { call_bytes, ..Limits::default() })).collect()
+        sizes.into_iter().map(|call_bytes| settings_with(limits(call_bytes))).collect()
     });
     &LIMITED
+}
+
+/// The default options of a protocol.
+pub(crate) fn options_of(protocol: &str, strict: bool) -> Options {
+    let mut options = Options::default();
+    options.protocol = protocol.into();
+    options.strict = strict;
+    options
+}
+
+/// The default limits, with this much room for a call.
+pub(crate) fn limits(call_bytes: usize) -> Limits {
+    let mut limits = Limits::default();
+    limits.call_bytes = call_bytes;
+    limits
 }
 
 /// Of another protocol: lenient and strict, with and without validation, and open toolsets.
@@ -87,7 +102,9 @@ pub(crate) fn settings_of(protocol: &str, limits: Limits) -> Vec<Setting> {
     let mut out = Vec::new();
     for strict in [false, true] {
         for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
-            let options = Options { protocol: protocol.into(), strict, validate, limits, ..Options::default() };
+            let mut options = options_of(protocol, strict);
+            options.validate = validate;
+            options.limits = limits;
             let tools = if kind == "open" { Vec::new() } else { definitions() };
             let tools = Toolset::new(tools, options).expect("the definitions are fine");
             let mode = if strict { "strict" } else { "lenient" };
@@ -102,7 +119,11 @@ fn settings_with(limits: Limits) -> Vec<Setting> {
     for (at, (open, _)) in DELIMITERS.iter().enumerate() {
         for strict in [false, true] {
             for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
-                let options = Options { strict, validate, limits, delimiters: delimiters(at), ..Options::default() };
+                let mut options = Options::default();
+                options.strict = strict;
+                options.validate = validate;
+                options.limits = limits;
+                options.delimiters = delimiters(at);
                 let tools = if kind == "open" { Vec::new() } else { definitions() };
                 let tools = Toolset::new(tools, options).expect("the definitions are fine");
                 let mode = if strict { "strict" } else { "lenient" };

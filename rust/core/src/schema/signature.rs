@@ -11,10 +11,13 @@ use crate::syntax::scan::Delimiters;
 
 /// Which descriptions the manual contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Descriptions {
     /// Those of tools and of fields.
     Full,
+    /// Those of tools.
     Tools,
+    /// None.
     None,
 }
 
@@ -62,10 +65,13 @@ pub(crate) fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'
 
 /// One key of a tool, as the encoder writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Field {
+    /// The key, with its dots and quotes.
     pub key: String,
     /// The type as the manual shows it.
     pub r#type: String,
+    /// Whether every call must contain the key.
     pub required: bool,
 }
 

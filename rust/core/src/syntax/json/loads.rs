@@ -16,7 +16,9 @@ use crate::syntax::scan::{is_ws, ws_run};
 
 /// What happens to a key that an object already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Duplicates {
+    /// It is an error.
     Error,
     /// The first value is kept.
     First,
@@ -24,11 +26,13 @@ pub enum Duplicates {
     Last,
 }
 
-/// How a text is read.
+/// How [`loads`] reads a text. The default is [`LoadOptions::RELAXED`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct LoadOptions {
     /// Relaxed JSON with comments; otherwise RFC 8259.
     pub relaxed: bool,
+    /// What happens to a key that an object already has.
     pub duplicates: Duplicates,
     /// The text may be truncated.
     pub partial: bool,
@@ -37,18 +41,25 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    const DEFAULT: Self =
-        LoadOptions { relaxed: true, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
+    /// JSON as in RFC 8259, whole, with unique keys and integers of any size.
+    pub const STRICT: Self =
+        LoadOptions { relaxed: false, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
+    /// The same with the near misses of models: single quotes, bare keys and words, trailing commas, comments and more.
+    pub const RELAXED: Self = LoadOptions { relaxed: true, ..Self::STRICT };
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self::DEFAULT
+        Self::RELAXED
     }
 }
 
 /// The value of a JSON text; null if a truncated text contains no value yet. With `warnings`, errors are listed there,
 /// and only nesting beyond [`RECURSION`] fails.
+///
+/// # Errors
+///
+/// The first error in the text, unless there are `warnings`.
 pub fn loads<'t>(
     text: &'t str,
     options: &LoadOptions,
@@ -63,11 +74,14 @@ pub fn loads<'t>(
 }
 
 /// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep.
+///
+/// # Errors
+///
+/// The first error in the text.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
-    const STRICT: LoadOptions = LoadOptions { relaxed: false, ..LoadOptions::DEFAULT };
     let owned = |text: &str| Cow::Owned(text.to_owned());
     let (lexer, depth) = (JsonLexer::new(false), depth.min(RECURSION));
-    let reader = JsonReader { depth, exact: true, lexer, ..JsonReader::new(text, &STRICT, owned) };
+    let reader = JsonReader { depth, exact: true, lexer, ..JsonReader::new(text, &LoadOptions::STRICT, owned) };
     Ok(reader.read()?.0)
 }
 

@@ -5,14 +5,21 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::number::{hash_number, same_number};
 
-/// A JSON value. Members are in the order given, and numbers are kept as written.
+/// A JSON value. Members are in the order given, and numbers are kept as written. JSON has no other kinds of values, so this can
+/// be matched exhaustively.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// The text of a JSON number.
     Number(Cow<'a, str>),
+    /// The decoded text.
     String(Cow<'a, str>),
+    /// The items.
     Array(Vec<Value<'a>>),
+    /// The members.
     Object(Vec<Member<'a>>),
 }
 

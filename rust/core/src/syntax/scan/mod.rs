@@ -8,8 +8,7 @@ mod delimiters;
 pub(crate) use candidates::{Candidates, neutralise_marks};
 pub(crate) use closers::{Closer, Closers};
 pub(crate) use code::CodeScanner;
-pub(crate) use delimiters::Delimiter;
-pub use delimiters::Delimiters;
+pub(crate) use delimiters::{Delimiter, Delimiters};
 
 /// The result of a scan at a place in a text that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
