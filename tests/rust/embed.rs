@@ -43,7 +43,7 @@ fn interleaved_streams_are_read_as_if_each_were_alone() {
         let turns = (0..longest).flat_map(|at| streams.iter().filter_map(move |lines| lines.get(at)));
         let together = served(turns.map(String::as_str));
         for (stream, lines) in streams.iter().enumerate() {
-            let own = |line: &&Value| line["stream"] == stream.to_string();
+            let own = |line: &&Value| line["stream"].as_str() == Some(&stream.to_string());
             let alone = served(lines.iter().map(String::as_str));
             assert_eq!(together.iter().filter(own).collect::<Vec<_>>(), alone.iter().collect::<Vec<_>>());
         }

@@ -55,11 +55,7 @@ impl Default for LoadOptions {
 }
 
 /// The value of a JSON text; null if a truncated text contains no value yet. With `warnings`, errors are listed there,
-/// and only nesting beyond [`RECURSION`] fails.
-///
-/// # Errors
-///
-/// The first error in the text, unless there are `warnings`.
+/// and only nesting beyond [`RECURSION`] fails; without, the first error does.
 pub fn loads<'t>(
     text: &'t str,
     options: &LoadOptions,
@@ -73,11 +69,7 @@ pub fn loads<'t>(
     Ok(value)
 }
 
-/// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep.
-///
-/// # Errors
-///
-/// The first error in the text.
+/// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep. Fails with the first error.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     let owned = |text: &str| Cow::Owned(text.to_owned());
     let (lexer, depth) = (JsonLexer::new(false), depth.min(RECURSION));
