@@ -11,6 +11,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOGS := target/logs
 UV := uv==0.13.8
+# Tools in Rust, each compiled into a folder of its own with its name and version.
+TOOLS := target/tools
+CARGO_DENY := cargo-deny@0.20.2
+CARGO_SEMVER_CHECKS := cargo-semver-checks@0.51.0
 
 # The first interpreter that is new enough; `make PYTHON=python3.13 …` takes another.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 10))
@@ -47,7 +51,7 @@ CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
 .PHONY: help demo test check check-rust check-python bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-host test-python \
+	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny advisories semver package structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients
 
 help: ## show this list
@@ -61,7 +65,7 @@ test: test-rust test-python ## all tests, of both languages
 check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, tests
 
 # CI runs these two and test-clients side by side.
-check-rust: fmt-check-rust lint-rust no-python-in-core test-rust test-host
+check-rust: fmt-check-rust lint-rust no-python-in-core deny package test-rust test-host
 check-python: fmt-check-python lint-python types public stubtest test-python
 
 # Set-up ---------------------------------------------------------------------------------------------------------
@@ -144,6 +148,21 @@ no-python-in-core: ## the proof that the core knows neither Python nor a network
 		echo "$$plain" >&2; echo "wirecall-core needs more than $(MOST_CRATES) crates without its features" >&2; exit 1; \
 	fi; \
 	echo "wirecall-core: $$(count "$$plain") crates, $$(count "$$every") with all features, none of Python, none of a network"
+
+# Without optimisation and debug information, compiling costs a third, and the tools still take a second.
+$(TOOLS)/%/.installed:
+	@echo "building $* (a minute or more, once) ..."
+	@CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --root $(@D) $*
+	@touch $@
+
+deny: $(TOOLS)/$(CARGO_DENY)/.installed ## the Rust dependencies: licences, sources, bans (deny.toml)
+	$(<D)/bin/cargo-deny --locked check --hide-inclusion-graph bans licenses sources
+
+advisories: $(TOOLS)/$(CARGO_DENY)/.installed ## security advisories for them; needs github.com
+	$(<D)/bin/cargo-deny --locked check --hide-inclusion-graph advisories
+
+semver: $(TOOLS)/$(CARGO_SEMVER_CHECKS)/.installed ## the public API of wirecall-core against another revision: BASE=REVISION
+	$(<D)/bin/cargo-semver-checks semver-checks check-release --package wirecall-core --baseline-rev $(BASE)
 
 # Tests ----------------------------------------------------------------------------------------------------------
 
@@ -260,6 +279,9 @@ wheel: $(VENV)/.installed ## the abi3 wheel, into dist
 
 wheel-check: wheel ## audit the wheel, and run it in a clean environment of every Python found
 	scripts/wheel_check.sh dist/wirecall-*-abi3-*.whl
+
+package: ## the crate wirecall-core as it would be published, built from its own files
+	cargo package --package wirecall-core --locked --allow-dirty --quiet
 
 lock: | $(BIN)/python ## resolve both pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"

@@ -24,8 +24,7 @@ const PROSE: &str = "The build is green; the parser reads each chunk once, and h
 const LINE: &str = "    let total = items.iter().filter(|item| item.name != \\\"none\\\").count();\n";
 
 fn tools() -> Toolset {
-    let definition = Definition { name: "write".into(), description: None, parameters: SCHEMA.into(), strict: false };
-    Toolset::new(vec![definition], Options::default()).expect("the schema is fine")
+    Toolset::new(vec![Definition::new("write", SCHEMA)], Options::default()).expect("the schema is fine")
 }
 
 fn deltas(text: &str) -> Vec<String> {

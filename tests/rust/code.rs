@@ -52,22 +52,16 @@ impl Host for Lines {
 }
 
 fn custom(open: &str, close: &str, base: Option<&'static str>) -> Option<Custom> {
-    Some(Custom {
-        open: open.into(),
-        close: close.into(),
-        result: ("[RESULT]".into(), "[/RESULT]".into()),
-        header: None,
-        base,
-        host: Arc::new(Lines),
-        begins: false,
-        results: false,
-    })
+    let mut custom = Custom::new((open, close), ("[RESULT]", "[/RESULT]"), Arc::new(Lines));
+    custom.base = base;
+    Some(custom)
 }
 
 /// Of this name, reading the tool `note`, which has a text and a number.
 fn toolset(name: &str, code: CodeMode) -> Toolset {
     let note = json!({"type": "object", "properties": {"body": {"type": "string"}, "n": {"type": "integer"}}});
-    let mut options = Options { code, ..Options::default() };
+    let mut options = Options::default();
+    options.code = code;
     match name {
         "own" => options.custom = custom("<|call|>", "<|end|>", None),
         "fenced" => options.custom = custom("```note", "```end", None),
@@ -279,7 +273,7 @@ proptest! {
     #[test]
     fn a_result_is_forged_outside_of_code_only(parts in prop::collection::vec(select(MARKDOWN), 0..8)) {
         let tools = &TOOLSETS[NAMES.iter().position(|name| *name == stringify!($name)).expect("it is one of them")];
-        let mark = &tools.result_marks()[0];
+        let mark = tools.result_marks().next().expect("a mark");
         let before = parts.concat();
         let message = format!("{before}{mark} `x`\n{mark}");
         let got = came(&message, &read(tools, &message, None));

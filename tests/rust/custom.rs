@@ -13,7 +13,7 @@ use support::config;
 use support::reading::{Seen, calls, read, traces};
 use support::text::{prose, soup};
 use support::toolsets::definition;
-use wirecall_core::{Custom, Host, Limits, Options, Reading, Toolset, parse_json};
+use wirecall_core::{Custom, Host, Options, Reading, Toolset, parse_json};
 
 /// The tool's name on a line, then JSON. Not all that begins with OPEN is a call.
 #[derive(Debug)]
@@ -45,20 +45,15 @@ impl Host for Lines {
 fn toolset(own: bool, strict: bool, call_bytes: usize) -> Toolset {
     let (open, close) = if own { ("<|call|>", "<|end|>") } else { ("[CALL]", "[/CALL]") };
     let result = if own { ("<|result|>", "<|/result|>") } else { ("[RESULT]", "[/RESULT]") };
-    let custom = Custom {
-        open: open.into(),
-        close: close.into(),
-        result: (result.0.into(), result.1.into()),
-        header: None,
-        base: (!own).then_some("hermes"),
-        host: Arc::new(Lines),
-        begins: own,
-        results: own,
-    };
+    let mut custom = Custom::new((open, close), result, Arc::new(Lines));
+    custom.base = (!own).then_some("hermes");
+    (custom.begins, custom.results) = (own, own);
     let note = json!({"type": "object", "properties": {
         "body": {"type": "string"}, "days": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}});
-    let limits = Limits { call_bytes, ..Limits::default() };
-    let options = Options { custom: Some(custom), strict, limits, ..Options::default() };
+    let mut options = Options::default();
+    options.custom = Some(custom);
+    options.strict = strict;
+    options.limits.call_bytes = call_bytes;
     Toolset::new(vec![definition("note", &note), definition("ping", &json!({"type": "object"}))], options)
         .expect("the tools are fine")
 }
@@ -75,17 +70,14 @@ static PAIRS: LazyLock<Vec<[Toolset; 2]>> = LazyLock::new(|| {
     let schema = json!({"type": "object", "additionalProperties": false, "required": ["tags"], "properties": {
         "tags": {"type": "array", "items": {"type": "string"}}, "unit": {"enum": ["a b", "c"]}, "n": {"type": "integer"}}});
     let set = |custom: bool, strict: bool| {
-        let custom = custom.then(|| Custom {
-            open: "<call>".into(),
-            close: "</call>".into(),
-            result: ("<tool-result".into(), "</tool-result>".into()),
-            header: None,
-            base: Some("wire"),
-            host: Arc::new(Lines),
-            begins: false,
-            results: false,
-        });
-        let options = Options { custom, strict, recover: false, ..Options::default() };
+        let mut options = Options::default();
+        options.strict = strict;
+        if custom {
+            let result = ("<tool-result", "</tool-result>");
+            let mut custom = Custom::new(("<call>", "</call>"), result, Arc::new(Lines));
+            custom.base = Some("wire");
+            options.custom = Some(custom);
+        }
         Toolset::new(vec![definition("t", &schema)], options).expect("the tool is fine")
     };
     [false, true].map(|strict| [set(false, strict), set(true, strict)]).into()

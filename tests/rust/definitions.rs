@@ -3,15 +3,22 @@
 use wirecall_core::{Definition, Options, ToolError, Toolset, XmlSchema};
 
 fn tool(parameters: &str, options: Options) -> Result<Toolset, ToolError> {
-    let definition =
-        Definition { name: "t".into(), description: None, parameters: parameters.into(), strict: options.validate };
+    let mut definition = Definition::new("t", parameters);
+    definition.strict = options.validate;
     Toolset::new(vec![definition], options)
+}
+
+fn validating(validate: bool) -> Options {
+    let mut options = Options::default();
+    options.validate = validate;
+    options
 }
 
 /// The tool's line of the manual in wire, and in hermes, which shows the schema.
 fn lines(parameters: &str) -> [String; 2] {
     ["wire", "hermes"].map(|protocol| {
-        let options = Options { protocol: protocol.into(), ..Options::default() };
+        let mut options = Options::default();
+        options.protocol = protocol.into();
         let tools = tool(parameters, options).expect("the schema is fine");
         tools.signature(tools.get("t").expect("it was given"))
     })
@@ -30,13 +37,13 @@ fn what_is_not_json_is_an_error_with_its_line_and_column() {
         ("{// comment\n}", "(line 1, column 2)"),
     ] {
         for validate in [false, true] {
-            let error = tool(text, Options { validate, ..Options::default() }).expect_err(text);
-            assert_eq!((error.tool.as_str(), error.pointer.as_deref()), ("t", Some("")), "{text}");
+            let error = tool(text, validating(validate)).expect_err(text);
+            assert_eq!((error.tool.as_deref(), error.pointer.as_deref()), (Some("t"), Some("")), "{text}");
             assert!(error.message.starts_with("the schema is not valid JSON: "), "{text}: {error}");
             assert!(error.message.ends_with(place), "{text}: {error}");
         }
-        let (pointer, message) = XmlSchema::new(Some(text)).expect_err(text);
-        assert!(pointer.is_empty() && message.ends_with(place), "{text}: {message}");
+        let error = XmlSchema::new(Some(text)).expect_err(text);
+        assert!(error.pointer.is_empty() && error.message.ends_with(place), "{text}: {error}");
     }
 }
 
@@ -47,7 +54,7 @@ fn nesting_is_limited() {
         format!("{{\"type\":\"object\",\"a\":{}1{}}}", "{\"a\":[".repeat(depth), "]}".repeat(depth))
     };
     for validate in [false, true] {
-        let options = Options { validate, ..Options::default() };
+        let options = validating(validate);
         tool(&nested(126), options.clone()).expect("127 levels");
         let error = tool(&nested(128), options).expect_err("129 levels");
         assert!(error.message.contains("more than 127 levels"), "{error}");

@@ -10,8 +10,8 @@ use support::checks::written_is_read;
 use support::config;
 use support::every::with_auto;
 use support::text::{prose, soup};
-use support::toolsets::definition;
-use wirecall_core::{Options, Toolset};
+use support::toolsets::{definition, options_of};
+use wirecall_core::Toolset;
 
 /// What ends, opens, quotes or types something in one of the protocols.
 #[rustfmt::skip]
@@ -94,7 +94,7 @@ proptest! {
     ) {
         let schema = schema();
         let toolset = |strict| {
-            let options = Options { protocol: protocol.into(), strict, ..Options::default() };
+            let options = options_of(protocol, strict);
             Toolset::new(vec![definition("note", &schema), definition("rm", &json!({"type": "object"}))], options)
                 .expect("the tools are fine")
         };

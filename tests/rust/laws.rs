@@ -89,9 +89,11 @@ proptest! {
     fn what_is_written_is_read(case in round_trip()) {
         let schema = case.shape.schema();
         let toolset = |strict| {
-            let options = Options {
-                strict, delimiters: delimiters(case.delimiters), syntax: case.syntax, fallback: case.fallback, ..Options::default()
-            };
+            let mut options = Options::default();
+            options.strict = strict;
+            options.delimiters = delimiters(case.delimiters);
+            options.syntax = case.syntax;
+            options.fallback = case.fallback;
             let tools = if case.open { Vec::new() } else { vec![definition(case.name, &schema)] };
             Toolset::new(tools, options).expect("the tool is fine")
         };
@@ -108,7 +110,10 @@ proptest! {
         let schema = serde_json::json!({"type": "object", "properties": {
             "to": {"type": "string"}, "body": {"type": "string"}, "any": {}, "list": {"type": "array", "items": {"type": "string"}},
             "perhaps": {"type": ["null", "string", "integer"]}, "nested": {"type": "object", "properties": {"text": {"type": "string"}}}}});
-        let options = Options { strict, syntax, delimiters: delimiters(at), ..Options::default() };
+        let mut options = Options::default();
+        options.strict = strict;
+        options.syntax = syntax;
+        options.delimiters = delimiters(at);
         let tools = if declared { vec![definition("note", &schema)] } else { Vec::new() };
         let tools = Toolset::new(tools, options).expect("the tool is fine");
         let mut arguments = serde_json::Map::new();
@@ -153,7 +158,7 @@ proptest! {
         for forbidden in ["<tool-result", "<tool-error", "</tool-result", "</tool-error"] {
             prop_assert!(!folded.contains(forbidden), "{written:?}");
         }
-        prop_assert!(!written.contains(&tools.delimiters().open), "{written:?}");
+        prop_assert!(!written.contains(tools.delimiters().0), "{written:?}");
         let plain = |text: &str| text.replace('\\', "");
         prop_assert!(plain(inner).ends_with(&plain(&content)), "{written:?}");
         for truncated in [None, Some(false)] {
@@ -167,9 +172,9 @@ proptest! {
     fn any_json_is_read_as_it_is(value in schemas::json()) {
         let tools = &settings()[5].tools;
         let text = value.to_string();
-        let open = &tools.delimiters().open;
+        let (open, close) = tools.delimiters();
         let arguments = format!("{{\"v\":{text}}}");
-        let message = format!("{open}x {arguments}{}", tools.delimiters().close);
+        let message = format!("{open}x {arguments}{close}");
         let seen = read(tools, &message, None);
         let end = calls(&seen).next();
         prop_assert_eq!(end.map(|end| end.arguments.as_str()), Some(arguments.as_str()), "{:#?}", seen);

@@ -8,8 +8,8 @@ use proptest::sample::select;
 use serde_json::{Map, Value, json};
 use support::config;
 use support::reading::{Seen, calls, read};
-use support::toolsets::definition;
-use wirecall_core::{Options, Toolset, protocols};
+use support::toolsets::{definition, options_of};
+use wirecall_core::{Toolset, protocols};
 
 /// All whose calls are a document between markers; `wire` has a syntax of its own for members, and its own near misses.
 fn documents() -> impl Iterator<Item = &'static str> {
@@ -49,7 +49,7 @@ fn message(protocol: &str, fields: &[(&str, Value)]) -> String {
 }
 
 fn toolset(protocol: &str, schema: &Value, strict: bool) -> Toolset {
-    let options = Options { protocol: protocol.into(), strict, ..Options::default() };
+    let options = options_of(protocol, strict);
     Toolset::new(vec![definition("f", schema)], options).expect("the tool is fine")
 }
 

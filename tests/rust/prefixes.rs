@@ -15,8 +15,8 @@ use support::checks::{any_chunks, beginnings};
 use support::every::with_auto;
 use support::reading::{calls, read};
 use support::shared;
-use support::toolsets::{Setting, definition};
-use wirecall_core::{CodeMode, Limits, Options, Toolset};
+use support::toolsets::{Setting, definition, options_of};
+use wirecall_core::{CodeMode, Toolset};
 
 /// Calls that are complete.
 #[rustfmt::skip]
@@ -77,7 +77,10 @@ fn toolset(protocol: &str, recover: bool, strict: bool, code: CodeMode) -> Tools
     ];
     // It begins like a call.
     let reasoning = Some(("<ping/>>".into(), "</think>".into()));
-    let options = Options { protocol: protocol.into(), recover, strict, code, reasoning, ..Options::default() };
+    let mut options = options_of(protocol, strict);
+    options.recover = recover;
+    options.code = code;
+    options.reasoning = reasoning;
     Toolset::new(tools, options).expect("the tools are fine")
 }
 
@@ -148,8 +151,8 @@ each_protocol!(laws);
 #[test]
 fn a_stray_end_makes_no_call_too_large() {
     for strict in [false, true] {
-        let limits = Limits { call_bytes: 30, ..Limits::default() };
-        let options = Options { protocol: "qwen3coder".into(), strict, limits, ..Options::default() };
+        let mut options = options_of("qwen3coder", strict);
+        options.limits.call_bytes = 30;
         let tools =
             Toolset::new(vec![definition("ping", &json!({"type": "object"}))], options).expect("the tool is fine");
         for behind in ["", "\n", "</tool_call>", "\n</tool_call>", "\n\n\n\n\n\n\n\n", " x"] {

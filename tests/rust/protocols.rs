@@ -18,7 +18,7 @@ use support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, trace
 use support::schemas::root;
 use support::shared;
 use support::text::{prose, soup};
-use support::toolsets::{Setting, definition, settings_of};
+use support::toolsets::{Setting, definition, limits, options_of, settings_of};
 use support::xml as elements;
 use wirecall_core::{Limits, Options, Syntax, Toolset, parse_json, protocols};
 
@@ -268,7 +268,7 @@ static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
         call: *call,
         open: *open,
         settings: settings_of(name, Limits::default()),
-        limited: sizes.map(|call_bytes| settings_of(name, Limits { call_bytes, ..Limits::default() })).into(),
+        limited: sizes.map(|call_bytes| settings_of(name, limits(call_bytes))).into(),
     };
     TOKENS.iter().map(format).collect()
 });
@@ -402,7 +402,8 @@ proptest! {
     ) {
         let (schema, format) = (shape.schema(), format(PROTOCOL));
         let toolset = |strict| {
-            let options = Options { protocol: format.name.into(), strict, syntax, ..Options::default() };
+            let mut options = options_of(format.name, strict);
+            options.syntax = syntax;
             let tools = if open && format.open { Vec::new() } else { vec![definition(name, &schema)] };
             Toolset::new(tools, options).expect("the tool is fine")
         };
@@ -417,7 +418,7 @@ proptest! {
         let schema = json!({"type": "object", "properties": {
             "body": {"type": "string"}, "any": {}, "list": {"type": "array", "items": {"type": "string"}},
             "perhaps": {"type": ["null", "string", "integer"]}, "nested": {"type": "object"}}});
-        let options = Options { protocol: case.format.name.into(), strict, ..Options::default() };
+        let options = options_of(case.format.name, strict);
         let tools = if declared || !case.format.open { vec![definition("note", &schema)] } else { Vec::new() };
         let tools = Toolset::new(tools, options).expect("the tool is fine");
         let text = Value::from(case.message.as_str());
@@ -483,7 +484,8 @@ fn calls_in_two_parts_are_read_as_whole() {
         "sure": {"type": "boolean"}, "via": {"type": "array", "items": {"type": "string"}}}});
     let given = r#"{"city":"Rome","days":2,"any":[1],"to":null,"sure":true,"via":["a"]}"#;
     for format in &*FORMATS {
-        let options = Options { protocol: format.name.into(), ..Options::default() };
+        let mut options = Options::default();
+        options.protocol = format.name.into();
         let tools = Toolset::new(vec![definition("travel", &schema)], options).expect("the tool is fine");
         let value = parse_json(given, 8).expect("it is JSON");
         let written = tools.encode("travel", &value).expect("it can be written");

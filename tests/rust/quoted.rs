@@ -20,8 +20,8 @@ use support::checks::per_character;
 use support::every::with_auto;
 use support::reading::{Seen, boundaries, pieces, read, read_chunks};
 use support::shared;
-use support::toolsets::definition;
-use wirecall_core::{CodeMode, Options, Toolset};
+use support::toolsets::{definition, options_of};
+use wirecall_core::{CodeMode, Toolset};
 
 /// What is in P: calls of `rm` in every format, without double quotes or without any, and what could end what is around.
 #[rustfmt::skip]
@@ -155,7 +155,9 @@ fn toolset(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Tools
         "opts": {"type": "object", "additionalProperties": text}}});
     let rm = json!({"type": "object", "properties": {"path": text}});
     let tools = vec![definition("save", &save), definition("rm", &rm), definition("ping", &json!({"type": "object"}))];
-    let options = Options { protocol: protocol.into(), strict, recover, code, ..Options::default() };
+    let mut options = options_of(protocol, strict);
+    options.recover = recover;
+    options.code = code;
     Toolset::new(tools, options).expect("the tools are fine")
 }
 

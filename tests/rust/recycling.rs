@@ -81,9 +81,10 @@ fn calls(protocol: &str) -> Vec<String> {
 fn toolset(protocol: &str) -> Toolset {
     let schema = json!({"type": "object", "properties": {
         "a": {"type": "integer"}, "b": {"type": "string"}, "c": {"type": ["array", "object"]}}});
-    let tool =
-        |name: &str| Definition { name: name.into(), description: None, parameters: schema.to_string(), strict: false };
-    let options = Options { protocol: protocol.into(), recover: true, ..Options::default() };
+    let tool = |name: &str| Definition::new(name, schema.to_string());
+    let mut options = Options::default();
+    options.protocol = protocol.into();
+    options.recover = true;
     Toolset::new(vec![tool("f"), tool("g")], options).expect("the schemas are fine")
 }
 
@@ -93,6 +94,7 @@ fn read(tools: &Toolset, message: &str) -> Vec<String> {
         Item::Text(_) => None,
         Item::Call(call) => Some(format!("{} {} {:?} {:?}", call.name, call.arguments, call.repairs, call.problems)),
         Item::Error(error) => Some(format!("{:?} {:?} {} {}", error.name, error.kind, error.sentence, error.raw)),
+        item => panic!("a new kind of item: {item:?}"),
     });
     read.collect()
 }

@@ -68,7 +68,8 @@ fn limits(given: &Value) -> Limits {
 }
 
 fn options(case: &Value, strict: bool) -> Options {
-    let mut options = Options { strict, ..Options::default() };
+    let mut options = Options::default();
+    options.strict = strict;
     for (name, value) in case["options"].as_object().into_iter().flatten() {
         match name.as_str() {
             "strict" | "in_reasoning" => {}
@@ -109,11 +110,10 @@ fn options(case: &Value, strict: bool) -> Options {
 }
 
 fn toolset(case: &Value, strict: bool) -> Toolset {
-    let definition = |tool: &Value| Definition {
-        name: str_at(tool, "name").into(),
-        description: tool["description"].as_str().map(str::to_owned),
-        parameters: tool["parameters"].to_string(),
-        strict: false,
+    let definition = |tool: &Value| {
+        let mut definition = Definition::new(str_at(tool, "name"), tool["parameters"].to_string());
+        definition.description = tool["description"].as_str().map(str::to_owned);
+        definition
     };
     let tools = case["tools"].as_array().into_iter().flatten().map(definition).collect();
     Toolset::new(tools, options(case, strict)).unwrap_or_else(|error| panic!("{}: {error}", case["id"]))
@@ -234,6 +234,7 @@ impl Folded {
                 assert_eq!(self.open.take(), error.index);
                 self.items.push(Plain::from(&**error));
             }
+            event => panic!("a new kind of event: {event:?}"),
         }
     }
 }
@@ -297,6 +298,7 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
             Item::Text(bytes) => push_text(&mut whole, &message[bytes]),
             Item::Call(end) => whole.push(Plain::from(&end)),
             Item::Error(error) => whole.push(Plain::from(&*error)),
+            item => panic!("a new kind of item: {item:?}"),
         }
     }
     let too_large = |item: &Plain| matches!(item, Plain::Error { kind, .. } if kind == "too_large");
@@ -389,6 +391,7 @@ fn steps(protocol: &str) {
                     }
                     Event::ArgumentsDelta { delta, .. } => deltas.push_str(delta),
                     Event::CallEnd(_) | Event::CallError(_) => {}
+                    event => panic!("a new kind of event: {event:?}"),
                 };
                 parser.feed(str_at(step, "feed"), &mut sink);
                 let place = format!("{} strict={strict} {step}: {text:?} {deltas:?}", case["id"]);

@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::any_chunks;
+use support::toolsets::options_of;
 use support::{config, schemas, text};
-use wirecall_core::{Item, Options, Toolset, format_yaml, parse, parse_json, parse_yaml};
+use wirecall_core::{Item, Toolset, format_yaml, parse, parse_json, parse_yaml};
 
 fn read(text: &str) -> Result<String, String> {
     let mut out = String::new();
@@ -246,7 +247,7 @@ fn toolset(strict: bool) -> Toolset {
     let schema = json!({"type": "object", "required": ["path"], "properties": {
         "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"},
         "level": {"enum": ["low", "high", 7, null]}}});
-    let options = Options { protocol: "yaml".into(), strict, ..Options::default() };
+    let options = options_of("yaml", strict);
     let tools = ["ping", "write"].map(|name| support::toolsets::definition(name, &schema));
     Toolset::new(tools.to_vec(), options).expect("the tools are fine")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::arguments::elements::{ElementReader, ElementWriter, Fault, Halt, Rules, UNCLOSED, is_member, is_nestable};
 use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Lists, Report, TreeWriter};
-use crate::error::SyntaxError;
+use crate::error::{EncodeError, SchemaError, SyntaxError};
 use crate::limits::{Limits, RECURSION};
 use crate::protocols::Xml;
 use crate::schema::{Schema, SchemaDocument, UNKNOWN, compile, read_schema};
@@ -20,10 +20,17 @@ use crate::syntax::xml::{For, is_name};
 pub struct XmlSchema(Arc<Schema>);
 
 impl XmlSchema {
-    /// Compiles the JSON text of a schema; without one, values have no types. The error is a JSON pointer and a sentence.
-    pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
+    /// Compiles the JSON text of a schema; without one, values have no types.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, or not a schema that can be used.
+    pub fn new(schema: Option<&str>) -> Result<Self, SchemaError> {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
-        Ok(XmlSchema(Arc::new(compile(&SchemaDocument::new(&read_schema(text)?)?)?)))
+        let fault = |(pointer, message)| SchemaError { pointer, message };
+        let value = read_schema(text).map_err(fault)?;
+        let document = SchemaDocument::new(&value).map_err(fault)?;
+        Ok(XmlSchema(Arc::new(compile(&document).map_err(fault)?)))
     }
 }
 
@@ -47,7 +54,20 @@ fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, lim
 /// Maximum number of faults that are listed. Every character of a document could be one.
 const FAULTS: usize = 100;
 
-/// Reads one document.
+/// Reads one document in parts.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use wirecall_core::{Document, Limits, XmlSchema};
+///
+/// let schema = XmlSchema::new(Some(r#"{"properties": {"days": {"type": "integer"}}}"#))?;
+/// let mut document = Document::new(&schema, false, Limits::default());
+/// document.feed("<trip><days>3</da")?;
+/// document.feed("ys></trip>")?;
+/// assert_eq!(document.finish()?, r#"{"days":3}"#);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Document {
     schema: Arc<Schema>,
@@ -89,7 +109,7 @@ impl Notes {
 }
 
 impl Document {
-    /// Of the `limits`, only `call_bytes` and `depth` are used.
+    /// `repair`: faults are repaired and listed, instead of being errors. Of the `limits`, only `call_bytes` and `depth` are used.
     pub fn new(schema: &XmlSchema, repair: bool, limits: Limits) -> Self {
         Document {
             schema: schema.0.clone(),
@@ -108,6 +128,10 @@ impl Document {
     }
 
     /// Reads the next part of the document.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the document so far, at the latest when the fault is complete.
     pub fn feed(&mut self, text: &str) -> Result<(), SyntaxError> {
         self.bytes += text.len();
         if self.bytes > self.limits.call_bytes {
@@ -124,6 +148,10 @@ impl Document {
     }
 
     /// Ends the document. Returns the JSON of its value.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the document.
     pub fn finish(&mut self) -> Result<String, SyntaxError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         loop {
@@ -198,17 +226,22 @@ impl Document {
 }
 
 /// Writes a value as elements, one on each line. Values that elements cannot hold are written as JSON. The root element is `root`,
-/// or else the only member of the value. The error is a sentence.
-pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> Result<String, String> {
+/// or else the only member of the value.
+///
+/// # Errors
+///
+/// The root is not a name of an element, or is a member of the value; or there is no root.
+pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> Result<String, EncodeError> {
     let (delimiters, limits, mut out) = (Delimiters::default(), Limits::default(), String::new());
     let XmlSchema(schema) = schema;
+    let fault = |message| Err(EncodeError(message));
     let cx = context(schema, true, &delimiters, &limits);
     let mut writer = ElementWriter { cx: &cx, whom: For::Anyone, out: &mut out };
     let typed = !schema.node(schema.root).is_unknown();
     match (root, value) {
-        (Some(name), _) if !is_name(name) => return Err(format!("{name:?} is not a valid element name")),
+        (Some(name), _) if !is_name(name) => return fault(format!("{name:?} is not a valid element name")),
         (Some(name), _) if typed && is_member(schema, name) => {
-            return Err(format!("the root cannot be {name:?}: the value has a member of this name"));
+            return fault(format!("the root cannot be {name:?}: the value has a member of this name"));
         }
         (Some(name), _) => writer.element(name, schema.root, value, 0),
         (None, Value::Object(members))
@@ -217,13 +250,13 @@ pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> 
             let (name, value) = &members[0];
             writer.element(name, schema.member(schema.root, name).unwrap_or(UNKNOWN), value, 0);
         }
-        (None, _) => return Err("only an object with one member has its own root; pass root=".to_owned()),
+        (None, _) => return fault("only an object with one member has its own root; pass root=".to_owned()),
     }
     out.truncate(out.trim_end_matches('\n').len());
     Ok(out)
 }
 
-/// Reads a whole document.
+/// Reads a whole document, as [`Document`] does: the JSON of its value, and the faults that were repaired.
 pub fn parse_xml(
     text: &str,
     schema: &XmlSchema,

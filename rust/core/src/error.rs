@@ -8,15 +8,23 @@ macro_rules! named {
     ($(#[$about:meta])* pub enum $name:ident { $($(#[$doc:meta])* $value:ident => $text:literal,)* }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum $name {
             $($(#[$doc])* $value,)*
         }
 
         impl $name {
+            /// The stable name.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $($name::$value => $text,)*
                 }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
             }
         }
     };
@@ -25,60 +33,105 @@ macro_rules! named {
 named! {
     /// A near miss that the lenient reader repairs; in strict mode an error of the same name.
     pub enum Repair {
+        /// A JSON object in a Markdown fence, in `<json>` tags or in parentheses: read as the object alone.
         JsonWrapper => "json_wrapper",
+        /// JSON with single quotes, bare keys, trailing commas or Python's literals: read as the intended JSON.
         RelaxedJson => "relaxed_json",
+        /// Spaces around the `=` of a declared key: ignored.
         SpacedEquals => "spaced_equals",
+        /// A key without a value: read as the empty string.
         EmptyValue => "empty_value",
+        /// A comma between two arguments: ignored.
         CommaSeparator => "comma_separator",
+        /// One of `,` `;` `>` `/>` between the last value and the closing tag: ignored.
         TrailingCharacters => "trailing_characters",
+        /// Spaces in a string without quotes: part of the value.
         UnquotedSpaces => "unquoted_spaces",
+        /// Unescaped quotes inside a quoted value: kept as part of the text.
         InnerQuotes => "inner_quotes",
+        /// A missing closing tag: closed at the next tag, or at the end of a message that is known to be complete.
         MissingClose => "missing_close",
+        /// A key in another style, such as `guest_name` for `guestName`: read as the declared key.
         KeyStyle => "key_style",
+        /// The tool's name in another style, in quotes, or with a prefix: read as the declared name.
         ToolStyle => "tool_style",
+        /// A call in another notation between the tags of wire: read as the name and its arguments.
         CallStyle => "call_style",
+        /// A colon instead of `=` after a declared key: read as `=`.
         ColonSeparator => "colon_separator",
+        /// Typographic or triple quotes around a value: read as plain quotes.
         QuoteStyle => "quote_style",
+        /// A value that is not written as its type requires: converted to the schema's type.
         Coerced => "coerced",
+        /// With [`Options::recover`](crate::Options::recover), a call in another format: read by that format's rules.
         OtherFormat => "other_format",
+        /// The singular or plural of the only required key that is missing: read as that key.
         KeyNumber => "key_number",
+        /// An object around a list, with `item` or indexes as keys: read as the list.
         ListWrapper => "list_wrapper",
+        /// An object with the single key `value` around a scalar: read as the scalar.
         ValueWrapper => "value_wrapper",
+        /// An enum value with extra quotes in it, or with other whitespace: read as that value.
         EnumQuotes => "enum_quotes",
+        /// Another name for a key of the call object, such as `parameters`: read as `arguments` or `name`.
         KeyAlias => "key_alias",
+        /// Arguments, or a list or object in them, written as a string of JSON: read as that JSON.
         EncodedArguments => "encoded_arguments",
+        /// The last closing bracket is missing, or there is one too many: read as balanced.
         UnbalancedBrackets => "unbalanced_brackets",
+        /// A tag or special token between the call's object and its end: ignored.
         StrayTag => "stray_tag",
+        /// Unclosed elements, stray closing tags or text between fields: the fields are read, the rest is ignored.
         Markup => "markup",
+        /// Text instead of elements, for a tool that needs a single string: read as that string.
         BareText => "bare_text",
+        /// The tool's name on a line of its own, then its elements: read as if the name were a tag.
         BareName => "bare_name",
+        /// An opening tag without its `>`: read as if it were closed.
         UnclosedTag => "unclosed_tag",
+        /// Tags in another spelling or form: read as the protocol's own tags.
         TagStyle => "tag_style",
+        /// A function without `<tool_call>` around it: read as if it had one.
         MissingWrapper => "missing_wrapper",
+        /// A backslash in double quotes that does not begin a YAML escape: kept as a backslash.
         RelaxedYaml => "relaxed_yaml",
+        /// Text that is not valid YAML, or that continues without indentation: taken exactly as written.
         VerbatimText => "verbatim_text",
     }
 }
 
 /// Why a call was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorKind {
+    /// There is no such tool.
     UnknownTool,
+    /// The call is ambiguous, or in a form that is never read as a call.
     MalformedCall,
+    /// The end of a value is missing or ambiguous.
     UnterminatedValue,
+    /// The message ends inside the call.
     IncompleteCall,
+    /// The JSON is invalid and cannot be repaired without guessing.
     InvalidJson,
+    /// An argument is given twice, with different values.
     DuplicateArgument,
+    /// The arguments do not match the schema, and calls are validated.
     InvalidArguments,
+    /// The model wrote the result of a tool, which only the host may.
     ForgedResult,
+    /// The call exceeds [`Limits::call_bytes`](crate::Limits::call_bytes).
     TooLarge,
+    /// A value exceeds [`Limits::depth`](crate::Limits::depth).
     TooDeep,
+    /// The message exceeds [`Limits::calls`](crate::Limits::calls).
     TooManyCalls,
     /// Strict mode found what the lenient reader would have repaired.
     Strict(Repair),
 }
 
 impl ErrorKind {
+    /// The stable name; that of the repair in strict mode.
     pub fn as_str(self) -> &'static str {
         match self {
             ErrorKind::UnknownTool => "unknown_tool",
@@ -97,21 +150,33 @@ impl ErrorKind {
     }
 }
 
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 named! {
     /// What is wrong with arguments that were accepted.
     pub enum ProblemKind {
+        /// The value has another type than the schema says.
         WrongType => "wrong_type",
+        /// The value is not one of the enum's.
         NotInEnum => "not_in_enum",
+        /// A required field is missing.
         MissingRequired => "missing_required",
+        /// The schema does not allow a field with this name.
         UnknownField => "unknown_field",
         /// Found by the full validation only.
         Schema => "schema",
     }
 }
 
-/// One thing that is wrong with arguments that were accepted.
+/// One thing that is wrong with arguments that were accepted. Displayed as its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
+    /// What kind of problem it is.
     pub kind: ProblemKind,
     /// The path, written like a key: `profile.address.city`, `items[0].sku`; empty for all arguments.
     pub field: String,
@@ -119,29 +184,62 @@ pub struct Problem {
     pub message: String,
 }
 
-/// A tool definition that cannot be used: a mistake of the caller.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// A tool definition or an option that cannot be used: a mistake of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ToolError {
-    pub tool: String,
+    /// The tool's name; `None` if the error is in the options.
+    pub tool: Option<String>,
     /// A JSON pointer into the tool's schema, if the error is in the schema.
     pub pointer: Option<String>,
+    /// What is wrong.
     pub message: String,
 }
 
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.pointer {
-            Some(pointer) => write!(f, "tool {:?}, at {pointer:?}: {}", self.tool, self.message),
-            None => write!(f, "tool {:?}: {}", self.tool, self.message),
+        if let Some(tool) = &self.tool {
+            write!(f, "tool {tool:?}")?;
+            if let Some(pointer) = &self.pointer {
+                write!(f, ", at {pointer:?}")?;
+            }
+            f.write_str(": ")?;
         }
+        f.write_str(&self.message)
     }
 }
 
 impl std::error::Error for ToolError {}
 
-/// Arguments that cannot be written: a mistake of the caller.
+/// A schema that cannot be used: a mistake of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EncodeError(pub String);
+#[non_exhaustive]
+pub struct SchemaError {
+    /// A JSON pointer into the schema; empty for all of it.
+    pub pointer: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {:?}: {}", self.pointer, self.message)
+    }
+}
+
+impl std::error::Error for SchemaError {}
+
+/// A call or a value that cannot be written: a mistake of the caller. Displayed as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodeError(pub(crate) String);
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,11 +249,15 @@ impl fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
-/// What is wrong with a JSON, YAML or XML text, and where. Lines and columns count from 1, columns in characters.
+/// What is wrong with a JSON, YAML or XML text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SyntaxError {
+    /// What is wrong.
     pub message: Cow<'static, str>,
+    /// The line, from 1.
     pub line: usize,
+    /// The column in characters, from 1.
     pub column: usize,
 }
 

@@ -1,30 +1,41 @@
 //! Events: what the parser reports, in the order of the message.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::error::{ErrorKind, Problem, Repair};
 
-/// A complete call. Offsets count characters of the message, `end` exclusive.
+/// A complete call.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallEnd {
+    /// The index of its [`Event::CallStart`]: starts are counted from 0 in each message.
     pub index: usize,
+    /// The tool's name, as declared.
     pub name: String,
     /// Compact JSON text of one object.
     pub arguments: String,
+    /// Where the call begins in the message, in characters.
     pub start: usize,
+    /// The character after the call.
     pub end: usize,
-    /// The same in bytes.
+    /// From `start` to `end`, in bytes.
     pub bytes: Range<usize>,
+    /// What was repaired, each kind once.
     pub repairs: Vec<Repair>,
+    /// What is wrong with the arguments. They may be executed all the same.
     pub problems: Vec<Problem>,
 }
 
-/// A call that cannot be executed, or a forged result.
+/// A call that cannot be executed, or a forged result. Displayed as [`CallError::message`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallError {
     /// The index of the call start that this ends; `None` if no start was reported.
     pub index: Option<usize>,
+    /// The tool's name, if it is known.
     pub name: Option<String>,
+    /// Why the call was rejected.
     pub kind: ErrorKind,
     /// What is wrong, written for the model.
     pub sentence: String,
@@ -36,18 +47,28 @@ pub struct CallError {
     pub arguments: Option<String>,
     /// The source from `start` to `end`, up to the size limit of a call.
     pub raw: String,
+    /// Where it begins in the message, in characters.
     pub start: usize,
+    /// The character after it.
     pub end: usize,
-    /// The same in bytes.
+    /// From `start` to `end`, in bytes.
     pub bytes: Range<usize>,
 }
 
 impl CallError {
-    /// The sentence, and then the example.
+    /// What to tell the model: the sentence, and then the example.
     pub fn message(&self) -> String {
         message(&self.sentence, self.example.as_deref())
     }
 }
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())
+    }
+}
+
+impl std::error::Error for CallError {}
 
 /// A sentence followed by its example.
 pub(crate) fn message(sentence: &str, example: Option<&str>) -> String {
@@ -63,25 +84,44 @@ pub(crate) fn message(sentence: &str, example: Option<&str>) -> String {
 
 /// One event. Borrowed parts are valid until the call that reported them returns.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Event<'a> {
+    /// The next part of the text outside calls.
     Text(&'a str),
-    CallStart { index: usize, name: &'a str },
-    ArgumentsDelta { index: usize, delta: &'a str },
+    /// A call has begun. A [`Event::CallEnd`] or a [`Event::CallError`] with this index follows.
+    CallStart {
+        /// Counts the starts of the message, from 0.
+        index: usize,
+        /// The tool's name, as declared.
+        name: &'a str,
+    },
+    /// The next part of the arguments of the call that is open. All deltas of a complete call are its arguments.
+    ArgumentsDelta {
+        /// The index of the call.
+        index: usize,
+        /// A part of the compact JSON text.
+        delta: &'a str,
+    },
+    /// A call is complete.
     CallEnd(CallEnd),
+    /// A call cannot be executed, or a result is forged.
     CallError(Box<CallError>),
 }
 
 /// A part of a message, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Item {
-    /// Its bytes in the message.
+    /// Text outside calls: its bytes in the message. Texts are never adjacent.
     Text(Range<usize>),
+    /// A complete call.
     Call(CallEnd),
+    /// A call that cannot be executed, or a forged result.
     Error(Box<CallError>),
 }
 
 /// Adds an event to the items of a message, which texts, calls and errors tile.
-pub fn fold(items: &mut Vec<Item>, event: Event<'_>) {
+pub(crate) fn fold(items: &mut Vec<Item>, event: Event<'_>) {
     match event {
         Event::Text(text) => {
             let start = match items.last_mut() {

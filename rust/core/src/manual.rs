@@ -5,7 +5,7 @@ use crate::protocols::Examples;
 use crate::toolset::Toolset;
 
 impl Toolset {
-    /// What the model is told. `header` replaces the built-in one.
+    /// What the model is told: a header, and one line for each tool. `header` replaces the built-in one.
     pub fn manual(&self, header: Option<&str>) -> String {
         let mut out = header.map_or_else(|| self.header().0, str::to_owned);
         for tool in self.tools() {

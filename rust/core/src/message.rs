@@ -4,7 +4,8 @@ use crate::event::Item;
 use crate::parser::Parser;
 use crate::toolset::Toolset;
 
-/// Reads a whole message. `truncated`: `Some(false)` only if it is known to be complete.
+/// Reads a whole message, with the same result as a [`Parser`]. The items tile the text. `truncated`: `Some(false)` only if the
+/// message is known to be complete. `in_reasoning`: the message begins inside reasoning, because a template has opened it.
 pub fn parse(tools: &Toolset, text: &str, truncated: Option<bool>, in_reasoning: bool) -> Vec<Item> {
     Parser::whole(tools, in_reasoning).read_all(text, truncated)
 }

@@ -10,6 +10,7 @@ use crate::schema::{
 
 /// How a tool's calls are written. Both forms are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Syntax {
     /// `key=value` pairs.
     Wire,
@@ -19,6 +20,7 @@ pub enum Syntax {
 
 /// What happens to a tool whose parameters cannot be written well as pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fallback {
     /// Its calls are written as JSON.
     Complex,
@@ -30,8 +32,11 @@ pub enum Fallback {
 
 /// A tool as the caller defines it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Definition {
+    /// The name that calls use.
     pub name: String,
+    /// What the manual says about the tool.
     pub description: Option<String>,
     /// The JSON text of its parameters' schema.
     pub parameters: String,
@@ -39,14 +44,24 @@ pub struct Definition {
     pub strict: bool,
 }
 
+impl Definition {
+    /// A tool without a description. `parameters` is the JSON text of its parameters' schema.
+    pub fn new(name: impl Into<String>, parameters: impl Into<String>) -> Self {
+        Definition { name: name.into(), description: None, parameters: parameters.into(), strict: false }
+    }
+}
+
 /// A compiled tool.
 #[derive(Debug)]
 pub struct Tool {
+    /// The name that calls use.
     pub name: String,
+    /// What the manual says about the tool.
     pub description: Option<String>,
     /// The schema of its parameters, in which fields with a default are not required.
     pub(crate) parameters: Json,
     pub(crate) schema: Schema,
+    /// How its calls are written.
     pub syntax: Syntax,
     /// Why its calls are written as JSON, if the host has not chosen it.
     pub reason: Option<&'static str>,
@@ -124,7 +139,7 @@ impl Tools {
     fn add(&mut self, definition: Definition, rules: &WritingRules<'_>) -> Result<(), ToolError> {
         let Definition { name, description, parameters, strict } = definition;
         let WritingRules { syntax, fallback, validate, depth, .. } = *rules;
-        let fault = |pointer: Option<String>, message: String| ToolError { tool: name.clone(), pointer, message };
+        let fault = |pointer: Option<String>, message: String| ToolError { tool: Some(name.clone()), pointer, message };
         let error = |pointer: String, message: String| fault(Some(pointer), message);
         if let Some(why) = (rules.bad_name)(&name) {
             return Err(fault(None, format!("a call cannot be written with this name: {why}")));

@@ -1,6 +1,5 @@
 //! A toolset: tools, a protocol and its settings, compiled once and shared by all parsers.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::arguments::Context;
@@ -17,6 +16,7 @@ use crate::tools::{Definition, Fallback, Syntax, Tool, Tools, WritingRules};
 
 /// What the openings of calls and results mean inside Markdown code: fences and inline code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CodeMode {
     /// The same as elsewhere.
     Call,
@@ -24,26 +24,42 @@ pub enum CodeMode {
     Text,
 }
 
+/// How a [`Toolset`] reads and writes calls.
+///
+/// ```
+/// let mut options = wirecall_core::Options::default();
+/// options.protocol = "hermes".into();
+/// options.limits.calls = 32;
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
+    /// How calls are written: a name of [`protocols`](crate::protocols), or `auto` to read the protocol of each message's
+    /// first call and write the first of them.
     pub protocol: String,
     /// A protocol of the host, used instead of `protocol`.
     pub custom: Option<Custom>,
     /// Also read calls in other formats until there is one in the protocol's own. Ignored in strict mode.
     pub recover: bool,
+    /// How calls are written.
     pub syntax: Syntax,
+    /// What happens to tools whose calls cannot be written well as pairs.
     pub fallback: Fallback,
+    /// Report near misses as errors instead of repairing them.
     pub strict: bool,
     /// Validate arguments against the whole schema, and report calls with problems as errors.
     pub validate: bool,
+    /// What calls inside Markdown code are.
     pub code: CodeMode,
+    /// Which descriptions the manual contains.
     pub descriptions: Descriptions,
     /// Whether signatures show bounds, patterns, formats and examples.
     pub constraints: bool,
-    /// `None` for the protocol's own.
+    /// What opens and closes a call; `None` for the protocol's own.
     pub delimiters: Option<(String, String)>,
-    /// The tags around reasoning; `None` if there is no reasoning.
+    /// The tags around reasoning, in which there are no calls; `None` if there is no reasoning.
     pub reasoning: Option<(String, String)>,
+    /// What a message may cost.
     pub limits: Limits,
 }
 
@@ -67,6 +83,7 @@ impl Default for Options {
     }
 }
 
+/// Compiled tools with a protocol. Immutable: any number of threads and parsers can share one, in an [`Arc`].
 #[derive(Clone, Debug)]
 pub struct Toolset {
     pub(crate) tools: Arc<Tools>,
@@ -104,8 +121,13 @@ impl Options {
 }
 
 impl Toolset {
+    /// Compiles the tools. Without any, the toolset is open: it accepts any name, with arguments of any type.
+    ///
+    /// # Errors
+    ///
+    /// The first tool that cannot be used, or an option that cannot be.
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
-        let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
+        let fault = |message: String| ToolError { tool: None, pointer: None, message };
         let recovers = options.recover && !options.strict;
         let (protocol, others, reads) = match &options.custom {
             Some(parts) => custom(parts.clone(), recovers),
@@ -144,6 +166,7 @@ impl Toolset {
         Ok(Toolset { others, reads, ..set(protocol, settings, None) })
     }
 
+    /// The tools, in the given order.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter()
     }
@@ -168,16 +191,17 @@ impl Toolset {
         if tool.syntax == Syntax::Json { "json" } else { self.settings.facts.encoding }
     }
 
-    /// What begins a result.
-    pub fn result_marks(&self) -> &[Cow<'static, str>] {
-        &self.settings.facts.result_marks
+    /// What begins a result. Use them as stop sequences, because models invent results.
+    pub fn result_marks(&self) -> impl Iterator<Item = &str> {
+        self.settings.facts.result_marks.iter().map(|mark| &**mark)
     }
 
-    /// What opens and closes a call.
-    pub fn delimiters(&self) -> &Delimiters {
-        &self.settings.delimiters
+    /// What opens and what closes a call.
+    pub fn delimiters(&self) -> (&str, &str) {
+        (&self.settings.delimiters.open, &self.settings.delimiters.close)
     }
 
+    /// What a message may cost.
     pub fn limits(&self) -> &Limits {
         &self.settings.limits
     }
@@ -189,6 +213,10 @@ impl Toolset {
     }
 
     /// The canonical text of a call. The arguments of an undeclared tool have no types.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are not an object, or no call can have the name.
     pub fn encode(&self, name: &str, arguments: &json::Value<'_>) -> Result<String, EncodeError> {
         match arguments {
             json::Value::Object(members) => {
@@ -199,7 +227,11 @@ impl Toolset {
         }
     }
 
-    /// Appends the text of a call with these arguments.
+    /// Appends the text of a call with these arguments, as [`Toolset::encode`] writes it.
+    ///
+    /// # Errors
+    ///
+    /// No call can have the name.
     pub fn encode_members(
         &self,
         name: &str,
@@ -207,14 +239,15 @@ impl Toolset {
         out: &mut String,
     ) -> Result<(), EncodeError> {
         let at = self.tools.position(name);
-        if at.is_none() && self.protocol.bad_name(name, self.delimiters()).is_some() {
+        if at.is_none() && self.protocol.bad_name(name, &self.settings.delimiters).is_some() {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
         }
         self.protocol.write_call(&self.context(at, name), arguments, out);
         Ok(())
     }
 
-    /// The text of a result. Neither its content nor its name can be read as a mark.
+    /// The text of a result. Neither its content nor its name can be read as a mark. `error`: the content describes an error.
+    /// `number`: which of several calls of the same tool in one turn this is the result of, from 1.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         let content = &self.neutralise(content);
         self.protocol.wrap_result(&self.prompt(), &CallResult { name, content, error, number })
@@ -237,7 +270,7 @@ impl Toolset {
 
     /// The keys of a tool's calls, as the encoder writes them.
     pub fn fields(&self, tool: &Tool) -> Vec<Field> {
-        crate::schema::fields(&tool.schema, self.delimiters())
+        crate::schema::fields(&tool.schema, &self.settings.delimiters)
     }
 
     /// One tool's line of the manual.

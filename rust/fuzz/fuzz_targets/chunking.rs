@@ -24,16 +24,14 @@ static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
         let delimiters = Some((open.to_owned(), close.to_owned()));
         let code = if bits & 16 == 0 { CodeMode::Call } else { CodeMode::Text };
         let (strict, validate) = (bits & 2 != 0, bits & 4 != 0);
-        let options = Options { strict, validate, code, delimiters, ..Options::default() };
-        let tools = ["create", "ping", "get_weather", "find", "say"].map(|name| Definition {
-            name: name.into(),
-            description: None,
-            parameters: if name == "ping" {
-                r#"{"type":"object","additionalProperties":false}"#.into()
-            } else {
-                SCHEMA.into()
-            },
-            strict: false,
+        let mut options = Options::default();
+        options.strict = strict;
+        options.validate = validate;
+        options.code = code;
+        options.delimiters = delimiters;
+        let tools = ["create", "ping", "get_weather", "find", "say"].map(|name| {
+            let schema = if name == "ping" { r#"{"type":"object","additionalProperties":false}"# } else { SCHEMA };
+            Definition::new(name, schema)
         });
         Toolset::new(if bits & 8 == 0 { tools.into() } else { Vec::new() }, options).expect("the tools are fine")
     };

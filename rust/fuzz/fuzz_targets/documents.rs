@@ -23,7 +23,9 @@ const DEPTH: usize = 64;
 type Read = (Result<String, SyntaxError>, Vec<SyntaxError>);
 
 fn limits() -> Limits {
-    Limits { depth: DEPTH, ..Limits::default() }
+    let mut limits = Limits::default();
+    limits.depth = DEPTH;
+    limits
 }
 
 fn streamed<'c>(schema: &XmlSchema, repair: bool, chunks: impl IntoIterator<Item = &'c str>) -> Read {

@@ -9,7 +9,9 @@ use serde_json::Value;
 use wirecall_core::{CallEnd, ErrorKind, Item, Options, Toolset, parse};
 
 static STRICT: LazyLock<Toolset> = LazyLock::new(|| {
-    Toolset::new(Vec::new(), Options { strict: true, ..Options::default() }).expect("an open toolset")
+    let mut options = Options::default();
+    options.strict = true;
+    Toolset::new(Vec::new(), options).expect("an open toolset")
 });
 
 /// The one call that is the whole message; an error is one only if serde_json finds one too.

@@ -21,12 +21,14 @@ static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
     let build = |protocol: &str, bits: usize| {
         let (strict, open, recover) = (bits == 1, bits == 2, matches!(bits, 3 | 5) && protocol != "auto");
         let code = if bits > 3 { CodeMode::Text } else { CodeMode::Call };
-        let options = Options { protocol: protocol.into(), strict, recover, code, ..Options::default() };
-        let tools = ["create", "ping", "say"].map(|name| Definition {
-            name: name.into(),
-            description: None,
-            parameters: if name == "ping" { r#"{"type":"object"}"#.into() } else { SCHEMA.into() },
-            strict: false,
+        let mut options = Options::default();
+        options.protocol = protocol.into();
+        options.strict = strict;
+        options.recover = recover;
+        options.code = code;
+        let tools = ["create", "ping", "say"].map(|name| {
+            let schema = if name == "ping" { r#"{"type":"object"}"# } else { SCHEMA };
+            Definition::new(name, schema)
         });
         Toolset::new(if open { Vec::new() } else { tools.into() }, options).expect("the tools are fine")
     };

@@ -126,9 +126,12 @@ fuzz_target!(|input: Input| {
     let Input { schema, value, syntax, fallback, delimiters: (open, close) } = input;
     let tools = [false, true].map(|strict| {
         let delimiters = Some((open.to_owned(), close.to_owned()));
-        let definition =
-            Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
-        let options = Options { strict, syntax, fallback, delimiters, ..Options::default() };
+        let definition = Definition::new("t", schema.to_string());
+        let mut options = Options::default();
+        options.strict = strict;
+        options.syntax = syntax;
+        options.fallback = fallback;
+        options.delimiters = delimiters;
         Toolset::new(vec![definition], options).expect("the tool is fine")
     });
     let arguments = parse_json(&value.to_string(), 64).expect("it is JSON");

@@ -26,6 +26,7 @@ fn read<'c>(
         (Event::CallStart { index, name }, _) => seen.push(Seen::Start(index, name.into())),
         (Event::CallEnd(end), _) => seen.push(Seen::End(end)),
         (Event::CallError(error), _) => seen.push(Seen::Error(*error)),
+        (event, _) => panic!("a new kind of event: {event:?}"),
     };
     let mut parser = Parser::borrowing(tools, reasoning);
     chunks.into_iter().for_each(|chunk| parser.feed(chunk, &mut sink));

@@ -20,7 +20,7 @@ const KEPT_BYTES: usize = 4096;
 
 /// The canonical text of a call, written into `out` unless another thread uses it. The arguments are a mapping, or JSON text
 /// of an object, and nested at most as deep as the parser accepts.
-pub fn encode<'py>(
+pub(crate) fn encode<'py>(
     tools: &Toolset,
     name: &str,
     arguments: &Bound<'py, PyAny>,
@@ -72,7 +72,7 @@ fn mapping<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>
 
 /// The text of a `str`; `None` if there are lone surrogates in it. Any other reason is want of memory.
 #[inline(always)]
-pub fn well_formed<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Option<&'a str>> {
+pub(crate) fn well_formed<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Option<&'a str>> {
     match string.to_str() {
         Ok(text) => Ok(Some(text)),
         Err(error) => not_well_formed(string.py(), error),
@@ -179,12 +179,12 @@ fn value(item: &Bound<'_, PyAny>, depth: Depth) -> PyResult<Value<'static>> {
 }
 
 /// The same, at most `depth` levels deep.
-pub fn json(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
+pub(crate) fn json(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
     value(given, Depth::of(depth))
 }
 
 /// JSON text, decoded. Integers beyond what `int()` reads are decimals.
-pub fn loads<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn loads<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = text.py();
     let loads = LOADS.import(py, "json", "loads")?;
@@ -198,7 +198,7 @@ pub fn loads<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// The decoded arguments of a call. Anything wrong with them is a `ValueError`.
-pub fn decoded<'py>(name: &Bound<'py, PyString>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn decoded<'py>(name: &Bound<'py, PyString>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyDict>> {
     static DECODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = text.py();
     let refused = |what: &str| PyValueError::new_err(format!("the arguments of {:?} {what}", name.to_string_lossy()));
@@ -264,7 +264,7 @@ fn any_integer<'py>(digits: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>
 }
 
 /// An option that counts from 1, of any size that Python can write.
-pub fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
     let refused = |what: &str| PyValueError::new_err(format!("{option} is {given}; {what}"));
     match given.extract::<isize>() {
         Ok(number) => {
@@ -276,7 +276,7 @@ pub fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// The JSON text of a call's arguments as a host's protocol has read them: a mapping, or JSON text of an object.
-pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let said = "the arguments returned by parse";
     if let Ok(json) = given.cast::<PyString>() {
         let json = text(json)?;
@@ -295,7 +295,7 @@ pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// Content of a result: text as it is, anything else as compact JSON.
-pub fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
+pub(crate) fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
     if let Ok(string) = given.cast::<PyString>() {
         return Ok(clean(string)?.into_owned());
     }
@@ -307,7 +307,7 @@ pub fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
 /// The text as a `str` and nothing more. One of a subclass may refer to anything, and run anything when it is dropped; what
 /// keeps it would be for the garbage collector to look into, which events are not.
 #[inline(always)]
-pub fn plain<'a, 'py>(text: &'a Bound<'py, PyString>) -> Cow<'a, Bound<'py, PyString>> {
+pub(crate) fn plain<'a, 'py>(text: &'a Bound<'py, PyString>) -> Cow<'a, Bound<'py, PyString>> {
     if text.is_exact_instance_of::<PyString>() {
         return Cow::Borrowed(text);
     }
@@ -315,7 +315,7 @@ pub fn plain<'a, 'py>(text: &'a Bound<'py, PyString>) -> Cow<'a, Bound<'py, PySt
 }
 
 /// Text with U+FFFD for lone surrogates.
-pub fn clean<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+pub(crate) fn clean<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
     Ok(match well_formed(text)? {
         Some(text) => Cow::Borrowed(text),
         None => Cow::Owned(Surrogates::default().join(text, true)?),
@@ -323,7 +323,7 @@ pub fn clean<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
 }
 
 /// The same, as text that any thread can read while it keeps its `str` alive.
-pub fn backed(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
+pub(crate) fn backed(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
     match well_formed(text)? {
         Some(_) => plain(text).into_owned().try_into(),
         None => PyString::new(text.py(), &clean(text)?).try_into(),
@@ -332,17 +332,17 @@ pub fn backed(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
 
 /// Joins halves of surrogate pairs that come in adjacent chunks.
 #[derive(Debug, Default)]
-pub struct Surrogates {
+pub(crate) struct Surrogates {
     high: Option<u16>,
 }
 
 impl Surrogates {
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.high.is_some()
     }
 
     /// The text without lone surrogates; a high one at its end waits, unless this is the `last`.
-    pub fn join(&mut self, text: &Bound<'_, PyString>, last: bool) -> PyResult<String> {
+    pub(crate) fn join(&mut self, text: &Bound<'_, PyString>, last: bool) -> PyResult<String> {
         // The class's own way to encode itself could be anything.
         let own = text.py().get_type::<PyString>();
         let fed = own.call_method1("encode", (text, "utf-16-le", "surrogatepass"))?.extract::<Vec<u8>>()?;
@@ -355,7 +355,7 @@ impl Surrogates {
     }
 
     /// The message is over.
-    pub fn finish(&mut self) -> &'static str {
+    pub(crate) fn finish(&mut self) -> &'static str {
         if self.high.take().is_some() { "\u{FFFD}" } else { "" }
     }
 }

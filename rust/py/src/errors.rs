@@ -4,29 +4,39 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use wirecall_core::{EncodeError, SyntaxError, ToolError};
+use wirecall_core::{EncodeError, SchemaError, SyntaxError, ToolError};
 
 /// `wirecall.ToolError`, with the tool and the JSON pointer as attributes.
-pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
+pub(crate) fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
+    let tool = error.tool.as_deref().filter(|name| !name.is_empty());
+    definition_error(py, tool, error.pointer.as_deref(), &error.message)
+}
+
+/// The same, for a schema of no tool.
+pub(crate) fn schema_error(py: Python<'_>, error: &SchemaError) -> PyErr {
+    definition_error(py, None, Some(&error.pointer), &error.message)
+}
+
+fn definition_error(py: Python<'_>, tool: Option<&str>, pointer: Option<&str>, message: &str) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let raise = || -> PyResult<PyErr> {
         let class = CLASS.import(py, "wirecall.errors", "ToolError")?;
         let details = PyDict::new(py);
-        details.set_item("tool", (!error.tool.is_empty()).then_some(&error.tool))?;
-        details.set_item("pointer", &error.pointer)?;
-        Ok(PyErr::from_value(class.call((&error.message,), Some(&details))?))
+        details.set_item("tool", tool)?;
+        details.set_item("pointer", pointer)?;
+        Ok(PyErr::from_value(class.call((message,), Some(&details))?))
     };
     raise().unwrap_or_else(|other| other)
 }
 
 /// `wirecall.JsonError`, with the place as attributes.
-pub fn json_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
+pub(crate) fn json_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     syntax_error(py, &CLASS, "JsonError", error)
 }
 
 /// `wirecall.XmlError`, in the same way.
-pub fn xml_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
+pub(crate) fn xml_error(py: Python<'_>, error: &SyntaxError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     syntax_error(py, &CLASS, "XmlError", error)
 }
@@ -38,29 +48,34 @@ fn syntax_error(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, erro
 }
 
 /// What a value must be, and what it is.
-pub fn wrong_type(expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn wrong_type(expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let kind = given.get_type().qualname();
     kind.map_or_else(|error| error, |kind| PyTypeError::new_err(format!("{expected}, not {kind}")))
 }
 
-pub fn encode_error(error: &EncodeError) -> PyErr {
+pub(crate) fn encode_error(error: &EncodeError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-pub fn in_use() -> PyErr {
+/// For what the core reports and the bindings do not know: nothing may be lost silently.
+pub(crate) fn unknown(reported: &dyn std::fmt::Debug) -> PyErr {
+    PyRuntimeError::new_err(format!("the core reported {reported:?}, which this module does not know"))
+}
+
+pub(crate) fn in_use() -> PyErr {
     PyRuntimeError::new_err(
         "this Parser is in use, by another thread or by its own ids callable; use one Parser for each message",
     )
 }
 
-pub fn finished() -> PyErr {
+pub(crate) fn finished() -> PyErr {
     PyRuntimeError::new_err("this Parser is finished; call reset() before the next message")
 }
 
-pub fn xml_in_use() -> PyErr {
+pub(crate) fn xml_in_use() -> PyErr {
     PyRuntimeError::new_err("this XmlParser is in use by another thread; use one for each document")
 }
 
-pub fn xml_finished() -> PyErr {
+pub(crate) fn xml_finished() -> PyErr {
     PyRuntimeError::new_err("this XmlParser is finished; create a new one for the next document")
 }

@@ -156,7 +156,7 @@ fn attributes<'py>(event: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyStri
 }
 
 /// `Name(a=…, b=…)`, with the attributes in the order of `__match_args__`.
-pub fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
     let part = |(name, value): (Bound<'_, PyString>, Bound<'_, PyAny>)| Ok(format!("{name}={}", value.repr()?));
     let parts = attributes(event)?.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
     Ok(format!("{}({})", event.get_type().name()?, parts.join(", ")))

@@ -10,7 +10,7 @@ use pyo3::Python;
 /// Like a mutex that is never waited for. Under the GIL, taking it needs no locked instruction, which would cost as much as
 /// reading a delta.
 #[derive(Debug, Default)]
-pub struct Exclusive<T> {
+pub(crate) struct Exclusive<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -21,16 +21,16 @@ unsafe impl<T: Send> Sync for Exclusive<T> {}
 /// Access to the value, until it is dropped. It stays with the thread that took it: another thread might return it without
 /// the GIL, and sharing it would share a value that need not be `Sync`.
 #[derive(Debug)]
-pub struct Taken<'a, T>(&'a Exclusive<T>, PhantomData<*mut T>);
+pub(crate) struct Taken<'a, T>(&'a Exclusive<T>, PhantomData<*mut T>);
 
 impl<T> Exclusive<T> {
-    pub fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Exclusive { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// The value, unless it is taken.
     #[inline]
-    pub fn take(&self, _: Python<'_>) -> Option<Taken<'_, T>> {
+    pub(crate) fn take(&self, _: Python<'_>) -> Option<Taken<'_, T>> {
         // With the GIL, which the token proves, no other thread runs between the load and the store. A thread that took it and
         // released the GIL has stored that, and the GIL's handover orders that store before this load.
         let taken = if cfg!(Py_GIL_DISABLED) {

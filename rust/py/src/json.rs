@@ -40,7 +40,7 @@ const DIGITS: usize = 640;
 ///     TypeError: The text is not a str, or `warnings` is not a list.
 #[pyfunction]
 #[pyo3(signature = (text, *, relaxed=true, duplicates="error", warnings=None, partial=false))]
-pub fn loads<'py>(
+pub(crate) fn loads<'py>(
     text: &Bound<'py, PyString>,
     relaxed: bool,
     duplicates: &str,
@@ -53,7 +53,9 @@ pub fn loads<'py>(
     let text = clean(text)?;
     let digits = if text.len() > DIGITS { digits(py)? } else { DIGITS };
     let mut faults = warnings.map(|_| Vec::new());
-    let read = wirecall_core::loads(&text, &LoadOptions { relaxed, duplicates, partial, digits }, faults.as_mut());
+    let mut options = if relaxed { LoadOptions::RELAXED } else { LoadOptions::STRICT };
+    (options.duplicates, options.partial, options.digits) = (duplicates, partial, digits);
+    let read = wirecall_core::loads(&text, &options, faults.as_mut());
     let value = python(py, &read.map_err(|fault| errors::json_error(py, &fault))?)?;
     if let Some((list, faults)) = warnings.zip(faults) {
         for fault in &faults {

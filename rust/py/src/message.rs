@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use wirecall_core as core;
 
+use crate::errors;
 use crate::events::{CallEnd, CallError, Id, Text};
 use crate::ids::Ids;
 use crate::text::{LazyText, Slot};
@@ -36,6 +37,7 @@ impl Message {
                 let id = error.index.map(|index| ids.id(index));
                 Bound::new(py, CallError::from_core((**error).clone(), id)).map(Bound::into_any)
             }
+            item => Err(errors::unknown(item)),
         };
         let items = items.iter().map(make).collect::<PyResult<Vec<_>>>()?;
         Ok(Message { items: PyTuple::new(py, items)?.unbind() })

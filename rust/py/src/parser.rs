@@ -160,6 +160,7 @@ impl<'py> Events<'_, 'py> {
                 let id = error.index.map(|_| std::mem::take(self.id));
                 CallError::bound(py, *error, id)?
             }
+            event => return Err(errors::unknown(&event)),
         };
         self.list.push(event);
         Ok(())

@@ -17,12 +17,12 @@ thread_local! {
 }
 
 /// Raises the exception that a host's method has raised, if there is one.
-pub fn raised() -> PyResult<()> {
+pub(crate) fn raised() -> PyResult<()> {
     RAISED.take().map_or(Ok(()), Err)
 }
 
 /// What the protocol is made of.
-pub fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
+pub(crate) fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if !protocol.is_instance(CLASS.import(protocol.py(), "wirecall._tools.protocol", "Protocol")?)? {
         return Err(errors::wrong_type("protocol must be a str or a wirecall.Protocol", protocol));
@@ -39,16 +39,14 @@ pub fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
         "json" => Some("hermes"),
         _ => None,
     };
-    Ok(core::Custom {
-        open: text("open")?,
-        close: text("close")?,
-        result: protocol.getattr("result")?.extract()?,
-        header: protocol.getattr("header")?.extract()?,
-        base,
-        host: Arc::new(Host { protocol: protocol.clone().unbind() }),
-        begins: flag("_begins")?,
-        results: flag("_results")?,
-    })
+    let result: (String, String) = protocol.getattr("result")?.extract()?;
+    let host = Arc::new(Host { protocol: protocol.clone().unbind() });
+    let mut custom = core::Custom::new((text("open")?, text("close")?), result, host);
+    custom.header = protocol.getattr("header")?.extract()?;
+    custom.base = base;
+    custom.begins = flag("_begins")?;
+    custom.results = flag("_results")?;
+    Ok(custom)
 }
 
 #[derive(Debug)]

@@ -14,13 +14,13 @@ use crate::text::{LazyText, Slot};
 
 /// A piece of text on its way to an event.
 #[derive(Debug)]
-pub enum Part {
+pub(crate) enum Part {
     Text(Py<PyString>),
     Delta(usize, Py<PyString>),
 }
 
 impl Part {
-    pub fn into_event(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    pub(crate) fn into_event(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(match self {
             Part::Text(text) => Bound::new(py, Text { text: Slot::new(LazyText::Made(text)) })?.into_any(),
             Part::Delta(index, delta) => Bound::new(py, ArgumentsDelta { part: Slot::new((index, delta)) })?.into_any(),
@@ -52,7 +52,7 @@ impl Part {
 
 /// What the parser keeps of earlier calls.
 #[derive(Debug, Default)]
-pub struct Recycler {
+pub(crate) struct Recycler {
     /// The last list, and the event in it.
     last: Option<(Py<PyList>, Py<PyAny>)>,
     spare: Option<Py<PyAny>>,
@@ -71,7 +71,7 @@ fn is_ours(object: &Bound<'_, PyAny>, references: isize) -> bool {
 
 impl Recycler {
     /// For the garbage collector: a caller may have put anything into the list.
-    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         if let Some((list, event)) = &self.last {
             visit.call(list)?;
             visit.call(event)?;
@@ -80,7 +80,7 @@ impl Recycler {
     }
 
     /// A list with one event.
-    pub fn list_of<'py>(&mut self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyList>> {
+    pub(crate) fn list_of<'py>(&mut self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyList>> {
         let Some((list, last)) = self.last.as_mut().filter(|(list, event)| is_as_it_was(list.bind(py), event)) else {
             let event = part.into_event(py)?;
             let list = PyList::new(py, [&event])?;

@@ -81,7 +81,7 @@ impl Field {
 }
 
 /// The value of an option's choice.
-pub fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
+pub(crate) fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     choices.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
         PyValueError::new_err(format!("{option} is {given:?}; it must be one of {}", names.join(", ")))
@@ -158,27 +158,31 @@ impl Toolset {
         let is_custom = custom.is_some();
         let fallbacks = [("complex", Fallback::Complex), ("error", Fallback::Error), ("force", Fallback::Force)];
         let shown = [("full", Descriptions::Full), ("tools", Descriptions::Tools), ("none", Descriptions::None)];
-        let options = core::Options {
-            protocol: named,
-            custom,
-            recover,
-            syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
-            fallback: one_of("fallback_to_json", fallback_to_json, &fallbacks)?,
-            strict,
-            validate: one_of("validate", validate, &[("report", false), ("error", true)])?,
-            code: one_of("code", code, &[("call", core::CodeMode::Call), ("text", core::CodeMode::Text)])?,
-            descriptions: one_of("descriptions", descriptions, &shown)?,
-            constraints,
-            delimiters,
-            reasoning,
-            limits: self::limits(py, limits)?,
-        };
+        let mut options = core::Options::default();
+        options.protocol = named;
+        options.custom = custom;
+        options.recover = recover;
+        options.syntax = one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?;
+        options.fallback = one_of("fallback_to_json", fallback_to_json, &fallbacks)?;
+        options.strict = strict;
+        options.validate = one_of("validate", validate, &[("report", false), ("error", true)])?;
+        options.code = one_of("code", code, &[("call", core::CodeMode::Call), ("text", core::CodeMode::Text)])?;
+        options.descriptions = one_of("descriptions", descriptions, &shown)?;
+        options.constraints = constraints;
+        options.delimiters = delimiters;
+        options.reasoning = reasoning;
+        options.limits = self::limits(py, limits)?;
         if options.reasoning.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
             return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
         }
         let definitions = tools
             .into_iter()
-            .map(|(name, description, parameters, strict)| core::Definition { name, description, parameters, strict })
+            .map(|(name, description, parameters, strict)| {
+                let mut definition = core::Definition::new(name, parameters);
+                definition.description = description;
+                definition.strict = strict;
+                definition
+            })
             .collect();
         let tools = core::Toolset::new(definitions, options).map_err(|error| errors::tool_error(py, &error))?;
         Ok(Toolset { tools: Arc::new(tools), text: Exclusive::default(), is_custom })
@@ -193,7 +197,7 @@ impl Toolset {
     /// The beginnings of tool results. Use them as stop sequences, because models invent results.
     #[getter]
     fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.tools.result_marks().iter().map(|mark| &**mark).collect::<Vec<&str>>())
+        PyTuple::new(py, self.tools.result_marks().collect::<Vec<_>>())
     }
 
     /// Parse a whole message, with the same result as a parser.
@@ -389,7 +393,7 @@ impl Toolset {
         Ok(Plan {
             name: tool.name.clone(),
             encoding: self.tools.encoding(tool).into(),
-            fields: fields.map(|core::Field { key, r#type, required }| Field { key, r#type, required }).collect(),
+            fields: fields.map(|core::Field { key, r#type, required, .. }| Field { key, r#type, required }).collect(),
             reason: tool.reason.map(str::to_owned),
         })
     }

@@ -24,10 +24,7 @@ struct State {
 }
 
 fn schema(py: Python<'_>, text: Option<&str>) -> PyResult<core::XmlSchema> {
-    core::XmlSchema::new(text).map_err(|(pointer, message)| {
-        let error = core::ToolError { tool: String::new(), pointer: Some(pointer), message };
-        errors::tool_error(py, &error)
-    })
+    core::XmlSchema::new(text).map_err(|error| errors::schema_error(py, &error))
 }
 
 impl XmlParser {
@@ -47,11 +44,9 @@ impl XmlParser {
         max_bytes: &Bound<'_, PyAny>,
         max_depth: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let limits = core::Limits {
-            call_bytes: convert::positive("max_bytes", max_bytes)?,
-            depth: convert::positive("max_depth", max_depth)?,
-            ..core::Limits::default()
-        };
+        let mut limits = core::Limits::default();
+        limits.call_bytes = convert::positive("max_bytes", max_bytes)?;
+        limits.depth = convert::positive("max_depth", max_depth)?;
         let document = core::Document::new(&self::schema(py, schema)?, repair, limits);
         Ok(XmlParser(Exclusive::new(State { document, surrogates: Surrogates::default(), finished: false })))
     }
@@ -134,7 +129,7 @@ impl XmlParser {
 /// Format a value as XML elements; `wirecall.format_xml` is the public function.
 #[pyfunction]
 #[pyo3(signature = (value, schema, root, /))]
-pub fn format_xml(
+pub(crate) fn format_xml(
     py: Python<'_>,
     value: &Bound<'_, PyAny>,
     schema: Option<&str>,
@@ -142,6 +137,5 @@ pub fn format_xml(
 ) -> PyResult<String> {
     let value = convert::json(value, core::Limits::default().depth)?;
     let root = root.map(|root| convert::clean(root)).transpose()?;
-    core::format_xml(&value, &self::schema(py, schema)?, root.as_deref())
-        .map_err(pyo3::exceptions::PyValueError::new_err)
+    core::format_xml(&value, &self::schema(py, schema)?, root.as_deref()).map_err(|error| errors::encode_error(&error))
 }

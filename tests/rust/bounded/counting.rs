@@ -41,15 +41,15 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-pub const KIB: usize = 1 << 10;
-pub const MIB: usize = 1 << 20;
+pub(crate) const KIB: usize = 1 << 10;
+pub(crate) const MIB: usize = 1 << 20;
 
-pub fn toolset(schema: &serde_json::Value, options: Options) -> Toolset {
-    let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+pub(crate) fn toolset(schema: &serde_json::Value, options: Options) -> Toolset {
+    let definition = Definition::new("t", schema.to_string());
     Toolset::new(vec![definition], options).expect("the tool is fine")
 }
 
-pub fn schema() -> serde_json::Value {
+pub(crate) fn schema() -> serde_json::Value {
     json!({"type": "object", "required": ["needed"], "properties": {
         "s": {"type": "string"}, "n": {"type": "integer"}, "list": {"type": "array", "items": {"type": "integer"}},
         "rows": {"type": "array", "items": {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "integer"}}}},
@@ -58,7 +58,7 @@ pub fn schema() -> serde_json::Value {
 
 /// What came of a message, and what it cost.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub ends: Vec<CallEnd>,
     pub errors: Vec<ErrorKind>,
     /// Characters of text, of deltas, and of the events' own source.
@@ -67,7 +67,7 @@ pub struct Outcome {
     pub total: usize,
 }
 
-pub fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>) -> Outcome {
+pub(crate) fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>) -> Outcome {
     let mut outcome = Outcome::default();
     let before = LIVE.get();
     let total = TOTAL.get();
@@ -78,6 +78,7 @@ pub fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>
         Event::CallEnd(end) => outcome.ends.push(end),
         Event::CallError(error) => outcome.errors.push(error.kind),
         Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+        event => panic!("a new kind of event: {event:?}"),
     };
     let mut from = 0;
     while from < message.len() {
@@ -95,15 +96,15 @@ pub fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>
 }
 
 /// Makes a message of so many repeats.
-pub type Build = Box<dyn Fn(usize) -> String>;
+pub(crate) type Build = Box<dyn Fn(usize) -> String>;
 
 /// So many different items, between what is before and after them.
-pub fn each(head: &'static str, item: fn(usize) -> String, tail: &'static str) -> Build {
+pub(crate) fn each(head: &'static str, item: fn(usize) -> String, tail: &'static str) -> Build {
     Box::new(move |times| format!("{head}{}{tail}", (0..times).map(item).collect::<String>()))
 }
 
 /// Each of the marks, repeated, after each of the heads.
-pub fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
+pub(crate) fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
     for head in heads {
         for mark in marks {
             let name = format!("{head} and {mark}");
@@ -114,10 +115,13 @@ pub fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
 
 /// Reads in chunks of one byte, of some, and whole. The peak stays within `times` the message (and a little), and a message
 /// eight times as long allocates eight times as much, give or take that buffers double: not 64 times.
-pub fn hostile(protocol: &str, name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
+pub(crate) fn hostile(protocol: &str, name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
     let (short, long) = (build(repeats / 8), build(repeats));
     for (strict, truncated) in [(false, None), (false, Some(false)), (true, Some(false))] {
-        let tools = toolset(&schema(), Options { protocol: protocol.into(), strict, ..Options::default() });
+        let mut options = Options::default();
+        options.protocol = protocol.into();
+        options.strict = strict;
+        let tools = toolset(&schema(), options);
         for size in [1, 4093, usize::MAX / 2] {
             let first = read(&tools, &short, size, truncated);
             let second = read(&tools, &long, size, truncated);

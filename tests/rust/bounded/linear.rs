@@ -29,14 +29,13 @@ const MARKS: &[&str] = &[
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {
-    let tool = |name: &str, schema: &serde_json::Value| Definition {
-        name: name.into(),
-        description: None,
-        parameters: schema.to_string(),
-        strict: false,
-    };
+    let tool = |name: &str, schema: &serde_json::Value| Definition::new(name, schema.to_string());
     let weather = json!({"type": "object", "properties": {"city": {"type": "string"}, "t": {"type": "string"}}});
-    let options = Options { protocol: protocol.into(), strict, recover, code, ..Options::default() };
+    let mut options = Options::default();
+    options.protocol = protocol.into();
+    options.strict = strict;
+    options.recover = recover;
+    options.code = code;
     Toolset::new(vec![tool("t", &schema()), tool("get_weather", &weather)], options).expect("the tools are fine")
 }
 

@@ -1,7 +1,7 @@
 //! Schemas that multiply, circle or nest, and what it costs to validate with them.
 
 use serde_json::json;
-use wirecall_core::{Definition, ErrorKind, Event, Limits, Options, Parser, Syntax, ToolError, Toolset, parse_json};
+use wirecall_core::{Definition, ErrorKind, Event, Options, Parser, Syntax, ToolError, Toolset, parse_json};
 
 use super::counting::{MIB, read, toolset};
 
@@ -21,9 +21,11 @@ fn literals_that_are_objects_are_not_read_again_for_each_value() {
 /// Compiles, tells the manual, and reads a call; what matters is that it ends, and soon.
 fn compiles(schema: &serde_json::Value) {
     for (validate, syntax) in [(false, Syntax::Wire), (true, Syntax::Json)] {
-        let definition =
-            Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
-        let Ok(tools) = Toolset::new(vec![definition], Options { validate, syntax, ..Options::default() }) else {
+        let definition = Definition::new("t", schema.to_string());
+        let mut options = Options::default();
+        options.validate = validate;
+        options.syntax = syntax;
+        let Ok(tools) = Toolset::new(vec![definition], options) else {
             continue;
         };
         let manual = tools.manual(None);
@@ -108,9 +110,11 @@ fn hostile_schemas_end() {
 
 /// What becomes of one call of a validated tool, in a thread with half the stack that Rust gives one.
 fn validated(schema: &serde_json::Value, depth: usize, message: &str) -> Result<Vec<ErrorKind>, ToolError> {
-    let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
-    let limits = Limits { depth, ..Limits::default() };
-    let tools = Toolset::new(vec![definition], Options { validate: true, limits, ..Options::default() })?;
+    let definition = Definition::new("t", schema.to_string());
+    let mut options = Options::default();
+    options.validate = true;
+    options.limits.depth = depth;
+    let tools = Toolset::new(vec![definition], options)?;
     let read = || read(&tools, message, usize::MAX / 2, None).errors;
     let stack = MIB;
     Ok(std::thread::scope(|scope| {
@@ -207,8 +211,8 @@ fn patterns_are_matched_in_linear_time() {
     }
     // The automaton of the last one is large, and each `a` enters it again.
     for (pattern, checked) in [("(x+x+)+y", true), ("(a|a)*b", true), ("[ab]*a[ab]{40000}c", false)] {
-        let definition =
-            Definition { name: "t".into(), description: None, parameters: tool(pattern).to_string(), strict: true };
+        let mut definition = Definition::new("t", tool(pattern).to_string());
+        definition.strict = true;
         let tools = Toolset::new(vec![definition], Options::default()).expect("a linear pattern");
         let mut message = String::new();
         let mut parser = Parser::borrowing(&tools, false);

@@ -1,7 +1,7 @@
 //! Pairs, and the limits, which all protocols share.
 
 use serde_json::json;
-use wirecall_core::{ErrorKind, Limits, Options, parse_json};
+use wirecall_core::{ErrorKind, Options, parse_json};
 
 use super::counting::{Build, KIB, MIB, each, hostile, read, schema, toolset};
 
@@ -119,10 +119,18 @@ fn many_small_things_cost_what_they_weigh() {
     }
 }
 
+fn limited(calls: usize, depth: usize, call_bytes: usize, key_segments: usize) -> Options {
+    let mut options = Options::default();
+    options.limits.calls = calls;
+    options.limits.depth = depth;
+    options.limits.call_bytes = call_bytes;
+    options.limits.key_segments = key_segments;
+    options
+}
+
 #[test]
 fn a_hundred_thousand_of_everything_are_read() {
-    let limits = Limits { calls: 100_000, depth: 100_000, call_bytes: 64 * MIB, key_segments: 64 };
-    let tools = toolset(&schema(), Options { limits, ..Options::default() });
+    let tools = toolset(&schema(), limited(100_000, 100_000, 64 * MIB, 64));
     let many = 100_000;
     let calls = read(&tools, &"<call>t n=1</call>".repeat(many), 4096, None);
     assert_eq!(calls.ends.len(), many);
@@ -144,8 +152,7 @@ fn a_hundred_thousand_of_everything_are_read() {
 
 #[test]
 fn each_limit_has_its_error_and_later_calls_work() {
-    let limits = Limits { calls: 4, depth: 5, call_bytes: 100, key_segments: 3 };
-    let tools = toolset(&schema(), Options { limits, ..Options::default() });
+    let tools = toolset(&schema(), limited(4, 5, 100, 3));
     let after = "<call>t n=1</call>";
     let long = "x".repeat(100);
     for (message, kind) in [
@@ -172,8 +179,9 @@ fn each_limit_has_its_error_and_later_calls_work() {
 
 #[test]
 fn memory_stays_within_the_limit_of_one_call() {
-    let limits = Limits { call_bytes: 64 * KIB, ..Limits::default() };
-    let tools = toolset(&schema(), Options { limits, ..Options::default() });
+    let mut options = Options::default();
+    options.limits.call_bytes = 64 * KIB;
+    let tools = toolset(&schema(), options);
     for head in [
         "<call>t s=\"",
         "<call>t s=",
@@ -193,16 +201,17 @@ fn memory_stays_within_the_limit_of_one_call() {
         for filler in ["x", " ", "\" ", "1,", "é", "<"] {
             let message = format!("{head}{}", filler.repeat(4 * MIB / filler.len()));
             let outcome = read(&tools, &message, 4096, None);
-            assert!(outcome.peak <= 12 * limits.call_bytes, "{head} and {filler}: {} bytes", outcome.peak);
+            assert!(outcome.peak <= 12 * tools.limits().call_bytes, "{head} and {filler}: {} bytes", outcome.peak);
         }
     }
 }
 
 #[test]
 fn deep_values_end_where_the_stack_would() {
-    let limits = Limits { depth: usize::MAX, ..Limits::default() };
+    let mut options = Options::default();
+    options.limits.depth = usize::MAX;
     let literals = json!({"type": "object", "properties": {"a": {"enum": [[1]]}}});
-    let tools = toolset(&literals, Options { limits, ..Options::default() });
+    let tools = toolset(&literals, options);
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let deep = open.repeat(100_000) + "1" + &close.repeat(100_000);
         assert!(parse_json(&deep, usize::MAX).is_err());

@@ -7,13 +7,22 @@ const SCHEMA: &str = r#"{"properties": {"path": {"type": "string", "pattern": "^
     "required": ["path", "limit"]}"#;
 
 fn definition(strict: bool) -> Definition {
-    Definition { name: "read".into(), description: None, parameters: SCHEMA.into(), strict }
+    let mut definition = Definition::new("read", SCHEMA);
+    definition.strict = strict;
+    definition
+}
+
+fn validating(validate: bool) -> Options {
+    let mut options = Options::default();
+    options.validate = validate;
+    options
 }
 
 #[test]
 fn calls_are_read_and_written() {
     for protocol in ["wire", "hermes", "xml", "yaml", "qwen3coder"] {
-        let options = Options { protocol: protocol.into(), ..Options::default() };
+        let mut options = Options::default();
+        options.protocol = protocol.into();
         let tools = Toolset::new(vec![definition(false)], options).expect("the schema is fine");
         let arguments = parse_json(r#"{"path":"/a b","limit":7}"#, 8).expect("valid JSON");
         let written = tools.encode("read", &arguments).expect("it can be written");
@@ -27,11 +36,10 @@ fn calls_are_read_and_written() {
 #[test]
 fn a_host_that_asks_for_validation_is_told_to_enable_it() {
     for (strict, validate) in [(true, false), (false, true)] {
-        let options = Options { validate, ..Options::default() };
-        let error = Toolset::new(vec![definition(strict)], options).expect_err("there is no validator");
-        assert_eq!((error.tool.as_str(), error.pointer.as_deref()), ("read", None));
+        let error = Toolset::new(vec![definition(strict)], validating(validate)).expect_err("there is no validator");
+        assert_eq!((error.tool.as_deref(), error.pointer.as_deref()), (Some("read"), None));
         assert!(error.message.contains("enable the feature `validate` of the crate wirecall-core"), "{error}");
     }
     // Without tools there is nothing to validate.
-    Toolset::new(Vec::new(), Options { validate: true, ..Options::default() }).expect("an open toolset");
+    Toolset::new(Vec::new(), validating(true)).expect("an open toolset");
 }

@@ -12,12 +12,12 @@ use super::reading::{Seen, boundaries, calls, pieces, read, read_chunks};
 const SHORT: usize = 80;
 
 /// Offsets, in characters, as byte ranges of the message.
-pub fn slice(message: &str, start: usize, end: usize) -> String {
+pub(crate) fn slice(message: &str, start: usize, end: usize) -> String {
     message.chars().skip(start).take(end - start).collect()
 }
 
 /// Texts, calls and errors follow each other without a gap, and their sources are the text there.
-pub fn tiles(message: &str, seen: &[Seen]) -> TestCaseResult {
+pub(crate) fn tiles(message: &str, seen: &[Seen]) -> TestCaseResult {
     let mut at = 0;
     for one in seen {
         match one {
@@ -43,7 +43,7 @@ pub fn tiles(message: &str, seen: &[Seen]) -> TestCaseResult {
 }
 
 /// Each start is followed by its deltas and then by its end or error, and by nothing else; indexes count from 0.
-pub fn one_end(seen: &[Seen]) -> TestCaseResult {
+pub(crate) fn one_end(seen: &[Seen]) -> TestCaseResult {
     let mut open: Option<(usize, &str)> = None;
     let mut next = 0;
     for one in seen {
@@ -86,7 +86,7 @@ fn signed_exponents(json: &str) -> String {
 }
 
 /// The deltas are the arguments, which are one compact JSON object; those of a failed call never are complete.
-pub fn deltas(seen: &[Seen]) -> TestCaseResult {
+pub(crate) fn deltas(seen: &[Seen]) -> TestCaseResult {
     let mut json = "";
     for one in seen {
         match one {
@@ -115,19 +115,19 @@ pub fn deltas(seen: &[Seen]) -> TestCaseResult {
 }
 
 /// What a listener holds of the open call is never complete.
-pub fn unfinished(seen: &[Seen]) -> TestCaseResult {
+pub(crate) fn unfinished(seen: &[Seen]) -> TestCaseResult {
     if let Some(Seen::Deltas { json, .. }) = seen.last() {
         prop_assert!(serde_json::from_str::<Value>(json).is_err(), "complete before its end: {json}");
     }
     Ok(())
 }
 
-pub fn per_character(text: &str) -> Vec<&str> {
+pub(crate) fn per_character(text: &str) -> Vec<&str> {
     pieces(text, &boundaries(text))
 }
 
 /// What holds for what comes of one message, whole and in characters.
-pub fn well_formed(tools: &Toolset, message: &str, truncated: Option<bool>) -> TestCaseResult {
+pub(crate) fn well_formed(tools: &Toolset, message: &str, truncated: Option<bool>) -> TestCaseResult {
     let mut early = Ok(());
     let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
     for seen in [read(tools, message, truncated), read_chunks(tools, per_character(message), truncated, watch)] {
@@ -139,7 +139,7 @@ pub fn well_formed(tools: &Toolset, message: &str, truncated: Option<bool>) -> T
 }
 
 /// A message is the same in characters, in two parts, in parts as cut, and whole.
-pub fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
+pub(crate) fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
     let whole = read(tools, message, truncated);
     let chunked = |chunks: &[&str]| -> TestCaseResult {
         let got = read_chunks(tools, chunks.iter().copied(), truncated, |_| {});
@@ -171,6 +171,7 @@ pub fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts:
                 Item::Text(bytes) => bytes.end,
                 Item::Call(call) => call.bytes.end,
                 Item::Error(error) => error.bytes.end,
+                item => panic!("a new kind of item: {item:?}"),
             };
             Some(item)
         })
@@ -180,7 +181,7 @@ pub fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts:
 }
 
 /// The same where calls have little room.
-pub fn chunks_of_large_calls(
+pub(crate) fn chunks_of_large_calls(
     tools: &Toolset,
     message: &str,
     truncated: Option<bool>,
@@ -195,7 +196,7 @@ pub fn chunks_of_large_calls(
         let got = read_chunks(tools, chunks.iter().copied(), truncated, |_| {});
         prop_assert_eq!(&got, &whole, "left: in chunks {:?}", chunks);
     }
-    let mark = tools.result_marks().iter().map(|mark| mark.len()).max().unwrap_or(0);
+    let mark = tools.result_marks().map(str::len).max().unwrap_or(0);
     for one in &whole {
         match one {
             Seen::End(end) => prop_assert!(slice(message, end.start, end.end).len() <= tools.limits().call_bytes),
@@ -207,7 +208,7 @@ pub fn chunks_of_large_calls(
 }
 
 /// Calls with these arguments, with text around them, are read as what was written, in both modes and without repairs.
-pub fn written_is_read(
+pub(crate) fn written_is_read(
     lenient: &Toolset,
     strict: &Toolset,
     name: &str,
@@ -239,7 +240,7 @@ pub fn written_is_read(
 }
 
 /// The same JSON, numbers to the digit; only an integer may lose `.0`.
-pub fn same(given: &Value, got: &wirecall_core::Value<'_>, integers: bool) -> bool {
+pub(crate) fn same(given: &Value, got: &wirecall_core::Value<'_>, integers: bool) -> bool {
     use wirecall_core::Value as Got;
     match (given, got) {
         (Value::Null, Got::Null) => true,
@@ -263,7 +264,7 @@ fn made(tools: &Toolset, message: &str, truncated: Option<bool>) -> Vec<(String,
 }
 
 /// What a message begins with runs the first of its calls, and no other; that it is known to be complete takes none away.
-pub fn beginnings(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
+pub(crate) fn beginnings(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
     let places = boundaries(message);
     let mut cuts = match places.len() {
         0..SHORT => places,

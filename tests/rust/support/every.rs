@@ -5,7 +5,7 @@ use std::thread;
 use wirecall_core::protocols;
 
 /// All protocols, and `auto`, which reads all of them.
-pub fn with_auto() -> impl Iterator<Item = &'static str> {
+pub(crate) fn with_auto() -> impl Iterator<Item = &'static str> {
     protocols().chain(["auto"])
 }
 
@@ -18,7 +18,7 @@ macro_rules! each_protocol {
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
 /// hides another.
-pub fn every(names: impl Iterator<Item = &'static str>, law: impl Fn(&'static str) + Sync) {
+pub(crate) fn every(names: impl Iterator<Item = &'static str>, law: impl Fn(&'static str) + Sync) {
     let law = &law;
     let failed: Vec<&str> = thread::scope(|scope| {
         let run = |name: &'static str| thread::Builder::new().name(name.into()).spawn_scoped(scope, move || law(name));

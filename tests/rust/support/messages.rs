@@ -189,7 +189,7 @@ fn message() -> impl Strategy<Value = String> {
 
 /// A message, what it is read with, and what is said of its end.
 #[derive(Debug)]
-pub struct Case {
+pub(crate) struct Case {
     pub setting: &'static Setting,
     /// Its number.
     pub at: usize,
@@ -197,14 +197,13 @@ pub struct Case {
     pub truncated: Option<bool>,
 }
 
-pub fn case() -> impl Strategy<Value = Case> {
+pub(crate) fn case() -> impl Strategy<Value = Case> {
     (message(), 0..settings().len(), select(&[None, Some(false), Some(true)][..])).prop_map(
         |(message, at, truncated)| {
             let setting = &settings()[at];
-            let marks = setting.tools.delimiters();
-            let message = match marks.open.as_str() {
-                "<call>" => message,
-                open => message.replace("<call>", open).replace("</call>", &marks.close),
+            let message = match setting.tools.delimiters() {
+                ("<call>", _) => message,
+                (open, close) => message.replace("<call>", open).replace("</call>", close),
             };
             Case { setting, at, message, truncated }
         },

@@ -1,14 +1,14 @@
 //! What the laws share: how many cases, toolsets, messages, schemas with their values, and one reading of a message.
 
-pub mod checks;
+pub(crate) mod checks;
 #[macro_use]
-pub mod every;
-pub mod messages;
-pub mod reading;
-pub mod schemas;
-pub mod text;
-pub mod toolsets;
-pub mod xml;
+pub(crate) mod every;
+pub(crate) mod messages;
+pub(crate) mod reading;
+pub(crate) mod schemas;
+pub(crate) mod text;
+pub(crate) mod toolsets;
+pub(crate) mod xml;
 
 use proptest::test_runner::{Config, RngSeed};
 
@@ -18,13 +18,13 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
 
 /// For a law that is tried once: with `WIRECALL_LAW_CASES` cases. The seed is fixed, so that no run fails by chance, unless
 /// `WIRECALL_LAW_SEED` gives another: `make laws` does.
-pub fn config() -> Config {
+pub(crate) fn config() -> Config {
     shared(1)
 }
 
 /// For a law that is tried in so many protocols, each by itself: they share the cases, unless `WIRECALL_LAW_EACH` says how
 /// many each of them gets.
-pub fn shared(protocols: usize) -> Config {
+pub(crate) fn shared(protocols: usize) -> Config {
     let cases = number("WIRECALL_LAW_CASES").unwrap_or(10_000_usize).div_ceil(protocols);
     Config {
         cases: number("WIRECALL_LAW_EACH").unwrap_or(u32::try_from(cases).expect("fewer than 2^32 cases")),

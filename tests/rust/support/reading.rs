@@ -4,7 +4,7 @@ use wirecall_core::{CallEnd, CallError, Event, Parser, Plain, Toolset};
 
 /// What was seen, in order; adjacent texts are joined, and so are adjacent deltas of one call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Seen {
+pub(crate) enum Seen {
     Text(String),
     Start { index: usize, name: String },
     Deltas { index: usize, json: String },
@@ -25,11 +25,12 @@ fn fold(seen: &mut Vec<Seen>, event: Event<'_>) {
         },
         Event::CallEnd(end) => seen.push(Seen::End(end)),
         Event::CallError(error) => seen.push(Seen::Error(*error)),
+        event => panic!("a new kind of event: {event:?}"),
     }
 }
 
 /// Feeds the chunks, the short way where there is one, and finishes; `after` sees what there is so far after each of them.
-pub fn read_chunks<'c>(
+pub(crate) fn read_chunks<'c>(
     tools: &Toolset,
     chunks: impl IntoIterator<Item = &'c str>,
     truncated: Option<bool>,
@@ -51,12 +52,12 @@ pub fn read_chunks<'c>(
     seen
 }
 
-pub fn read(tools: &Toolset, text: &str, truncated: Option<bool>) -> Vec<Seen> {
+pub(crate) fn read(tools: &Toolset, text: &str, truncated: Option<bool>) -> Vec<Seen> {
     read_chunks(tools, [text], truncated, |_| {})
 }
 
 /// The text in pieces, cut at these bytes (each a character's first, in order).
-pub fn pieces<'t>(text: &'t str, cuts: &[usize]) -> Vec<&'t str> {
+pub(crate) fn pieces<'t>(text: &'t str, cuts: &[usize]) -> Vec<&'t str> {
     let mut from = 0;
     let mut out = Vec::with_capacity(cuts.len() + 1);
     for &cut in cuts {
@@ -68,11 +69,11 @@ pub fn pieces<'t>(text: &'t str, cuts: &[usize]) -> Vec<&'t str> {
 }
 
 /// The bytes at which a text may be cut.
-pub fn boundaries(text: &str) -> Vec<usize> {
+pub(crate) fn boundaries(text: &str) -> Vec<usize> {
     text.char_indices().map(|(at, _)| at).skip(1).collect()
 }
 
-pub fn calls(seen: &[Seen]) -> impl Iterator<Item = &CallEnd> {
+pub(crate) fn calls(seen: &[Seen]) -> impl Iterator<Item = &CallEnd> {
     seen.iter().filter_map(|one| match one {
         Seen::End(end) => Some(end),
         _ => None,
@@ -80,6 +81,6 @@ pub fn calls(seen: &[Seen]) -> impl Iterator<Item = &CallEnd> {
 }
 
 /// Calls that began, ended or failed: all but text.
-pub fn traces(seen: &[Seen]) -> usize {
+pub(crate) fn traces(seen: &[Seen]) -> usize {
     seen.iter().filter(|one| !matches!(one, Seen::Text(_))).count()
 }

@@ -8,7 +8,7 @@ use super::text::soup;
 
 /// A schema, by what its values look like.
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub(crate) enum Shape {
     Any,
     String,
     Integer,
@@ -43,7 +43,7 @@ pub enum Shape {
 
 /// What an object says of keys that it does not name.
 #[derive(Clone, Debug)]
-pub enum Others {
+pub(crate) enum Others {
     Unsaid,
     Closed,
     /// By `unevaluatedProperties`, with the members in a part of the schema.
@@ -109,7 +109,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Keys: awkward ones, any at all, and some that are too long for a pair.
-pub fn name() -> impl Strategy<Value = String> {
+pub(crate) fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         12 => select(NAMES).prop_map(str::to_owned),
         2 => soup(4),
@@ -183,7 +183,7 @@ fn entries(value: impl Strategy<Value = Value>, most: usize) -> impl Strategy<Va
 }
 
 /// Any JSON at all.
-pub fn json() -> impl Strategy<Value = Value> {
+pub(crate) fn json() -> impl Strategy<Value = Value> {
     scalar().prop_recursive(4, 16, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
@@ -307,7 +307,7 @@ fn tuple(
 }
 
 /// What a tool's parameters may be.
-pub fn root() -> impl Strategy<Value = Shape> {
+pub(crate) fn root() -> impl Strategy<Value = Shape> {
     prop_oneof![
         12 => object(shape()),
         1 => members(shape()).prop_map(Shape::Halves),
@@ -324,7 +324,7 @@ fn properties(members: &[(String, Shape, bool)]) -> (Map<String, Value>, Vec<&st
 
 impl Shape {
     /// The whole schema.
-    pub fn schema(&self) -> Value {
+    pub(crate) fn schema(&self) -> Value {
         let tree = json!({"type": "object", "properties": {"value": {"type": "string"}, "next": {"$ref": "#/$defs/tree"},
             "kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}});
         let mut schema = self.keywords();
@@ -401,7 +401,7 @@ impl Shape {
     }
 
     /// Values that are valid against it.
-    pub fn value(&self) -> BoxedStrategy<Value> {
+    pub(crate) fn value(&self) -> BoxedStrategy<Value> {
         match self {
             Shape::Any => json().boxed(),
             Shape::String => string().prop_map(Value::String).boxed(),

@@ -95,12 +95,12 @@ fn token() -> impl Strategy<Value = String> {
 }
 
 /// Token soup.
-pub fn soup(most: usize) -> impl Strategy<Value = String> {
+pub(crate) fn soup(most: usize) -> impl Strategy<Value = String> {
     prop::collection::vec(token(), 0..most).prop_map(|tokens| tokens.concat())
 }
 
 /// Text without the first character of any marker.
-pub fn prose() -> impl Strategy<Value = String> {
+pub(crate) fn prose() -> impl Strategy<Value = String> {
     const WORDS: &[&str] =
         &["Let me look.", " ", "\n", "\n\n", "It's \"fine\"", "{\"a\":1}", "a=1", "- ", "日本語", "😀", "\r\n", "```"];
     prop::collection::vec(prop::sample::select(WORDS), 0..4).prop_map(|words| words.concat())

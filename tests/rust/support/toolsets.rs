@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use wirecall_core::{Definition, Limits, Options, Toolset};
 
-pub const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
+pub(crate) const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
 
-pub fn definition(name: &str, schema: &Value) -> Definition {
-    Definition { name: name.into(), description: None, parameters: schema.to_string(), strict: false }
+pub(crate) fn definition(name: &str, schema: &Value) -> Definition {
+    Definition::new(name, schema.to_string())
 }
 
 /// The names of the tools, and the keys of their fields; each generator of messages adds its near misses.
-pub const NAMES: &[&str] = &["get_weather", "create", "search", "tree", "any", "ping"];
+pub(crate) const NAMES: &[&str] = &["get_weather", "create", "search", "tree", "any", "ping"];
 #[rustfmt::skip]
-pub const KEYS: &[&str] = &[
+pub(crate) const KEYS: &[&str] = &[
     "city", "units", "days", "maxResults", "deep", "tags", "ids", "items", "profile", "pair", "meta", "q", "limit", "when", "by", "a.b",
     "a", "root", "value", "n_1",
 ];
@@ -50,13 +50,13 @@ fn definitions() -> Vec<Definition> {
     ]
 }
 
-pub fn delimiters(at: usize) -> Option<(String, String)> {
+pub(crate) fn delimiters(at: usize) -> Option<(String, String)> {
     let (open, close) = DELIMITERS[at];
     Some((open.into(), close.into()))
 }
 
 /// A toolset, and its markers, to print with a failure.
-pub struct Setting {
+pub(crate) struct Setting {
     pub tools: Toolset,
     pub name: String,
 }
@@ -68,26 +68,43 @@ impl std::fmt::Debug for Setting {
 }
 
 /// Lenient and strict, with and without validation, of each pair of delimiters; and open toolsets.
-pub fn settings() -> &'static [Setting] {
+pub(crate) fn settings() -> &'static [Setting] {
     static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_with(Limits::default()));
     &SETTINGS
 }
 
 /// The same, each time with less room for a call.
-pub fn limited() -> &'static [Vec<Setting>] {
+pub(crate) fn limited() -> &'static [Vec<Setting>] {
     static LIMITED: LazyLock<Vec<Vec<Setting>>> = LazyLock::new(|| {
         let sizes = [1, 8, 12, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 30, 32, 36, 40, 48, 64, 80];
-        sizes.into_iter().map(|call_bytes| settings_with(Limits { call_bytes, ..Limits::default() })).collect()
+        sizes.into_iter().map(|call_bytes| settings_with(limits(call_bytes))).collect()
     });
     &LIMITED
 }
 
+/// The default options of a protocol.
+pub(crate) fn options_of(protocol: &str, strict: bool) -> Options {
+    let mut options = Options::default();
+    options.protocol = protocol.into();
+    options.strict = strict;
+    options
+}
+
+/// The default limits, with this much room for a call.
+pub(crate) fn limits(call_bytes: usize) -> Limits {
+    let mut limits = Limits::default();
+    limits.call_bytes = call_bytes;
+    limits
+}
+
 /// Of another protocol: lenient and strict, with and without validation, and open toolsets.
-pub fn settings_of(protocol: &str, limits: Limits) -> Vec<Setting> {
+pub(crate) fn settings_of(protocol: &str, limits: Limits) -> Vec<Setting> {
     let mut out = Vec::new();
     for strict in [false, true] {
         for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
-            let options = Options { protocol: protocol.into(), strict, validate, limits, ..Options::default() };
+            let mut options = options_of(protocol, strict);
+            options.validate = validate;
+            options.limits = limits;
             let tools = if kind == "open" { Vec::new() } else { definitions() };
             let tools = Toolset::new(tools, options).expect("the definitions are fine");
             let mode = if strict { "strict" } else { "lenient" };
@@ -102,7 +119,11 @@ fn settings_with(limits: Limits) -> Vec<Setting> {
     for (at, (open, _)) in DELIMITERS.iter().enumerate() {
         for strict in [false, true] {
             for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
-                let options = Options { strict, validate, limits, delimiters: delimiters(at), ..Options::default() };
+                let mut options = Options::default();
+                options.strict = strict;
+                options.validate = validate;
+                options.limits = limits;
+                options.delimiters = delimiters(at);
                 let tools = if kind == "open" { Vec::new() } else { definitions() };
                 let tools = Toolset::new(tools, options).expect("the definitions are fine");
                 let mode = if strict { "strict" } else { "lenient" };

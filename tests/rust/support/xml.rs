@@ -8,7 +8,7 @@ use super::toolsets::{KEYS, NAMES};
 
 /// What is between, before and after them.
 #[rustfmt::skip]
-pub const TOKENS: &[&str] = &[
+pub(crate) const TOKENS: &[&str] = &[
     "<tool_response>x</tool_response>",
     "<tool_resp",
     "<think>",
@@ -132,7 +132,7 @@ fn fields() -> impl Strategy<Value = String> {
 }
 
 /// A call, or nearly one.
-pub fn call() -> BoxedStrategy<String> {
+pub(crate) fn call() -> BoxedStrategy<String> {
     const BODIES: &[&str] = &[
         "{}",
         "{\"city\":\"Oslo\",\"days\":3}",

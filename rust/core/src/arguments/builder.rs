@@ -72,7 +72,7 @@ enum Piece {
 }
 
 /// Called with each object made of pieces: its type, its path, and which keys it has.
-pub type Visit<'v> = &'v mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool);
+pub(crate) type Visit<'v> = &'v mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool);
 
 /// Room for the arguments of a small call.
 const FIRST_BYTES: usize = 120;
@@ -107,7 +107,7 @@ impl Default for ArgumentsBuilder {
 
 /// Appends the comma that separates what comes next from what is before it in the same brackets.
 #[inline]
-pub fn push_comma(json: &mut String) {
+pub(crate) fn push_comma(json: &mut String) {
     if !matches!(json.as_bytes().last(), Some(b'{' | b'[')) {
         json.push(',');
     }
@@ -115,7 +115,7 @@ pub fn push_comma(json: &mut String) {
 
 /// Appends the key of an object's next member.
 #[inline]
-pub fn push_key(json: &mut String, key: &str) {
+pub(crate) fn push_key(json: &mut String, key: &str) {
     push_comma(json);
     push_string(json, key);
     json.push(':');

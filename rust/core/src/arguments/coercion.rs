@@ -14,14 +14,14 @@ use crate::syntax::scan::{is_ws, trim};
 
 /// What became of a text that was written as JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Not in the usual form: the repair `coerced`.
     pub converted: bool,
     pub problem: Option<ProblemKind>,
 }
 
 /// Writes the JSON of a scalar, given as `text` where type `id` is expected.
-pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut String) -> Outcome {
+pub(crate) fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut String) -> Outcome {
     typed(schema, id, text, quoted, true, out)
 }
 
@@ -78,17 +78,17 @@ fn choose(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, ou
 }
 
 /// Whether the text is exactly this string of an enum.
-pub fn is_literal(choice: &Choice, text: &str) -> bool {
+pub(crate) fn is_literal(choice: &Choice, text: &str) -> bool {
     matches!(choice, Choice::Literal(literal) if literal.text.as_deref() == Some(text))
 }
 
 /// Whether the choice takes the text as a string.
-pub fn is_string(choice: &Choice, text: &str) -> bool {
+pub(crate) fn is_string(choice: &Choice, text: &str) -> bool {
     matches!(choice, Choice::String) || is_literal(choice, text)
 }
 
 /// Whether the bare text reads as that text, without repairs or problems. False also if that is not certain.
-pub fn is_string_bare(node: &Node, text: &str) -> bool {
+pub(crate) fn is_string_bare(node: &Node, text: &str) -> bool {
     let mut scratch = String::new();
     let choices = node.candidates(text);
     choices.iter().any(|choice| is_string(choice, text))
@@ -104,13 +104,13 @@ fn is_none(choices: &[Choice], text: &str) -> bool {
 }
 
 /// Whether the bare text is the JSON of something other than a string that the type takes.
-pub fn takes_bare(node: &Node, text: &str) -> bool {
+pub(crate) fn takes_bare(node: &Node, text: &str) -> bool {
     let mut scratch = String::new();
     node.candidates(text).iter().any(|choice| take_bare(choice, text, &mut scratch))
 }
 
 /// What to call a value that no choice takes.
-pub fn violation(node: &Node) -> ProblemKind {
+pub(crate) fn violation(node: &Node) -> ProblemKind {
     let literals = node.choices.iter().any(|choice| matches!(choice, Choice::Literal(_)));
     if literals && node.choices.iter().all(|choice| matches!(choice, Choice::Literal(_) | Choice::Null)) {
         ProblemKind::NotInEnum
@@ -121,7 +121,13 @@ pub fn violation(node: &Node) -> ProblemKind {
 
 /// The items of a bare comma list or a lone scalar, each as JSON, for a field that [`Node::collects`]; the first will be
 /// item number `at`. `None`: the text is not an array here and is typed as one scalar.
-pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
+pub(crate) fn items(
+    schema: &Schema,
+    id: NodeId,
+    text: &str,
+    quoted: bool,
+    at: usize,
+) -> Option<(Vec<String>, Outcome)> {
     let node = schema.node(id);
     if !node.collects() {
         return None;
@@ -190,7 +196,7 @@ fn takes_scalars(node: &Node) -> bool {
 }
 
 /// JSON's word for one of Python's.
-pub fn python(text: &str) -> Option<&'static str> {
+pub(crate) fn python(text: &str) -> Option<&'static str> {
     match text {
         "True" => Some("true"),
         "False" => Some("false"),
@@ -200,7 +206,7 @@ pub fn python(text: &str) -> Option<&'static str> {
 }
 
 /// Whether it is JSON other than a string or a container.
-pub fn is_json_scalar(text: &str) -> bool {
+pub(crate) fn is_json_scalar(text: &str) -> bool {
     matches!(text, "true" | "false" | "null") || is_number(text)
 }
 
@@ -286,7 +292,7 @@ fn like(choices: &[Choice], folded: &str) -> usize {
 }
 
 /// The JSON of the only string of an enum that equals the text without the quotes around it, or apart from whitespace.
-pub fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
+pub(crate) fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
     let text = trim(text);
     let quotes = ['"', '\'', '`'];
     let inner = quotes.into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text);

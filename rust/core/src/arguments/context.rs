@@ -53,9 +53,9 @@ pub struct Context<'a> {
 }
 
 /// Maximum problems listed for one call: more would not help a model, and hostile calls have many.
-pub const MAX_PROBLEMS: usize = 32;
+pub(crate) const MAX_PROBLEMS: usize = 32;
 /// Bytes of a problem's field, and of its message: each names a path, and a key in JSON may be as long as the call.
-pub const MAX_PROBLEM_BYTES: usize = 4096;
+pub(crate) const MAX_PROBLEM_BYTES: usize = 4096;
 
 /// A window, and what reading it may change.
 pub struct Input<'a> {
@@ -102,7 +102,7 @@ pub struct Failure {
 }
 
 /// Why a part of a call cannot be read, and a sentence for the model.
-pub type ReadError = (ErrorKind, String);
+pub(crate) type ReadError = (ErrorKind, String);
 
 /// The result of reading a window; `Input::at` says how much was consumed.
 #[derive(Debug)]
@@ -126,11 +126,11 @@ impl Progress {
 }
 
 /// How a body continues: with the rest of its window, or by reporting to the parser.
-pub type Flow<T = ()> = Result<T, Progress>;
+pub(crate) type Flow<T = ()> = Result<T, Progress>;
 
 /// Runs steps until one reports to the parser.
 #[inline(always)]
-pub fn steps(mut step: impl FnMut() -> Flow) -> Progress {
+pub(crate) fn steps(mut step: impl FnMut() -> Flow) -> Progress {
     loop {
         if let Err(step) = step() {
             return step;
@@ -234,7 +234,7 @@ impl Report {
 }
 
 /// The first few fields that an object of type `id` requires and does not have.
-pub fn missing(
+pub(crate) fn missing(
     cx: &Context<'_>,
     id: NodeId,
     path: &dyn Fn() -> String,

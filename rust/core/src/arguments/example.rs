@@ -9,7 +9,7 @@ use crate::syntax::json::{Member, Value, json_string, parse};
 
 /// Which values an example takes from a schema's `examples` and `default`; the others are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub(crate) enum Given {
     All,
     Scalars,
     None,
@@ -30,13 +30,13 @@ struct Example<'s> {
 }
 
 /// A short value that the type takes, as JSON.
-pub fn example(schema: &Schema, id: NodeId) -> String {
+pub(crate) fn example(schema: &Schema, id: NodeId) -> String {
     let mut example = Example { schema, given: Given::None, left: VALUES };
     example.value(id, LEVELS, 0).unwrap_or_else(|| "null".into())
 }
 
 /// The arguments of an example: the required fields, or the first few. `None` if there would be too many.
-pub fn example_members(schema: &Schema, given: Given) -> Option<Vec<Member<'static>>> {
+pub(crate) fn example_members(schema: &Schema, given: Given) -> Option<Vec<Member<'static>>> {
     let mut example = Example { schema, given, left: VALUES };
     let mut members: Vec<Member<'static>> = Vec::new();
     for (name, id) in shown_fields(schema, schema.root, SHOWN) {

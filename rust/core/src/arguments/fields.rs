@@ -14,7 +14,7 @@ use crate::syntax::json::push_str;
 use crate::syntax::tree::UntypedValue;
 
 #[derive(Debug, Default)]
-pub struct Fields {
+pub(crate) struct Fields {
     lists: Lists,
     waiting: KeyMap<Waiting>,
 }
@@ -33,7 +33,7 @@ struct Waiting {
 
 /// The place of one key's value.
 #[derive(Debug)]
-pub struct Slot {
+pub(crate) struct Slot {
     key: Arc<str>,
     node: NodeId,
     /// Of a value that is being written: where it starts in the arguments, and where it goes, if not after the others.
@@ -42,13 +42,19 @@ pub struct Slot {
 
 impl Fields {
     /// Starts over, and keeps the allocations.
-    pub fn reset(&mut self, lists: Lists) {
+    pub(crate) fn reset(&mut self, lists: Lists) {
         self.lists = lists;
         self.waiting.clear();
     }
 
     /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
-    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, key: &str, exact: bool) -> Result<Slot, ReadError> {
+    pub(crate) fn open(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        key: &str,
+        exact: bool,
+    ) -> Result<Slot, ReadError> {
         let (key, node) = match self.waiting.entry(key) {
             Some((key, waiting)) => (key.clone(), waiting.node),
             None => {
@@ -60,7 +66,7 @@ impl Fields {
     }
 
     /// The value of a slot, complete.
-    pub fn close(
+    pub(crate) fn close(
         &mut self,
         cx: &Context<'_>,
         report: &mut Report,
@@ -91,7 +97,7 @@ impl Fields {
     }
 
     /// The call ends: writes held values in their places, and reports missing fields. The last bracket is not written here.
-    pub fn finish(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
+    pub(crate) fn finish(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         for position in 0..self.waiting.len() {
             let (key, waiting) = self.waiting.at(position);
             let start = report.args.begin(waiting.target, key);
@@ -132,21 +138,21 @@ impl Waiting {
 
 impl Slot {
     /// Whether the value is a string, whatever its text. Then it can be pushed as it arrives.
-    pub fn is_string(&self, cx: &Context<'_>) -> bool {
+    pub(crate) fn is_string(&self, cx: &Context<'_>) -> bool {
         cx.schema.node(self.node).is_string()
     }
 
-    pub fn node(&self) -> NodeId {
+    pub(crate) fn node(&self) -> NodeId {
         self.node
     }
 
     /// As the key would be written, for messages.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         messages::join("", messages::cut(&self.key))
     }
 
     /// A value that is complete: `write` appends its JSON.
-    pub fn write(
+    pub(crate) fn write(
         mut self,
         cx: &Context<'_>,
         report: &mut Report,
@@ -159,24 +165,24 @@ impl Slot {
     }
 
     /// Begins a string that is pushed as it arrives.
-    pub fn start(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
+    pub(crate) fn start(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         self.begin(cx, report)?;
         report.args.json.push('"');
         Ok(())
     }
 
     /// Passes a part of the string on.
-    pub fn push(&self, report: &mut Report, text: &str) {
+    pub(crate) fn push(&self, report: &mut Report, text: &str) {
         push_str(&mut report.args.json, text);
     }
 
     /// The same for text that needs no escapes in JSON.
-    pub fn push_plain(&self, report: &mut Report, text: &str) {
+    pub(crate) fn push_plain(&self, report: &mut Report, text: &str) {
         report.args.json.push_str(text);
     }
 
     /// The string that was started is complete.
-    pub fn end(self, report: &mut Report) -> Result<(), ReadError> {
+    pub(crate) fn end(self, report: &mut Report) -> Result<(), ReadError> {
         report.args.json.push('"');
         self.done(report)
     }

@@ -55,7 +55,7 @@ impl ArgumentsBuilder {
 }
 
 /// Whether the first segment of the key, or a join of bare ones, is exactly a property of the root.
-pub fn is_declared(schema: &Schema, key: &str) -> bool {
+pub(crate) fn is_declared(schema: &Schema, key: &str) -> bool {
     is_declared_by(schema.node(schema.root), &segments(key))
 }
 
@@ -93,14 +93,14 @@ fn is_array_only(node: &Node) -> bool {
 }
 
 /// Whether an object with these keys is a list: `item`, once or more often, or the indexes of the items.
-pub fn are_of_list<'k>(mut keys: impl Iterator<Item = &'k str> + Clone) -> bool {
+pub(crate) fn are_of_list<'k>(mut keys: impl Iterator<Item = &'k str> + Clone) -> bool {
     let is_index =
         |(index, key): (usize, &str)| key.parse() == Ok(index) && (key == "0" || !key.starts_with(['0', '+']));
     keys.clone().all(|key| key == "item") || keys.by_ref().enumerate().all(is_index)
 }
 
 /// Resolves a key against the tool's schema. The error is the kind, and a sentence.
-pub fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<ResolvedKey, ReadError> {
+pub(crate) fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<ResolvedKey, ReadError> {
     let segments = segments(key);
     if segments.len() > cx.limits.key_segments {
         let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
@@ -158,11 +158,11 @@ pub fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Result<Resol
 }
 
 /// Whether the object that is read has this key.
-pub type Has<'h> = &'h dyn Fn(&ArgumentsBuilder, &str) -> bool;
+pub(crate) type Has<'h> = &'h dyn Fn(&ArgumentsBuilder, &str) -> bool;
 
 /// The name and type of a key that is never dotted: exact, or else folded, or in a closed object, if it is known which keys it
 /// `has`, the singular or plural of the one required key that is missing.
-pub fn named(
+pub(crate) fn named(
     cx: &Context<'_>,
     report: &mut Report,
     id: NodeId,
@@ -184,7 +184,7 @@ pub fn named(
 
 /// The declared key that is meant by one that is not: with `folds` the same in another style; else, if it is known which keys the
 /// object `has`, the singular or plural of the one required key that is missing.
-pub fn meant(
+pub(crate) fn meant(
     cx: &Context<'_>,
     report: &mut Report,
     object: &ObjectType,
@@ -205,14 +205,14 @@ pub fn meant(
 }
 
 /// Whether a key that is not declared is taken for one that is.
-pub fn is_misnamed(schema: &Schema, id: NodeId, key: &str) -> bool {
+pub(crate) fn is_misnamed(schema: &Schema, id: NodeId, key: &str) -> bool {
     schema.node(id).object.as_ref().is_some_and(|object| {
         object.properties.get(key).is_none() && !object.explicitly_open() && object.folded(key).is_some()
     })
 }
 
 /// Whether this is, in any style, a field that the tool declares.
-pub fn is_field(schema: &Schema, name: &str) -> bool {
+pub(crate) fn is_field(schema: &Schema, name: &str) -> bool {
     let object = schema.node(schema.root).object.as_ref().filter(|_| !name.is_empty());
     object.is_some_and(|object| object.properties.get(name).is_some() || object.folded(name).is_some())
 }
@@ -239,7 +239,13 @@ fn numbered<'o>(object: &'o ObjectType, key: &str, has: &dyn Fn(&str) -> bool) -
 }
 
 /// The type of an exact key; a forbidden one is a problem and untyped.
-pub fn member(cx: &Context<'_>, report: &mut Report, id: NodeId, name: &str, path: &dyn Fn() -> String) -> NodeId {
+pub(crate) fn member(
+    cx: &Context<'_>,
+    report: &mut Report,
+    id: NodeId,
+    name: &str,
+    path: &dyn Fn() -> String,
+) -> NodeId {
     if let Some(node) = cx.schema.member(id, name) {
         return node;
     }

@@ -7,7 +7,7 @@ use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{is_beyond_float, respelled};
 use crate::syntax::scan::fitting;
 
-pub use crate::syntax::shown::{join, push_join, shorten};
+pub(crate) use crate::syntax::shown::{join, push_join, shorten};
 
 /// Tools that are named where one is not known.
 const NAMED_TOOLS: usize = 64;
@@ -15,27 +15,27 @@ const NAMED_TOOLS: usize = 64;
 /// Values or parameters that a sentence lists.
 const LISTED: usize = 24;
 
-pub fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str) -> String {
+pub(crate) fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str) -> String {
     let names: Vec<&str> = tools.take(NAMED_TOOLS).collect();
     format!("There is no tool {}. The tools are: {}.", shorten(name), names.join(", "))
 }
 
-pub fn too_large(limits: &Limits) -> String {
+pub(crate) fn too_large(limits: &Limits) -> String {
     format!("The call has more than {} bytes. Write less in one call.", limits.call_bytes)
 }
 
 /// As much of a text as a problem can name.
-pub fn cut(text: &str) -> &str {
+pub(crate) fn cut(text: &str) -> &str {
     &text[..fitting(text, 0, MAX_PROBLEM_BYTES)]
 }
 
-pub fn invalid_json(path: &str, what: &str) -> String {
+pub(crate) fn invalid_json(path: &str, what: &str) -> String {
     let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
     format!("This is not valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}.")
 }
 
 /// A token that is not a pair. If it could be the value of the first field, that is named.
-pub fn no_pair(cx: &Context<'_>, token: &str) -> String {
+pub(crate) fn no_pair(cx: &Context<'_>, token: &str) -> String {
     let first = cx.schema.node(cx.schema.root).object.iter().flat_map(|object| object.properties.iter()).next();
     let shown = shorten(token);
     match first {
@@ -57,15 +57,15 @@ pub fn no_pair(cx: &Context<'_>, token: &str) -> String {
 }
 
 /// Of arguments in parentheses.
-pub const NO_KEYWORDS: &str =
+pub(crate) const NO_KEYWORDS: &str =
     "Write arguments in parentheses as key=value, with strings in quotes and commas between the arguments.";
 
-pub fn too_deep(limits: &Limits) -> String {
+pub(crate) fn too_deep(limits: &Limits) -> String {
     format!("The value is nested more than {} levels deep.", limits.depth)
 }
 
 /// What a type takes, in words.
-pub fn expected(schema: &Schema, id: NodeId) -> String {
+pub(crate) fn expected(schema: &Schema, id: NodeId) -> String {
     let word = |choice| match choice {
         &Choice::String => "a string",
         Choice::Integer => "a whole number",
@@ -87,7 +87,7 @@ fn shown(cx: &Context<'_>, id: NodeId, field: &str) -> String {
 }
 
 /// A value that its type cannot take.
-pub fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: &str, value: &str) -> String {
+pub(crate) fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: &str, value: &str) -> String {
     let beyond = respelled(value, false).is_some_and(|json| is_beyond_float(&json));
     let value = shorten(value);
     if beyond {
@@ -100,12 +100,12 @@ pub fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: &str, v
     }
 }
 
-pub fn missing(cx: &Context<'_>, object: NodeId, field: &str, name: &str) -> String {
+pub(crate) fn missing(cx: &Context<'_>, object: NodeId, field: &str, name: &str) -> String {
     let id = cx.schema.member(object, name).unwrap_or(UNKNOWN);
     format!("{field} is required and missing. For example: {}", shown(cx, id, field))
 }
 
-pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
+pub(crate) fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
     let names: Vec<&str> = schema
         .node(object)
         .object
@@ -117,24 +117,24 @@ pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
 }
 
 /// A value that was given before, and not the same.
-pub fn twice(path: &str) -> ReadError {
+pub(crate) fn twice(path: &str) -> ReadError {
     (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once."))
 }
 
 /// A container, where its content says nothing.
-pub fn container(bracket: u8) -> &'static str {
+pub(crate) fn container(bracket: u8) -> &'static str {
     if bracket == b'{' { "{…}" } else { "[…]" }
 }
 
 /// A field that is declared under a name that differs in style.
-pub fn misnamed(cx: &Context<'_>, id: NodeId, written: &str, declared: &str) -> String {
+pub(crate) fn misnamed(cx: &Context<'_>, id: NodeId, written: &str, declared: &str) -> String {
     format!("The field {} is called {declared}: {}", shorten(written), shown(cx, id, declared))
 }
 
 /// A value that strict mode does not convert.
-pub fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &str) -> String {
+pub(crate) fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &str) -> String {
     let expected = expected(cx.schema, id);
     format!("{field}: {} must be written as {expected}, for example {}", shorten(value), shown(cx, id, field))
 }
 
-pub const UNCLOSED: &str = "The call is not closed before the next one.";
+pub(crate) const UNCLOSED: &str = "The call is not closed before the next one.";

@@ -19,14 +19,14 @@ use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
-/// Parses one message after another with the same tools.
+/// Parses one message after another with the same tools. It can be moved between threads.
 ///
 /// ```
 /// # fn main() -> Result<(), wirecall_core::ToolError> {
 /// use std::sync::Arc;
 /// use wirecall_core::{Definition, Event, Options, Parser, Toolset};
 ///
-/// let tool = Definition { name: "say".into(), description: None, parameters: "{}".into(), strict: false };
+/// let tool = Definition::new("say", "{}");
 /// let tools = Arc::new(Toolset::new(vec![tool], Options::default())?);
 /// let (mut parser, mut calls) = (Parser::new(tools, false), Vec::new());
 /// let mut on_event = |event: Event<'_>| {
@@ -94,13 +94,13 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
         self.machine.feed_plain(&self.tools, text)
     }
 
-    /// Parses the next part of the message.
-    pub fn feed(&mut self, text: &str, on_event: OnEvent<'_>) {
+    /// Parses the next part of the message, cut anywhere, and reports what has become certain.
+    pub fn feed(&mut self, text: &str, on_event: &mut dyn FnMut(Event<'_>)) {
         self.machine.feed(&self.tools, text, on_event);
     }
 
     /// Ends the message. `truncated` is `Some(false)` only if the message is known to be complete. The next text begins a new one.
-    pub fn finish(&mut self, truncated: Option<bool>, on_event: OnEvent<'_>) {
+    pub fn finish(&mut self, truncated: Option<bool>, on_event: &mut dyn FnMut(Event<'_>)) {
         self.machine.finish(&self.tools, truncated, on_event);
     }
 }
@@ -134,19 +134,24 @@ struct Machine {
     recycled: Option<Box<Call>>,
 }
 
-/// The result of [`Parser::feed_plain`], which reads all of the text or nothing.
+/// The result of [`Parser::feed_plain`], which reads all of the text or nothing. It can be matched exhaustively, because a host
+/// that does not know what was read would lose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain<'a> {
+    /// Nothing was read.
     No,
     /// The text is one text event.
     Text,
     /// The text is, unchanged, one delta of the call with this index.
     DeltaIsInput {
+        /// The index of the call.
         index: usize,
     },
     /// One delta of the call with this index. An empty delta is not an event.
     Delta {
+        /// The index of the call.
         index: usize,
+        /// A part of the compact JSON text.
         delta: &'a str,
     },
 }

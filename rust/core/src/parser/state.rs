@@ -8,7 +8,7 @@ use crate::syntax::scan::{Closers, Delimiters, fitting};
 
 /// The state between events. Undecided text is in the parser's buffer.
 #[derive(Debug, Default)]
-pub enum ParserState {
+pub(super) enum ParserState {
     /// Nothing is read yet. Reasoning may begin.
     #[default]
     Start,
@@ -25,7 +25,7 @@ const KEPT_BYTES: usize = 4096;
 
 /// A committed call.
 #[derive(Debug, Default)]
-pub struct Call {
+pub(super) struct Call {
     pub name: Option<String>,
     /// The position of the tool; `None` if the tool is not declared.
     pub tool: Option<usize>,
@@ -56,7 +56,7 @@ pub struct Call {
 
 impl Call {
     /// Adds a part of the source. The first `most` bytes of the source are kept.
-    pub fn add_source(&mut self, part: &str, most: usize) {
+    pub(super) fn add_source(&mut self, part: &str, most: usize) {
         let room = if self.cut > 0 { 0 } else { most.saturating_sub(self.raw.len()) };
         let kept = fitting(part, 0, room);
         self.raw.push_str(&part[..kept]);
@@ -64,7 +64,7 @@ impl Call {
     }
 
     /// Resets the call and keeps its allocations. The source buffer is shrunk to [`KEPT_BYTES`].
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.raw.clear();
         self.raw.shrink_to(KEPT_BYTES);
         self.report.reset();

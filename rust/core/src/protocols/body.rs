@@ -11,7 +11,7 @@ use crate::syntax::tags::OpenTag;
 
 /// How the opening tag with the tool's name is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// `<name>`
     #[default]
     Open,
@@ -25,14 +25,14 @@ pub enum Form {
 
 /// What models write around a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrapper {
+pub(crate) enum Wrapper {
     Json,
     Fence,
     Parentheses,
 }
 
 impl Wrapper {
-    pub fn close(self) -> &'static str {
+    pub(crate) fn close(self) -> &'static str {
         match self {
             Wrapper::Json => "</json>",
             Wrapper::Fence => "```",
@@ -43,7 +43,7 @@ impl Wrapper {
 
 /// What ends an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Markers {
+pub(crate) enum Markers {
     /// CLOSE.
     #[default]
     Close,
@@ -55,7 +55,7 @@ pub enum Markers {
 
 /// What the opening of a call says about its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
+pub(crate) enum Opening {
     /// The protocol's own body. With `json`, it starts at the opening bracket of a JSON object.
     Own { form: Form, json: bool },
     /// One JSON object with the arguments, at its opening bracket.
@@ -70,7 +70,7 @@ pub enum Opening {
 
 impl Opening {
     /// The usual form of the protocol's own body.
-    pub const OWN: Opening = Opening::Own { form: Form::Open, json: false };
+    pub(crate) const OWN: Opening = Opening::Own { form: Form::Open, json: false };
 }
 
 /// Reads the body of one call. It is fed windows of the text that is not consumed yet. A window begins where consumption of the
@@ -147,7 +147,11 @@ impl Default for Box<dyn Body> {
 }
 
 /// A body of this type, `reset` for a call: the recycled body, if it has this type, or a new one.
-pub fn recycle<B: Body>(recycled: Box<dyn Body>, new: impl FnOnce() -> B, reset: impl FnOnce(&mut B)) -> Box<dyn Body> {
+pub(crate) fn recycle<B: Body>(
+    recycled: Box<dyn Body>,
+    new: impl FnOnce() -> B,
+    reset: impl FnOnce(&mut B),
+) -> Box<dyn Body> {
     let any: Box<dyn Any> = recycled;
     let mut body = any.downcast::<B>().unwrap_or_else(|_| Box::new(new()));
     reset(&mut body);
@@ -155,7 +159,7 @@ pub fn recycle<B: Body>(recycled: Box<dyn Body>, new: impl FnOnce() -> B, reset:
 }
 
 /// Reads CLOSE after a complete body. Without one, the call ends there.
-pub fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
+pub(crate) fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
     if matches!(step, Progress::CallEnd)
         && let Scan::Match(length) = input.cx.delimiters.closes(input.rest(), true)
     {
@@ -172,7 +176,13 @@ pub fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
 }
 
 /// A JSON object at byte `at`, in a wrapper or not; with `lists`, also a list that begins with one.
-pub fn json_start(text: &str, at: usize, last: bool, fences: bool, lists: bool) -> Scan<(usize, Option<Wrapper>)> {
+pub(crate) fn json_start(
+    text: &str,
+    at: usize,
+    last: bool,
+    fences: bool,
+    lists: bool,
+) -> Scan<(usize, Option<Wrapper>)> {
     let bytes = text.as_bytes();
     let bracket = |at: usize| match bytes.get(at) {
         None => Scan::at_end(last),
@@ -199,7 +209,7 @@ pub fn json_start(text: &str, at: usize, last: bool, fences: bool, lists: bool) 
 
 /// A JSON object where elements, lines or parameters are expected: `<name>{…}</name>`.
 #[derive(Debug)]
-pub enum ObjectInTag {
+pub(crate) enum ObjectInTag {
     Reading(Box<Object>),
     /// Its last bracket is read.
     Complete,
@@ -208,12 +218,12 @@ pub enum ObjectInTag {
 }
 
 impl ObjectInTag {
-    pub fn new(cx: &Context<'_>) -> Self {
+    pub(crate) fn new(cx: &Context<'_>) -> Self {
         ObjectInTag::Reading(Box::new(Object::arguments(cx)))
     }
 
     /// Reads the object, up to its end.
-    pub fn feed(&mut self, input: &mut Input<'_>) -> Flow {
+    pub(crate) fn feed(&mut self, input: &mut Input<'_>) -> Flow {
         let ObjectInTag::Reading(object) = self else { return Err(Progress::CallEnd) };
         match object.feed(input) {
             Err(Progress::Failed(failure)) => {
@@ -230,13 +240,13 @@ impl ObjectInTag {
     }
 
     /// The failure of a call in which something other than the closing tag follows the object.
-    pub fn not_closed(&mut self, name: &str) -> Progress {
+    pub(crate) fn not_closed(&mut self, name: &str) -> Progress {
         *self = ObjectInTag::Failed(Recovery::After);
         (ErrorKind::MalformedCall, format!("Only </{name}> may follow the JSON object.")).into()
     }
 
     /// How the rest is read once the call has failed.
-    pub fn recovery(&self) -> Recovery {
+    pub(crate) fn recovery(&self) -> Recovery {
         match self {
             ObjectInTag::Reading(object) => object.recovery(),
             ObjectInTag::Complete => Recovery::After,
@@ -245,7 +255,7 @@ impl ObjectInTag {
     }
 
     /// Reads a call that has failed to its closing tag.
-    pub fn recover(&mut self, input: &mut Input<'_>, name: &str, form: Form) -> Progress {
+    pub(crate) fn recover(&mut self, input: &mut Input<'_>, name: &str, form: Form) -> Progress {
         let close = if form == Form::Broken { "/>".to_owned() } else { format!("</{name}>") };
         let mut recovery = self.recovery();
         let closed = recovery.read(input.window, &mut input.at, input.last, &Closer::Text(&close));

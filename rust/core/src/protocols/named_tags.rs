@@ -16,7 +16,7 @@ use crate::tools::{Syntax, Tool, Tools};
 
 /// An opening tag in one of the forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opener {
+pub(crate) struct Opener {
     pub name: Range<usize>,
     pub form: Form,
     /// Where it ends.
@@ -24,7 +24,7 @@ pub struct Opener {
 }
 
 /// Scans an opening tag without attributes. The text starts with `<`; at most [`ATTEMPT_CHARS`] of it are scanned.
-pub fn opener(text: &str, last: bool) -> Scan<Opener> {
+pub(crate) fn opener(text: &str, last: bool) -> Scan<Opener> {
     let (text, last) = window(text, ATTEMPT_CHARS, last);
     let (bytes, need) = (text.as_bytes(), Scan::at_end(last));
     let start = ws_run(text, 1);
@@ -118,7 +118,7 @@ fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize,
 }
 
 /// The length of the closing tag with this name, if the text, which starts with `<`, begins with it.
-pub fn closer(text: &str, name: &str, last: bool) -> Scan<usize> {
+pub(crate) fn closer(text: &str, name: &str, last: bool) -> Scan<usize> {
     match text.as_bytes().get(1) {
         None => return Scan::at_end(last),
         Some(b'/') => {}
@@ -133,7 +133,7 @@ pub fn closer(text: &str, name: &str, last: bool) -> Scan<usize> {
 }
 
 /// The same in any style of the name, with whether the style differs.
-pub fn closes(text: &str, name: &str, last: bool) -> Scan<(usize, bool)> {
+pub(crate) fn closes(text: &str, name: &str, last: bool) -> Scan<(usize, bool)> {
     let mark = closer(text, name, last).map(|length| (length, false));
     if mark != Scan::NoMatch || !text.starts_with("</") {
         return mark;
@@ -151,7 +151,7 @@ const FUNCTION_CLOSERS: [&str; 5] = ["</function>", "</tool_call>", "</call>", "
 
 /// Scans the tag of a function, or of a block around one, that no reader accepts. It is a bad call if it names a declared tool and
 /// values follow. Other tags are scanned by [`near`].
-pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, last: bool) -> Attempt {
+pub(crate) fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, last: bool) -> Attempt {
     let step = Attempt::text(text);
     let whole = text;
     let (text, cut) = window(text, ATTEMPT_CHARS, last);
@@ -221,7 +221,7 @@ fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize
 
 /// Scans a tag that may open a call of a declared tool. `behind` says whether the text after the tag does: where the opening ends,
 /// where the body starts, and whether it is JSON.
-pub fn attempt(
+pub(crate) fn attempt(
     tools: &Tools,
     text: &str,
     last: bool,
@@ -270,7 +270,7 @@ fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
 }
 
 /// Whether the text, which starts with `<`, begins with a tool's opening tag or a result's tags.
-pub fn is_mark(tools: &Tools, text: &str) -> bool {
+pub(crate) fn is_mark(tools: &Tools, text: &str) -> bool {
     let opens = opener(text, true).filter(|tag| tools.find(&text[tag.name.clone()]).is_some()).is_match();
     // Whatever follows the name, the tag could become an error.
     let inner = &text[ws_run(text, 1)..];
@@ -280,7 +280,7 @@ pub fn is_mark(tools: &Tools, text: &str) -> bool {
 }
 
 /// The line of one tool in the manual.
-pub fn signature(protocol: &dyn Protocol, prompt: &Prompt<'_>, tool: &Tool) -> String {
+pub(crate) fn signature(protocol: &dyn Protocol, prompt: &Prompt<'_>, tool: &Tool) -> String {
     let mut out = prompt.shape(tool);
     if tool.syntax == Syntax::Json {
         out.push_str(" as JSON");
@@ -290,7 +290,7 @@ pub fn signature(protocol: &dyn Protocol, prompt: &Prompt<'_>, tool: &Tool) -> S
 }
 
 /// What is wrong with a tool's name that no tag can have.
-pub fn bad_name(name: &str) -> Option<&'static str> {
+pub(crate) fn bad_name(name: &str) -> Option<&'static str> {
     let odd = |c: char| c.is_ascii_whitespace() || c.is_control() || "<>&\"'{}=".contains(c);
     let fits = !name.is_empty()
         && name.chars().count() <= NAME_CHARS

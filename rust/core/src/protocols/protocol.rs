@@ -22,7 +22,7 @@ use crate::tools::{Lookup, Tool, Tools};
 
 /// What is at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub(crate) enum Attempt {
     /// More text is needed.
     Incomplete,
     /// At least this many bytes of text; at least one.
@@ -46,24 +46,24 @@ pub enum Attempt {
 
 impl Attempt {
     /// The first character is text.
-    pub fn text(text: &str) -> Self {
+    pub(crate) fn text(text: &str) -> Self {
         Attempt::Text(text.chars().next().map_or(1, char::len_utf8))
     }
 
     /// A call in the usual style with the name in its body, which starts at byte `body`.
-    pub fn call(open: usize, body: usize, opening: Opening) -> Self {
+    pub(crate) fn call(open: usize, body: usize, opening: Opening) -> Self {
         Attempt::Call { lead: 0, open, name: None, body, opening, style: None }
     }
 
     /// The same with the name in its opening.
-    pub fn named(open: usize, name: (Range<usize>, Lookup), body: usize, opening: Opening) -> Self {
+    pub(crate) fn named(open: usize, name: (Range<usize>, Lookup), body: usize, opening: Opening) -> Self {
         Attempt::Call { lead: 0, open, name: Some(name), body, opening, style: None }
     }
 }
 
 /// How the opening of a call differs from the usual one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Style {
+pub(crate) struct Style {
     pub repairs: Vec<Repair>,
     /// The delimiters of the call, if they are spelled differently.
     pub delimiters: Option<Arc<Delimiters>>,
@@ -71,7 +71,7 @@ pub struct Style {
 
 /// Text that can only be meant as a call, but cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadCall {
+pub(crate) struct BadCall {
     /// The end of what opens it.
     pub open: usize,
     /// The position of the tool, if it is known.
@@ -85,7 +85,7 @@ pub struct BadCall {
 
 /// The fixed properties of a protocol.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// What opens and closes a call, unless the host chooses.
     pub delimiters: (Cow<'static, str>, Cow<'static, str>),
     /// Why the host cannot choose delimiters, if it cannot.
@@ -100,7 +100,7 @@ pub struct Facts {
 
 impl Facts {
     /// The properties of a protocol with these delimiters and with results in `<tool_response>`.
-    pub fn new(open: &'static str, close: &'static str, encoding: &'static str) -> Self {
+    pub(crate) fn new(open: &'static str, close: &'static str, encoding: &'static str) -> Self {
         Facts {
             delimiters: (Cow::Borrowed(open), Cow::Borrowed(close)),
             fixed: None,
@@ -111,7 +111,7 @@ impl Facts {
     }
 
     /// The same, if the host cannot choose delimiters.
-    pub fn fixed(self, why: &'static str) -> Self {
+    pub(crate) fn fixed(self, why: &'static str) -> Self {
         Facts { fixed: Some(why), ..self }
     }
 }
@@ -120,7 +120,7 @@ static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")]
 
 /// How calls are to be read and written in a protocol.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub facts: Facts,
     pub delimiters: Delimiters,
     /// Where calls and results may begin in any of the protocols.
@@ -136,7 +136,7 @@ pub struct Settings {
 
 impl Settings {
     /// What a body needs to know about a call with this name. `at` is the position of its tool.
-    pub fn context<'a>(
+    pub(crate) fn context<'a>(
         &'a self,
         writer: &'a dyn CallWriter,
         tools: &'a Tools,
@@ -160,7 +160,7 @@ impl Settings {
 }
 
 /// A way to write calls in text.
-pub trait Protocol: CallWriter + Send + Sync + Debug {
+pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
     fn facts(&self) -> Facts;
 
     /// The delimiters that the host chooses, or a sentence that says what is wrong with them.
@@ -230,11 +230,11 @@ pub trait Protocol: CallWriter + Send + Sync + Debug {
 }
 
 /// The line above the list of tools in the manual.
-pub const LISTED: &str = "Tools (? optional, string by default):";
+pub(crate) const LISTED: &str = "Tools (? optional, string by default):";
 
 /// A tool's result. Its content is already neutralised, except for the example of an error. Its name is not.
 #[derive(Clone, Copy)]
-pub struct CallResult<'a> {
+pub(crate) struct CallResult<'a> {
     pub name: &'a str,
     pub content: &'a str,
     pub error: bool,
@@ -242,13 +242,13 @@ pub struct CallResult<'a> {
 }
 
 /// Text that can only be meant as a call of this tool, but that no reader accepts.
-pub fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
+pub(crate) fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
     let message = format!("The call of {} is not in the expected format.", tools.at(tool).name);
     Attempt::Bad(Box::new(BadCall { open, tool: Some(tool), message, closers, in_tag }))
 }
 
 /// Scans a possible opening in another spelling. If it continues like a call of a declared tool, it is an error.
-pub fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
+pub(crate) fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
     match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
         Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::text(text),
@@ -259,25 +259,25 @@ pub fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, tex
 }
 
 /// Puts a visible backslash into everything that could be read as a mark in any of the protocols.
-pub trait Neutralise {
+pub(crate) trait Neutralise {
     fn neutralise(&self, text: &str) -> String;
 }
 
 /// The tools and the settings for showing them.
 #[derive(Clone, Copy)]
-pub struct Prompt<'a> {
+pub(crate) struct Prompt<'a> {
     pub tools: &'a Tools,
     pub settings: &'a Settings,
     pub marks: &'a dyn Neutralise,
 }
 
 impl Prompt<'_> {
-    pub fn neutralise(&self, text: &str) -> String {
+    pub(crate) fn neutralise(&self, text: &str) -> String {
         self.marks.neutralise(text)
     }
 
     /// The parameters of a tool for its line of the manual, as fields or as one object, after a space.
-    pub fn parameters(&self, tool: &Tool, json: bool) -> String {
+    pub(crate) fn parameters(&self, tool: &Tool, json: bool) -> String {
         let is_safe = |text: &str| {
             let breaks = |c: char| c.is_control() || matches!(c, '<' | '\u{2028}' | '\u{2029}');
             !text.contains(breaks) && !self.may_hold_mark(text)
@@ -288,14 +288,14 @@ impl Prompt<'_> {
     }
 
     /// The same as one object; empty if there are no parameters.
-    pub fn shape(&self, tool: &Tool) -> String {
+    pub(crate) fn shape(&self, tool: &Tool) -> String {
         let shape = self.parameters(tool, true);
         // Braces alone mean that any parameters are allowed.
         if shape == " {…}" && !tool.schema.is_open() { String::new() } else { shape }
     }
 
     /// The description of a tool for its line of the manual, after a dash.
-    pub fn description(&self, tool: &Tool) -> String {
+    pub(crate) fn description(&self, tool: &Tool) -> String {
         let description = tool.description.as_deref().filter(|_| self.settings.descriptions != Descriptions::None);
         match description.map(|text| one_line(text, &self.settings.delimiters)) {
             Some(line) if !line.is_empty() => format!(" - {line}"),
@@ -304,7 +304,7 @@ impl Prompt<'_> {
     }
 
     /// Whether this text could open or close a call or a result in any format, even one that is not read. It may return true too often.
-    pub fn may_hold_mark(&self, text: &str) -> bool {
+    pub(crate) fn may_hold_mark(&self, text: &str) -> bool {
         let tag = |rest: &str| {
             let rest = rest.trim_start();
             !rest.is_empty() && !rest.starts_with(|c: char| c.is_ascii_digit() || "=<>-".contains(c))
@@ -324,10 +324,10 @@ const SHORT: usize = 400;
 /// Maximum number of tools for which an example is made.
 const TRIED: usize = 64;
 /// The name in an example without a declared tool.
-pub const ANY_NAME: &str = "tool_name";
+pub(crate) const ANY_NAME: &str = "tool_name";
 
 /// Makes the examples for a header, and records them.
-pub struct Examples<'a> {
+pub(crate) struct Examples<'a> {
     prompt: &'a Prompt<'a>,
     /// The example call of the tool at this position; `None` if none can be made.
     make: &'a dyn Fn(usize) -> Option<String>,
@@ -335,23 +335,23 @@ pub struct Examples<'a> {
 }
 
 impl<'a> Examples<'a> {
-    pub fn new(prompt: &'a Prompt<'a>, make: &'a dyn Fn(usize) -> Option<String>) -> Self {
+    pub(crate) fn new(prompt: &'a Prompt<'a>, make: &'a dyn Fn(usize) -> Option<String>) -> Self {
         Examples { prompt, make, given: RefCell::default() }
     }
 
     /// The example of the first of these tools for which one can be made. Tools with parameters come first, because their
     /// examples show more.
-    pub fn of(&self, which: impl Fn(&Tool) -> bool) -> Option<String> {
+    pub(crate) fn of(&self, which: impl Fn(&Tool) -> bool) -> Option<String> {
         self.first(1, which).pop()
     }
 
     /// The example of any tool, or of an undeclared one.
-    pub fn any(&self, protocol: &dyn Protocol) -> String {
+    pub(crate) fn any(&self, protocol: &dyn Protocol) -> String {
         self.several(protocol, 1)
     }
 
     /// The examples of up to `count` tools, one on each line, or the example of an undeclared tool.
-    pub fn several(&self, protocol: &dyn Protocol, count: usize) -> String {
+    pub(crate) fn several(&self, protocol: &dyn Protocol, count: usize) -> String {
         let mut calls = self.first(count, |_| true);
         if calls.is_empty() {
             let Prompt { tools, settings, .. } = self.prompt;
@@ -362,7 +362,7 @@ impl<'a> Examples<'a> {
     }
 
     /// The examples that the header contains.
-    pub fn given(self) -> Vec<String> {
+    pub(crate) fn given(self) -> Vec<String> {
         self.given.into_inner()
     }
 
@@ -391,16 +391,16 @@ impl<'a> Examples<'a> {
 }
 
 /// What begins and ends a result.
-pub const RESULT_TAGS: [&str; 2] = ["<tool_response", "</tool_response"];
+pub(crate) const RESULT_TAGS: [&str; 2] = ["<tool_response", "</tool_response"];
 
 /// Whether the text begins with the tag of a result.
-pub fn is_result_tag(text: &str) -> bool {
+pub(crate) fn is_result_tag(text: &str) -> bool {
     RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
 }
 
 /// What the tag of a result contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultForm {
+pub(crate) enum ResultForm {
     /// A JSON object.
     Json,
     /// The content, with the name in an attribute.
@@ -410,7 +410,7 @@ pub enum ResultForm {
 }
 
 impl ResultForm {
-    pub fn write(self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    pub(crate) fn write(self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         match self {
             ResultForm::Json => json(prompt, result),
             ResultForm::Attributes => attributes(prompt, result),

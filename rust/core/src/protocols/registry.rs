@@ -12,11 +12,11 @@ use super::xml::Xml;
 use super::yaml::Yaml;
 
 /// A protocol, the others in which calls are read, and when they are read.
-pub type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
+pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub(crate) enum Reads {
     /// Only in the toolset's own.
     Own,
     /// In the protocol of the message's first call.
@@ -44,7 +44,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
-pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
+pub(crate) fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     let known = match name {
         // Calls are written in the first one.
         "auto" => PROTOCOLS.first(),
@@ -66,7 +66,7 @@ pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
 }
 
 /// A custom protocol, and the others in which calls are read.
-pub fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
+pub(crate) fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
     let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
     let own: Arc<dyn Protocol> = Arc::new(CustomProtocol::new(parts, base)?);
     if !recovers {

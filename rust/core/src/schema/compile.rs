@@ -18,7 +18,7 @@ use crate::syntax::json::{Member, Value, whole};
 type Alternative<'s> = Vec<&'s Json>;
 
 /// Compiles a tool's parameters.
-pub fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
+pub(crate) fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
     let mut compiler = Compiler {
         document,
         defaulted: defaulted(document),

@@ -11,7 +11,7 @@ const OLD_DRAFTS: &[&str] = &["draft-03", "draft-04", "draft-05", "draft-06", "d
 type Keywords = Vec<Member<'static>>;
 
 /// The schema in the form of the newest draft. If it names an older draft, it is unchanged.
-pub fn modernised(document: &SchemaDocument<'_>) -> Json {
+pub(super) fn modernised(document: &SchemaDocument<'_>) -> Json {
     let old = |draft: &str| OLD_DRAFTS.iter().any(|old| draft.contains(old));
     if document.get(document.root, "$schema").and_then(Value::as_str).is_some_and(old) {
         return document.root.clone();

@@ -28,17 +28,18 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use compile::compile;
-pub use resolve::{Json, SchemaDocument, SchemaFault, read_schema};
-pub use rewrite::without_required_defaults;
-pub use sample::Sample;
-pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
+pub(crate) use compile::compile;
+pub(crate) use resolve::{Json, SchemaDocument, SchemaFault, read_schema};
+pub(crate) use rewrite::without_required_defaults;
+pub(crate) use sample::Sample;
+pub use signature::{Descriptions, Field};
+pub(crate) use signature::{NESTED_SEGMENTS, Shown, fields, one_line, signature};
 #[cfg(not(feature = "validate"))]
-pub use unvalidated::Validator;
+pub(crate) use unvalidated::Validator;
 #[cfg(feature = "validate")]
-pub use validation::Validator;
+pub(crate) use validation::Validator;
 
-pub type NodeId = u32;
+pub(crate) type NodeId = u32;
 
 /// One kind of value that a field may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -138,10 +139,10 @@ pub struct Schema {
 }
 
 /// Node 0 of every schema, of unknown type.
-pub const UNKNOWN: NodeId = 0;
+pub(crate) const UNKNOWN: NodeId = 0;
 
 /// The key in lower case, without `_` and `-`.
-pub fn fold(key: &str) -> String {
+pub(crate) fn fold(key: &str) -> String {
     folded(key).collect()
 }
 
@@ -150,7 +151,7 @@ fn folded(key: &str) -> impl Iterator<Item = char> {
 }
 
 /// Whether the key begins with this text, ignoring case, `_` and `-`.
-pub fn begins_folded(key: &str, begun: &str) -> bool {
+pub(crate) fn begins_folded(key: &str, begun: &str) -> bool {
     let mut key = folded(key);
     folded(begun).all(|c| key.next() == Some(c))
 }

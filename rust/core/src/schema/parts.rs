@@ -4,10 +4,10 @@ use super::resolve::Json;
 use crate::syntax::json::{Member, Value};
 
 /// Keywords by kind of value: a schema, a list of schemas, or a map of names to schemas.
-pub type Keywords = [&'static [&'static str]; 3];
+pub(super) type Keywords = [&'static [&'static str]; 3];
 
 /// Keywords whose value is one schema.
-pub const ONE: &[&str] = &[
+pub(super) const ONE: &[&str] = &[
     "additionalProperties",
     "additionalItems",
     "items",
@@ -22,15 +22,15 @@ pub const ONE: &[&str] = &[
     "contentSchema",
 ];
 /// Keywords whose value is a list of schemas.
-pub const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+pub(super) const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 /// Keywords whose value maps names to schemas.
-pub const NAMED: &[&str] =
+pub(super) const NAMED: &[&str] =
     &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Every keyword whose value contains schemas.
-pub const EVERY: Keywords = [ONE, LIST, NAMED];
+pub(super) const EVERY: Keywords = [ONE, LIST, NAMED];
 
 /// A schema directly inside another.
-pub struct Subschema<'s> {
+pub(super) struct Subschema<'s> {
     pub keyword: &'static str,
     /// The position of the keyword among the members of the outer schema.
     at: usize,
@@ -49,7 +49,7 @@ enum Place<'s> {
 
 impl Subschema<'_> {
     /// The JSON pointer from the outer schema.
-    pub fn pointer(&self) -> String {
+    pub(super) fn pointer(&self) -> String {
         match self.place {
             Place::Whole => format!("/{}", self.keyword),
             Place::Item(at) => format!("/{}/{at}", self.keyword),
@@ -58,7 +58,7 @@ impl Subschema<'_> {
     }
 
     /// The schema at this place in a copy of the outer schema.
-    pub fn in_copy<'c>(&self, copy: &'c mut Json) -> Option<&'c mut Json> {
+    pub(super) fn in_copy<'c>(&self, copy: &'c mut Json) -> Option<&'c mut Json> {
         let value = member_mut(copy, self.at, self.keyword)?;
         match (&self.place, value) {
             (Place::Whole, value) => Some(value),
@@ -70,7 +70,7 @@ impl Subschema<'_> {
 }
 
 /// The member of an object with this name. In the original it was at this position, and few members of a copy move.
-pub fn member_mut<'c>(value: &'c mut Json, at: usize, name: &str) -> Option<&'c mut Json> {
+pub(super) fn member_mut<'c>(value: &'c mut Json, at: usize, name: &str) -> Option<&'c mut Json> {
     let Value::Object(members) = value else { return None };
     let is_here = members.get(at).is_some_and(|(own, _)| own == name);
     let at = if is_here { at } else { members.iter().position(|(own, _)| own == name)? };
@@ -78,7 +78,7 @@ pub fn member_mut<'c>(value: &'c mut Json, at: usize, name: &str) -> Option<&'c 
 }
 
 /// The schemas under these keywords, in the order of the keywords.
-pub fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Vec<Subschema<'s>> {
+pub(super) fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Vec<Subschema<'s>> {
     let mut out = Vec::new();
     // Schemas have few keywords, so these are looked for in the lists: the other way round, each would cost a hash.
     for (at, (name, value)) in schema.iter().enumerate() {
@@ -105,6 +105,6 @@ pub fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Vec<Subsc
 }
 
 /// A name as a step of a JSON pointer.
-pub fn pointer_step(name: &str) -> String {
+pub(super) fn pointer_step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

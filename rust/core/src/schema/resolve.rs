@@ -6,10 +6,10 @@ use super::parts::{EVERY, NAMED, parts};
 use crate::syntax::json::{Duplicates, Value, parse_with};
 
 /// JSON of a schema.
-pub type Json = Value<'static>;
+pub(crate) type Json = Value<'static>;
 
 /// A JSON pointer, and what is wrong there.
-pub type SchemaFault = (String, String);
+pub(crate) type SchemaFault = (String, String);
 
 /// Levels of a schema. 127 is the limit of most readers. Checking and rewriting are recursive.
 const SCHEMA_DEPTH: usize = 127;
@@ -19,13 +19,13 @@ const FEW_MEMBERS: usize = 16;
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
 /// Reads the text of a schema. Of equal keys the last value counts.
-pub fn read_schema(text: &str) -> Result<Json, SchemaFault> {
+pub(crate) fn read_schema(text: &str) -> Result<Json, SchemaFault> {
     parse_with(text, SCHEMA_DEPTH, Duplicates::Last)
         .map_err(|error| (String::new(), format!("the schema is not valid JSON: {error}")))
 }
 
 /// What a value of a document is known by: its place in memory.
-pub fn address(value: &Json) -> usize {
+pub(super) fn address(value: &Json) -> usize {
     std::ptr::from_ref(value) as usize
 }
 
@@ -208,7 +208,7 @@ impl<'s> SchemaDocument<'s> {
     }
 }
 
-pub fn percent_decode(text: &str) -> String {
+pub(super) fn percent_decode(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }

@@ -8,7 +8,7 @@ use crate::syntax::json::Value;
 
 /// The addresses of the schemas that declare a default: directly, through a reference, in a part (`allOf`), or in a
 /// member of a union.
-pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
+pub(super) fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
     let mut open = vec![document.root];
     let mut seen = HashSet::new();
     // For each schema, the schemas that have a default if it has one.
@@ -40,7 +40,7 @@ pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
 }
 
 /// The names that one schema requires, without those of its own properties that have a default.
-pub fn required<'s>(
+pub(super) fn required<'s>(
     document: &SchemaDocument<'s>,
     schema: &'s Json,
     defaulted: &HashSet<usize>,
@@ -56,7 +56,7 @@ pub fn required<'s>(
 /// The schema whose `required` lists no property with a default. `None`: it lists none already.
 ///
 /// Schemas under conditions (`not`, `if`) are unchanged.
-pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Json> {
+pub(crate) fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Json> {
     let defaulted = defaulted(document);
     if defaulted.is_empty() {
         return None;
@@ -66,7 +66,7 @@ pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Json> 
 }
 
 /// A copy of the schema, in which all its schemas were changed, wherever they are. The change sees the original.
-pub fn changed<'s>(document: &SchemaDocument<'s>, change: impl Fn(&'s Json, &mut Json)) -> Json {
+pub(super) fn changed<'s>(document: &SchemaDocument<'s>, change: impl Fn(&'s Json, &mut Json)) -> Json {
     let mut copy = document.root.clone();
     for place in outside(document).iter().map(String::as_str).chain([""]) {
         let Some(path) = document.locate(document.root, place) else { continue };
@@ -110,7 +110,7 @@ fn relax<'s>(document: &SchemaDocument<'s>, own: &'s Json, copy: &mut Json, defa
     }
 }
 
-pub fn decoded(step: &str) -> String {
+pub(super) fn decoded(step: &str) -> String {
     percent_decode(step).replace("~1", "/").replace("~0", "~")
 }
 

@@ -11,22 +11,25 @@ use crate::syntax::scan::Delimiters;
 
 /// Which descriptions the manual contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Descriptions {
     /// Those of tools and of fields.
     Full,
+    /// Those of tools.
     Tools,
+    /// None.
     None,
 }
 
 /// Segments of a key that the encoder writes and the manual shows.
-pub const NESTED_SEGMENTS: usize = 4;
+pub(crate) const NESTED_SEGMENTS: usize = 4;
 /// Levels of nested objects that are shown. Recursive types would never end.
 const SHAPE_LEVELS: usize = 5;
 /// Objects of one tool that are shown with their members. Those of recursive types multiply at each level.
 const SHOWN_OBJECTS: usize = 500;
 
 /// Text from a schema as one line of the manual. It contains no tag that could be read as a call.
-pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
+pub(crate) fn one_line(text: &str, delimiters: &Delimiters) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     neutralise(&line, delimiters)
@@ -34,7 +37,7 @@ pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
 
 /// What a signature shows of a schema.
 #[derive(Clone, Copy)]
-pub struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     pub descriptions: Descriptions,
     /// Whether a text of the schema may be shown as a constraint. `None`: constraints are left out.
     pub constraints: Option<&'a dyn Fn(&str) -> bool>,
@@ -49,7 +52,7 @@ struct SignatureWriter<'s> {
 }
 
 /// The fields of a tool, each after a space.
-pub fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, json: bool) -> String {
+pub(crate) fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, json: bool) -> String {
     let writer = SignatureWriter { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = String::new();
     if json {
@@ -62,15 +65,18 @@ pub fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, jso
 
 /// One key of a tool, as the encoder writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Field {
+    /// The key, with its dots and quotes.
     pub key: String,
     /// The type as the manual shows it.
     pub r#type: String,
+    /// Whether every call must contain the key.
     pub required: bool,
 }
 
 /// The keys of a tool. Those of nested objects are dotted.
-pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
+pub(crate) fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
     let shown = Shown { descriptions: Descriptions::None, constraints: None };
     let writer = SignatureWriter { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = Vec::new();

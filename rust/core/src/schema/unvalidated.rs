@@ -5,14 +5,14 @@ use crate::error::Problem;
 
 /// There are no validators.
 #[derive(Debug)]
-pub enum Validator {}
+pub(crate) enum Validator {}
 
 impl Validator {
-    pub fn new(_: &SchemaDocument<'_>, _: Option<&Json>, _: usize) -> Result<Self, (Option<String>, String)> {
+    pub(crate) fn new(_: &SchemaDocument<'_>, _: Option<&Json>, _: usize) -> Result<Self, (Option<String>, String)> {
         Err((None, "its calls cannot be validated: enable the feature `validate` of the crate wirecall-core".into()))
     }
 
-    pub fn problems(&self, _: &str) -> Vec<Problem> {
+    pub(crate) fn problems(&self, _: &str) -> Vec<Problem> {
         match *self {}
     }
 }

@@ -18,7 +18,7 @@ const SHOWN: usize = 8;
 
 /// A compiled validator. It resolves nothing outside the schema, and takes no longer than its limits allow.
 #[derive(Debug)]
-pub struct Validator {
+pub(crate) struct Validator {
     checks: jsonschema::Validator,
     /// The original schema, if it requires fields that have a default. `checks` does not require them.
     as_given: Option<jsonschema::Validator>,
@@ -28,7 +28,7 @@ pub struct Validator {
 impl Validator {
     /// `relaxed`: the schema that does not require fields with a default, if it differs. `depth`: that of arguments.
     /// The error is a JSON pointer, if the schema is at fault, and a sentence.
-    pub fn new(
+    pub(crate) fn new(
         schema: &SchemaDocument<'_>,
         relaxed: Option<&Json>,
         depth: usize,
@@ -56,7 +56,7 @@ impl Validator {
     }
 
     /// The problems of arguments, which are compact JSON text.
-    pub fn problems(&self, arguments: &str) -> Vec<Problem> {
+    pub(crate) fn problems(&self, arguments: &str) -> Vec<Problem> {
         let problem = |field: String, message: String| Problem { kind: ProblemKind::Schema, field, message };
         let all = |message: String| vec![problem(String::new(), message)];
         let value = match read(arguments) {

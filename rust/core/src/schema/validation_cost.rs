@@ -33,7 +33,7 @@ type Id = u32;
 
 /// The maximum cost of evaluating a schema against one value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub(super) struct Cost {
     /// Steps to decide whether the value is valid.
     pub verdict: u64,
     /// Steps to report what is wrong. Each union first decides whether its members are valid.
@@ -110,13 +110,13 @@ impl CostNode {
 
 /// The graph of a schema.
 #[derive(Debug)]
-pub struct ValidationCost {
+pub(super) struct ValidationCost {
     nodes: Vec<CostNode>,
 }
 
 impl ValidationCost {
     /// Rejects a schema that refers to itself without a step into a value, or whose parts multiply at one place.
-    pub fn new(root: &Json) -> Result<Self, SchemaFault> {
+    pub(super) fn new(root: &Json) -> Result<Self, SchemaFault> {
         let document = SchemaDocument::new(root)?;
         one_resource(&document)?;
         let mut builder =
@@ -131,7 +131,7 @@ impl ValidationCost {
     }
 
     /// The cost of evaluating arguments. `None`: it exceeds the limits.
-    pub fn of(&self, arguments: &Value) -> Option<Cost> {
+    pub(super) fn of(&self, arguments: &Value) -> Option<Cost> {
         let mut count = Count { nodes: &self.nodes, known: HashMap::new(), steps: 0 };
         let cost = count.cost(0, arguments, 1)?;
         (cost.verdict <= limits::STEPS && cost.levels <= limits::LEVELS).then_some(cost)

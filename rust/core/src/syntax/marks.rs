@@ -6,10 +6,10 @@ use crate::syntax::misspelled::{Spelling, Spellings};
 use crate::syntax::scan::{Candidates, Delimiters, RESULT_TAGS, neutralise_marks, starts_ignoring_case};
 
 /// What opens and closes a call in the format.
-pub const OPEN: &str = "<call>";
-pub const CLOSE: &str = "</call>";
+pub(crate) const OPEN: &str = "<call>";
+pub(crate) const CLOSE: &str = "</call>";
 
-pub static SPELLINGS: Spellings = Spellings {
+pub(crate) static SPELLINGS: Spellings = Spellings {
     opens: &[
         Spelling { open: OPEN, closers: &["</call>"], foreign: false },
         Spelling { open: "[call]", closers: &["[/call]", "</call>"], foreign: false },
@@ -20,7 +20,7 @@ pub static SPELLINGS: Spellings = Spellings {
 };
 
 /// How calls, in any spelling, and results begin.
-pub fn candidates(delimiters: &Delimiters) -> Candidates {
+pub(crate) fn candidates(delimiters: &Delimiters) -> Candidates {
     let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
     if delimiters.open == OPEN {
         SPELLINGS.opens.iter().fold(own, |all, spelling| all.with_text(spelling.open))
@@ -34,14 +34,14 @@ fn marks(delimiters: &Delimiters) -> Candidates {
 }
 
 /// Whether a call in any spelling could begin at the start of this text, or a result begin or end.
-pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
+pub(crate) fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
     text.starts_with(&delimiters.open)
         || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
         || (delimiters.open == OPEN && SPELLINGS.open(text))
 }
 
 /// Puts a visible backslash into everything that could be read as a mark. The rest of the text is unchanged.
-pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
+pub(crate) fn neutralise(text: &str, delimiters: &Delimiters) -> String {
     static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
     let is_mark = |rest: &str| is_mark(rest, delimiters);
     if delimiters.open == OPEN {

@@ -6,11 +6,11 @@ use crate::syntax::quoting::{is_quote, opens_after};
 use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
 
 /// Keys that models use for a tool's name.
-pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
+pub(crate) const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
 
 /// An opening in another spelling, and the texts that end a call with this opening.
 #[derive(Debug)]
-pub struct Spelling {
+pub(crate) struct Spelling {
     pub open: &'static str,
     pub closers: &'static [&'static str],
     /// JSON after it belongs to another format, so it is text.
@@ -19,7 +19,7 @@ pub struct Spelling {
 
 /// The openings of one format as models misspell them.
 #[derive(Debug)]
-pub struct Spellings {
+pub(crate) struct Spellings {
     pub opens: &'static [Spelling],
     /// The start of a tag with attributes. What ends a call with the first of the openings ends a call with such an opening.
     pub tag: Option<&'static str>,
@@ -27,7 +27,7 @@ pub struct Spellings {
 
 /// A misspelled call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Misspelled {
+pub(crate) struct Misspelled {
     /// The bytes of its opening.
     pub length: usize,
     pub tool: usize,
@@ -40,7 +40,7 @@ pub struct Misspelled {
 impl Spellings {
     /// Finds an opening in one of these spellings, followed by what is meant as a call. `tool` finds the declared tool
     /// of a name.
-    pub fn look(
+    pub(crate) fn look(
         &self,
         text: &str,
         last: bool,
@@ -75,7 +75,7 @@ impl Spellings {
     }
 
     /// Whether the text could begin with one of these openings.
-    pub fn open(&self, text: &str) -> bool {
+    pub(crate) fn open(&self, text: &str) -> bool {
         let tag = self.tag.is_some_and(|begin| {
             starts_as(text, begin, true).is_match()
                 && text.as_bytes().get(begin.len()).is_none_or(|byte| is_ws(*byte) || matches!(byte, b'>' | b'/'))
@@ -86,7 +86,12 @@ impl Spellings {
 
 /// Scans a tag after its word. It contains whitespace only, or a tool's name: as its first word, or as the value of one
 /// of [`NAME_KEYS`]. Returns the tool and where its name ends; without a tool, where the tag ends.
-pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<(Option<usize>, usize)> {
+pub(crate) fn tag(
+    text: &str,
+    from: usize,
+    last: bool,
+    tool: &dyn Fn(&str) -> Option<usize>,
+) -> Scan<(Option<usize>, usize)> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let bytes = text.as_bytes();
@@ -128,7 +133,7 @@ pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<us
 }
 
 /// The declared tool that is named at a place in a tag, in quotes or not, and where its name ends.
-pub fn named(
+pub(crate) fn named(
     text: &str,
     from: usize,
     last: bool,
@@ -147,7 +152,7 @@ fn word(text: &str, at: usize) -> Option<&str> {
 }
 
 /// A value with its quotes, or a word, if its end is known.
-pub fn value(text: &str, at: usize) -> Option<&str> {
+pub(crate) fn value(text: &str, at: usize) -> Option<&str> {
     match text.as_bytes().get(at)? {
         quote if is_quote(*quote) => {
             let end = memchr::memchr(*quote, &text.as_bytes()[at + 1..])?;
@@ -162,7 +167,7 @@ pub fn value(text: &str, at: usize) -> Option<&str> {
 
 /// Whether the text after an opening and a tool's name continues like a call before the sentence ends. If not, it is
 /// prose.
-pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Scan {
+pub(crate) fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Scan {
     let need = Scan::at_end(last);
     let bytes = text.as_bytes();
     let mut at = ws_run(text, from);
@@ -202,7 +207,12 @@ const FILLERS: [&str; 11] =
 
 /// Finds the tool of a call: its name follows only punctuation and words that commonly precede a name, and the text
 /// after it continues like a call. If not, the text is prose. At most [`ATTEMPT_CHARS`] characters are scanned.
-pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<usize> {
+pub(crate) fn meant(
+    text: &str,
+    last: bool,
+    delimiters: &Delimiters,
+    tool: &dyn Fn(&str) -> Option<usize>,
+) -> Scan<usize> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let need = Scan::at_end(last);

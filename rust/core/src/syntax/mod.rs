@@ -1,15 +1,15 @@
 //! Text without a schema: scanners, lexers, values and writers. This layer knows no tools and no types.
 
-pub mod json;
-pub mod marks;
-pub mod misspelled;
-pub mod pairs;
-pub mod position;
-pub mod quoting;
-pub mod recovery;
-pub mod scan;
-pub mod shown;
-pub mod tags;
-pub mod tree;
-pub mod xml;
-pub mod yaml;
+pub(crate) mod json;
+pub(crate) mod marks;
+pub(crate) mod misspelled;
+pub(crate) mod pairs;
+pub(crate) mod position;
+pub(crate) mod quoting;
+pub(crate) mod recovery;
+pub(crate) mod scan;
+pub(crate) mod shown;
+pub(crate) mod tags;
+pub(crate) mod tree;
+pub(crate) mod xml;
+pub(crate) mod yaml;

@@ -8,18 +8,18 @@ use crate::syntax::scan::is_ws;
 
 /// Whether a quote after this byte opens a quoted text. After a letter or digit, it is an apostrophe or an inch mark.
 #[inline]
-pub fn opens_after(byte: u8) -> bool {
+pub(crate) fn opens_after(byte: u8) -> bool {
     is_ws(byte) || matches!(byte, b'=' | b':' | b',' | b'(' | b'[' | b'{' | b'>')
 }
 
 #[inline]
-pub fn is_quote(byte: u8) -> bool {
+pub(crate) fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'')
 }
 
 /// Whether a quote is an apostrophe. `before` is the text of the value so far, as JSON or as it is, and `after` follows
 /// the quote.
-pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
+pub(crate) fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
     let mut back = before.chars().rev();
     let Some(last) = back.next() else { return false };
     // The letter of an escape is not a letter of the text.
@@ -32,7 +32,7 @@ const SHORT_BYTES: usize = 32;
 
 /// Which quoted text is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Alternation {
+pub(crate) struct Alternation {
     state: QuoteState,
     /// The last byte was an unescaped backslash.
     backslash: bool,
@@ -61,14 +61,14 @@ impl Default for Alternation {
 
 impl Alternation {
     /// Outside quotes, where a quote would open a text.
-    pub const START: Self = Alternation { state: QuoteState::Outside { opens: true }, backslash: false };
+    pub(crate) const START: Self = Alternation { state: QuoteState::Outside { opens: true }, backslash: false };
 
     /// After the closing quote of a text that is not empty.
-    pub const CLOSED: Self = Alternation { state: QuoteState::Outside { opens: false }, backslash: false };
+    pub(crate) const CLOSED: Self = Alternation { state: QuoteState::Outside { opens: false }, backslash: false };
 
     /// The quote that opened the current text.
     #[inline]
-    pub fn open(self) -> Option<u8> {
+    pub(crate) fn open(self) -> Option<u8> {
         match self.state {
             QuoteState::Inside { quote, .. } => Some(quote),
             QuoteState::Outside { .. } => None,
@@ -77,7 +77,7 @@ impl Alternation {
 
     /// Fast path for a text without quotes, if only its last byte matters.
     #[inline]
-    pub fn pass(&mut self, text: &str) -> bool {
+    pub(crate) fn pass(&mut self, text: &str) -> bool {
         match (text.as_bytes().last(), &mut self.state) {
             (None, _) => true,
             (Some(last), QuoteState::Outside { opens }) if *last != b'\\' => {
@@ -89,7 +89,7 @@ impl Alternation {
         }
     }
 
-    pub fn step(&mut self, byte: u8) {
+    pub(crate) fn step(&mut self, byte: u8) {
         let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
             QuoteState::Inside { quote, escaped, empty } if byte == *quote && backslash == *escaped => {
@@ -109,7 +109,7 @@ impl Alternation {
     }
 
     /// Advances over a text. Outside quotes, only the byte before a quote or at the end matters.
-    pub fn run(&mut self, text: &str) {
+    pub(crate) fn run(&mut self, text: &str) {
         let bytes = text.as_bytes();
         if bytes.len() <= SHORT_BYTES && !bytes.iter().any(|byte| is_quote(*byte)) && self.pass(text) {
             return;
@@ -134,7 +134,7 @@ impl Alternation {
 ///
 /// If the quotes of a call pair up, an odd number of kept quotes precede a quote that opens a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// The quote of the value.
     quote: u8,
     state: KeptState,
@@ -153,12 +153,12 @@ enum KeptState {
 
 impl Kept {
     /// Before the first kept quote.
-    pub fn new(quote: u8) -> Self {
+    pub(crate) fn new(quote: u8) -> Self {
         Kept { quote, state: KeptState::Inside, backslash: false }
     }
 
     /// A quote of the value's kind is kept as content. An apostrophe has no effect.
-    pub fn keep(&mut self, apostrophe: bool) {
+    pub(crate) fn keep(&mut self, apostrophe: bool) {
         if apostrophe {
             return self.escape();
         }
@@ -171,7 +171,7 @@ impl Kept {
     }
 
     /// Reads content that contains no quote of the value's kind.
-    pub fn run(&mut self, text: &str) {
+    pub(crate) fn run(&mut self, text: &str) {
         if self.state != KeptState::Inside {
             text.bytes().for_each(|byte| self.step(byte));
         }
@@ -195,7 +195,7 @@ impl Kept {
     }
 
     /// An escape in the value: a character that opens nothing.
-    pub fn escape(&mut self) {
+    pub(crate) fn escape(&mut self) {
         match &mut self.state {
             KeptState::Outside { opens: flag } | KeptState::Elsewhere { empty: flag, .. } => *flag = false,
             KeptState::Inside => {}
@@ -203,12 +203,12 @@ impl Kept {
     }
 
     /// Whether a text in the other kind of quotes is open.
-    pub fn is_elsewhere(self) -> bool {
+    pub(crate) fn is_elsewhere(self) -> bool {
         matches!(self.state, KeptState::Elsewhere { .. })
     }
 
     /// The quote of the text that would be open if the value ended at the next quote of its kind.
-    pub fn opened(self) -> Option<u8> {
+    pub(crate) fn opened(self) -> Option<u8> {
         match self.state {
             KeptState::Outside { opens: true } => Some(self.quote),
             KeptState::Elsewhere { quote, .. } => Some(quote),

@@ -40,7 +40,7 @@ pub enum Recovery {
 }
 
 /// Whether a letter or digit precedes the byte. A quote after it is an apostrophe.
-pub fn ends_in_word(window: &str, at: usize) -> bool {
+pub(crate) fn ends_in_word(window: &str, at: usize) -> bool {
     window[..at].chars().next_back().is_some_and(char::is_alphanumeric)
 }
 

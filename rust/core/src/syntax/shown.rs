@@ -6,13 +6,13 @@ use super::pairs::push_segment;
 use super::scan::Delimiters;
 
 /// The path of a member, written like a key.
-pub fn join(path: &str, name: &str) -> String {
+pub(crate) fn join(path: &str, name: &str) -> String {
     let mut out = String::from(path);
     push_join(&mut out, name);
     out
 }
 
-pub fn push_join(path: &mut String, name: &str) {
+pub(crate) fn push_join(path: &mut String, name: &str) {
     if !path.is_empty() {
         path.push('.');
     }
@@ -21,12 +21,12 @@ pub fn push_join(path: &mut String, name: &str) {
 }
 
 /// The beginning of a text that may be long, quoted for a sentence.
-pub fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     shorten_to(text, 60)
 }
 
 /// [`shorten`] with a limit of `chars` characters.
-pub fn shorten_to(text: &str, chars: usize) -> String {
+pub(crate) fn shorten_to(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("`{}…`", &text[..at]),
         None => format!("`{text}`"),

@@ -2,7 +2,7 @@
 
 /// A value that is not typed yet. Callers must limit the depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UntypedValue {
+pub(crate) enum UntypedValue {
     /// `quoted`: it is certainly a string. Other text may be JSON, if its type allows that.
     Scalar {
         text: String,

@@ -9,7 +9,7 @@ use crate::syntax::xml::{XmlLexeme, XmlLexer, attributes, decode};
 
 /// A fault that does not prevent reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// XML forbids it, but the meaning is clear: a character that is not escaped, a name of digits.
     Xml(&'static str),
     /// Tags that do not match, or attributes that are not allowed.
@@ -17,20 +17,20 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub fn what(self) -> &'static str {
+    pub(crate) fn what(self) -> &'static str {
         let (Fault::Xml(what) | Fault::Markup(what)) = self;
         what
     }
 }
 
-pub const UNCLOSED: &str = "an element is not closed";
+pub(crate) const UNCLOSED: &str = "an element is not closed";
 
 /// Called with each fault and its place. Returns whether to continue.
-pub type Faults<'f> = &'f mut dyn FnMut(Fault, usize) -> bool;
+pub(crate) type Faults<'f> = &'f mut dyn FnMut(Fault, usize) -> bool;
 
 /// Why an element is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Halt {
+pub(crate) enum Halt {
     /// More text is needed.
     Incomplete,
     TooDeep,
@@ -39,7 +39,7 @@ pub enum Halt {
 }
 
 /// What decides how elements are read.
-pub struct Rules<'r, 'f> {
+pub(crate) struct Rules<'r, 'f> {
     pub schema: &'r Schema,
     /// How many elements may contain each other.
     pub depth: usize,
@@ -75,7 +75,7 @@ enum Outer {
 
 /// Reads one element, from after its opening tag, or a document.
 #[derive(Clone, Debug)]
-pub struct ElementReader {
+pub(crate) struct ElementReader {
     lexer: XmlLexer,
     frames: Vec<ElementFrame>,
     /// Those that keep their source.
@@ -86,11 +86,11 @@ pub struct ElementReader {
 }
 
 impl ElementReader {
-    pub fn element(schema: &Schema, name: &str, id: NodeId, outer: (&str, NodeId)) -> Self {
+    pub(crate) fn element(schema: &Schema, name: &str, id: NodeId, outer: (&str, NodeId)) -> Self {
         ElementReader::new(schema, name, id, Outer::Element(outer.0.to_owned(), outer.1))
     }
 
-    pub fn document(schema: &Schema) -> Self {
+    pub(crate) fn document(schema: &Schema) -> Self {
         let mut reader = ElementReader::new(schema, "", schema.root, Outer::Document { unwrapped: false });
         reader.frames[0].raw = false;
         reader
@@ -104,7 +104,7 @@ impl ElementReader {
     }
 
     /// A lexer that continues from here with other rules.
-    pub fn lexer(&self) -> XmlLexer {
+    pub(crate) fn lexer(&self) -> XmlLexer {
         self.lexer.fresh()
     }
 
@@ -113,7 +113,7 @@ impl ElementReader {
     }
 
     /// Adds the attributes of the tag that has opened the element.
-    pub fn attributes(&mut self, rules: &mut Rules<'_, '_>, source: &str, at: usize) -> Result<(), Halt> {
+    pub(crate) fn attributes(&mut self, rules: &mut Rules<'_, '_>, source: &str, at: usize) -> Result<(), Halt> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         for (name, value, fine) in attributes(source) {
             let key = format!("@_{name}");
@@ -152,7 +152,7 @@ impl ElementReader {
     }
 
     /// Reads to the end of the element. If its closing tag is missing where it must be, the text there is not consumed.
-    pub fn feed(
+    pub(crate) fn feed(
         &mut self,
         rules: &mut Rules<'_, '_>,
         window: &str,
@@ -290,7 +290,7 @@ impl ElementReader {
     }
 
     /// All that is open is complete, and this is it.
-    pub fn take(&mut self, schema: &Schema) -> UntypedValue {
+    pub(crate) fn take(&mut self, schema: &Schema) -> UntypedValue {
         while self.frames.len() > 1 {
             self.close(schema);
         }
@@ -299,12 +299,12 @@ impl ElementReader {
     }
 
     /// Whether an element has begun.
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.frames.len() > 1 || self.frames.iter().any(|frame| !frame.children.is_empty())
     }
 
     /// A document that has ended: its value, and what is wrong with the end.
-    pub fn finish(&mut self, schema: &Schema, faults: Faults<'_>) -> Option<UntypedValue> {
+    pub(crate) fn finish(&mut self, schema: &Schema, faults: Faults<'_>) -> Option<UntypedValue> {
         let open = self.frames.len() > 1 || self.lexer.is_inside();
         if open && !faults(Fault::Markup(UNCLOSED), 0) {
             return None;
@@ -326,7 +326,7 @@ impl ElementReader {
     }
 
     /// Where a string that was never closed may have ended: gives back the source from there, to be read again.
-    pub fn reopen(&mut self, schema: &Schema) -> Option<String> {
+    pub(crate) fn reopen(&mut self, schema: &Schema) -> Option<String> {
         let top = self.frames.last_mut().filter(|frame| frame.raw)?;
         let source = top.source.take()?;
         self.balance = true;
@@ -379,7 +379,7 @@ fn string(schema: &Schema, id: NodeId, text: String) -> UntypedValue {
 }
 
 /// The text of a source whose tags are content.
-pub fn content(source: &str) -> String {
+pub(crate) fn content(source: &str) -> String {
     let (mut lexer, mut at, mut out) = (XmlLexer::default(), 0, String::new());
     loop {
         // No element has this name, so nothing closes.
@@ -392,7 +392,7 @@ pub fn content(source: &str) -> String {
 }
 
 /// Whether the value can be a string, but nothing that has members.
-pub fn is_text(node: &Node) -> bool {
+pub(crate) fn is_text(node: &Node) -> bool {
     !node.is_unknown() && node.takes_string() && !node.takes_container()
 }
 
@@ -401,7 +401,7 @@ fn is_scalar(node: &Node) -> bool {
 }
 
 /// Whether the root element of this name is a member of the value, and not the value itself.
-pub fn is_member(schema: &Schema, name: &str) -> bool {
+pub(crate) fn is_member(schema: &Schema, name: &str) -> bool {
     let root = schema.node(schema.root);
     match &root.object {
         Some(object) if object.properties.is_empty() => {
@@ -413,7 +413,7 @@ pub fn is_member(schema: &Schema, name: &str) -> bool {
 }
 
 /// The type of an element in one of type `id`.
-pub fn member(schema: &Schema, id: NodeId, name: &str) -> NodeId {
+pub(crate) fn member(schema: &Schema, id: NodeId, name: &str) -> NodeId {
     let node = schema.node(id);
     let own = |id: NodeId| {
         let object = schema.node(id).object.as_ref()?;

@@ -9,7 +9,7 @@ use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{For, escape, is_name};
 
 /// Whether an object of type `id` can be written with an element for each member. Only then does each key read as itself.
-pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool {
+pub(crate) fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool {
     let node = schema.node(id);
     let object = node.is_unknown() || (node.has(&Choice::Object) && !node.has(&Choice::Array));
     // A lone `item` is a list.
@@ -31,7 +31,7 @@ fn is_plain(node: &Node, text: &str) -> bool {
 }
 
 /// Writes values of one schema as elements, each on lines of its own.
-pub struct ElementWriter<'w, 'c> {
+pub(crate) struct ElementWriter<'w, 'c> {
     pub cx: &'w Context<'c>,
     pub whom: For,
     pub out: &'w mut String,
@@ -39,7 +39,7 @@ pub struct ElementWriter<'w, 'c> {
 
 impl ElementWriter<'_, '_> {
     /// The members of an object, each indented by `level` steps.
-    pub fn members(&mut self, id: NodeId, members: &[Member<'_>], level: usize) {
+    pub(crate) fn members(&mut self, id: NodeId, members: &[Member<'_>], level: usize) {
         for (key, value) in members {
             let child = self.cx.schema.member(id, key).unwrap_or(UNKNOWN);
             self.member(key, child, value, level);
@@ -47,7 +47,7 @@ impl ElementWriter<'_, '_> {
     }
 
     /// A list is written as one element for each item if that parses back to the list.
-    pub fn member(&mut self, name: &str, id: NodeId, value: &Value<'_>, level: usize) {
+    pub(crate) fn member(&mut self, name: &str, id: NodeId, value: &Value<'_>, level: usize) {
         match value {
             Value::Array(items) if self.is_repeatable(id, items) => {
                 for (at, item) in items.iter().enumerate() {
@@ -59,7 +59,7 @@ impl ElementWriter<'_, '_> {
     }
 
     /// Recursion is as deep as the value.
-    pub fn element(&mut self, name: &str, id: NodeId, value: &Value<'_>, level: usize) {
+    pub(crate) fn element(&mut self, name: &str, id: NodeId, value: &Value<'_>, level: usize) {
         self.indent(level);
         self.tag("<", name);
         match value {

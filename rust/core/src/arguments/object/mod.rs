@@ -13,9 +13,9 @@ use crate::syntax::quoting::{Kept, is_apostrophe};
 use crate::syntax::recovery::{Recovery, ends_in_word};
 use crate::syntax::scan::{find_mark, ws_run};
 
-pub use quotes::Quotes;
+pub(crate) use quotes::Quotes;
 use values::Values;
-pub use values::equal_literal;
+pub(crate) use values::equal_literal;
 
 const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
 
@@ -44,7 +44,7 @@ enum Notation {
 
 /// The reader of one JSON value.
 #[derive(Debug, Default)]
-pub struct Object {
+pub(crate) struct Object {
     lexer: JsonLexer,
     expect: Expect,
     text: StringUse,
@@ -58,7 +58,7 @@ pub struct Object {
 
 impl Object {
     /// For a value of type `node` at `path`, `above` levels deep in the arguments.
-    pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
+    pub(crate) fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
         Object {
             lexer: JsonLexer::new(!cx.strict).in_calls(),
             values: Values::new(node, path, above),
@@ -67,29 +67,29 @@ impl Object {
     }
 
     /// For the whole of the arguments.
-    pub fn arguments(cx: &Context<'_>) -> Self {
+    pub(crate) fn arguments(cx: &Context<'_>) -> Self {
         Object::new(cx, cx.schema.root, String::new(), 0)
     }
 
     /// For the whole of the arguments as Python writes them: `(key=value, …)`.
-    pub fn keywords(cx: &Context<'_>) -> Self {
+    pub(crate) fn keywords(cx: &Context<'_>) -> Self {
         Object { notation: Notation::Keywords, ..Object::arguments(cx).in_parentheses() }
     }
 
     /// The same for a value in parentheses.
-    pub fn in_parentheses(self) -> Self {
+    pub(crate) fn in_parentheses(self) -> Self {
         Object { lexer: JsonLexer::new(true).in_calls().with_parentheses(), notation: Notation::Tuples, ..self }
     }
 
     /// Starts over with the whole of the arguments, and keeps the allocations.
-    pub fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
+    pub(crate) fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
         (self.lexer, self.expect, self.quotes, self.notation) = (lexer, Expect::Value, quotes, Notation::Json);
         self.collected.clear();
         self.values.renew(node);
     }
 
     /// How to recover if the call fails here.
-    pub fn recovery(&self) -> Recovery {
+    pub(crate) fn recovery(&self) -> Recovery {
         match (self.brackets(), self.notation) {
             (0, _) if self.expect == Expect::Value => Recovery::ValueStart,
             (0, _) => Recovery::After,
@@ -99,19 +99,19 @@ impl Object {
     }
 
     /// Brackets that are open.
-    pub fn brackets(&self) -> usize {
+    pub(crate) fn brackets(&self) -> usize {
         self.values.brackets()
     }
 
     /// The quote of the string that is open.
-    pub fn open_quote(&self) -> Option<u8> {
+    pub(crate) fn open_quote(&self) -> Option<u8> {
         self.lexer.quote
     }
 
     /// The fast path: consumes a text that lies entirely inside a string that is passed on. Returns whether its JSON is the
     /// same text. `None`: the text could end the string, and nothing was consumed.
     #[inline]
-    pub fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
+    pub(crate) fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
         let quote = self.lexer.quote?;
         let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
         let plain = !kept && self.text == StringUse::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
@@ -122,7 +122,7 @@ impl Object {
     }
 
     /// Reads the value from `input.at`, up to its end.
-    pub fn feed(&mut self, input: &mut Input<'_>) -> Flow {
+    pub(crate) fn feed(&mut self, input: &mut Input<'_>) -> Flow {
         let Err((kind, message)) = self.read(input) else {
             return if self.expect == Expect::Nothing { Ok(()) } else { Err(Progress::Incomplete) };
         };
@@ -136,7 +136,7 @@ impl Object {
     }
 
     /// Reads a complete text. Returns what follows the value; `None` if the value is not complete.
-    pub fn read_all<'t>(
+    pub(crate) fn read_all<'t>(
         &mut self,
         cx: &Context<'_>,
         report: &mut Report,

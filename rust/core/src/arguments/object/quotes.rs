@@ -13,7 +13,7 @@ const INSIDE: &[u8] = b"\"'\\,:;.)+";
 
 /// What is known about the string that is being read.
 #[derive(Debug)]
-pub struct Quotes {
+pub(crate) struct Quotes {
     /// Brackets of objects and lists around the value, the innermost one of an object with these keys.
     pub around: usize,
     pub keys: &'static [&'static str],
@@ -24,13 +24,13 @@ pub struct Quotes {
 }
 
 impl Quotes {
-    pub fn new(around: usize, keys: &'static [&'static str]) -> Self {
+    pub(crate) fn new(around: usize, keys: &'static [&'static str]) -> Self {
         Quotes { around, keys, kept: None, start: 0 }
     }
 
     /// Whether the quote before this text ends the string. `None`: more text is needed to decide. `frame` returns, for an open
     /// bracket inside the value, counted from the innermost, whether it is an object's, and the type.
-    pub fn ends(
+    pub(crate) fn ends(
         &self,
         cx: &Context<'_>,
         rest: &str,

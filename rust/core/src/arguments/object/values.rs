@@ -66,7 +66,7 @@ struct PossibleWrapper {
 
 /// A value while it is written, with everything in it.
 #[derive(Debug, Default)]
-pub struct Values {
+pub(super) struct Values {
     frames: Vec<ValueFrame>,
     /// The frames that have brackets in the source.
     brackets: usize,
@@ -85,12 +85,12 @@ pub struct Values {
 }
 
 impl Values {
-    pub fn new(node: NodeId, path: String, above: usize) -> Self {
+    pub(super) fn new(node: NodeId, path: String, above: usize) -> Self {
         Values { node, path, above, ..Values::default() }
     }
 
     /// Starts over with the whole of the arguments, and keeps the allocations.
-    pub fn renew(&mut self, node: NodeId) {
+    pub(super) fn renew(&mut self, node: NodeId) {
         self.frames.clear();
         self.path.clear();
         self.wrapper = None;
@@ -98,28 +98,28 @@ impl Values {
     }
 
     /// Brackets that are open.
-    pub fn brackets(&self) -> usize {
+    pub(super) fn brackets(&self) -> usize {
         self.brackets
     }
 
     /// Whether the innermost bracket is that of an object.
-    pub fn in_object(&self) -> bool {
+    pub(super) fn in_object(&self) -> bool {
         self.frames.last().is_some_and(ValueFrame::is_object)
     }
 
     /// Whether an open bracket, counted from the innermost, is an object's, and its type.
-    pub fn bracket(&self, at: usize) -> Option<(bool, NodeId)> {
+    pub(super) fn bracket(&self, at: usize) -> Option<(bool, NodeId)> {
         let mut brackets = self.frames.iter().rev().filter(|frame| !matches!(frame.shape, Shape::Lone));
         brackets.nth(at).map(|frame| (frame.is_object(), frame.node))
     }
 
     /// The path of the value that comes next or was just read.
-    pub fn path(&self) -> String {
+    pub(super) fn path(&self) -> String {
         self.path_of(&self.frames)
     }
 
     /// The key of the value that comes next, if it is a member.
-    pub fn last_key(&self) -> Option<&str> {
+    pub(super) fn last_key(&self) -> Option<&str> {
         match &self.frames.last()?.shape {
             Shape::Object { key, .. } => Some(key),
             Shape::Array { .. } | Shape::Lone => None,
@@ -143,7 +143,7 @@ impl Values {
     }
 
     /// The key of the value that comes next.
-    pub fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), ReadError> {
+    pub(super) fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, Some(written))?;
         }
@@ -186,7 +186,7 @@ impl Values {
     }
 
     /// A string begins. True: its type takes any, so its text must be written after the quote that was just written.
-    pub fn string(&mut self, cx: &Context<'_>, report: &mut Report) -> bool {
+    pub(super) fn string(&mut self, cx: &Context<'_>, report: &mut Report) -> bool {
         self.begin(cx, report);
         let node = cx.schema.node(self.node);
         let live = node.is_unknown() || node.has(&Choice::String);
@@ -197,7 +197,13 @@ impl Values {
     }
 
     /// A word. `quoted`: it is not JSON, and is taken for a string.
-    pub fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str, quoted: bool) -> Result<bool, ReadError> {
+    pub(super) fn word(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        word: &str,
+        quoted: bool,
+    ) -> Result<bool, ReadError> {
         self.begin(cx, report);
         if word != "null" {
             return self.scalar(cx, report, word, quoted);
@@ -216,7 +222,7 @@ impl Values {
     }
 
     /// The whole text of a scalar. True: that is all.
-    pub fn scalar(
+    pub(super) fn scalar(
         &mut self,
         cx: &Context<'_>,
         report: &mut Report,
@@ -261,7 +267,7 @@ impl Values {
         report.violation(cx, self.node, kind, || self.path(), value);
     }
 
-    pub fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), ReadError> {
+    pub(super) fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), ReadError> {
         if self.brackets + self.above >= cx.limits.depth {
             return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
@@ -355,7 +361,7 @@ impl Values {
     }
 
     /// The innermost bracket closes. True: and with it all.
-    pub fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, ReadError> {
+    pub(super) fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, None)?;
         }
@@ -393,7 +399,7 @@ impl Values {
     }
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
-    pub fn end(&mut self, report: &mut Report) -> Result<bool, ReadError> {
+    pub(super) fn end(&mut self, report: &mut Report) -> Result<bool, ReadError> {
         while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             report.args.json.push(']');
             self.frames.pop();
@@ -436,7 +442,7 @@ fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, Strin
 
 /// The container of type `id` that was written from `start` on: if it equals a literal of its type, it is replaced by that.
 /// False: its type admits only literals, and it equals none of them.
-pub fn equal_literal(cx: &Context<'_>, report: &mut Report, id: NodeId, start: usize) -> bool {
+pub(crate) fn equal_literal(cx: &Context<'_>, report: &mut Report, id: NodeId, start: usize) -> bool {
     let written = &report.args.json[start..];
     let node = cx.schema.node(id);
     let bracket = written.as_bytes()[0];

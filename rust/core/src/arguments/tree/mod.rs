@@ -14,11 +14,11 @@ use crate::syntax::json::{Value, parse, push_string};
 use crate::syntax::scan::trim;
 use crate::syntax::tree::UntypedValue;
 
-pub use path::ValuePath;
+pub(crate) use path::ValuePath;
 
 /// How a protocol writes lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lists {
+pub(crate) enum Lists {
     /// As elements: a repeated key, or a map with `item` or indexes for keys; a lone element is a list of one.
     Elements,
     /// In their own form; other forms are repairs, and a repeated key is an error.
@@ -41,7 +41,7 @@ pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) ->
 
 /// Appends the text of a value of type `id` between the tags of an element, before escaping: a string unchanged if that
 /// parses back to it, anything else as JSON.
-pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
+pub(crate) fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
     match value {
         Value::String(text) if cx.schema.node(id).is_string() || is_plain_text(cx, id, text) => out.push_str(text),
         _ => value.write(out),
@@ -58,7 +58,7 @@ fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
 }
 
 /// Appends typed values to the arguments.
-pub struct TreeWriter<'w, 'c> {
+pub(crate) struct TreeWriter<'w, 'c> {
     pub cx: &'w Context<'c>,
     pub report: &'w mut Report,
     pub lists: Lists,
@@ -70,7 +70,7 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 
     /// Recursion is as deep as the limits allow.
-    pub fn value(&mut self, at: &ValuePath<'_>, tree: &UntypedValue) -> Result<(), ReadError> {
+    pub(crate) fn value(&mut self, at: &ValuePath<'_>, tree: &UntypedValue) -> Result<(), ReadError> {
         match tree {
             UntypedValue::Scalar { text, quoted: false } => self.bare(at, text),
             UntypedValue::Scalar { text, quoted: true } => self.quoted(at, text),
@@ -195,12 +195,12 @@ fn read_untyped(cx: &Context<'_>, strict: bool, above: usize, text: &str) -> Res
 }
 
 /// Whether the text, which starts with a bracket, is plain JSON. It may be too deep or repeat a key.
-pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
+pub(crate) fn is_json(cx: &Context<'_>, text: &str) -> bool {
     let read = read_untyped(cx, true, 1, text);
     !matches!(read, Err((ErrorKind::InvalidJson | ErrorKind::Strict(_), _)))
 }
 
 /// Whether the text is exactly a string of the enum.
-pub fn is_literal(node: &Node, text: &str) -> bool {
+pub(crate) fn is_literal(node: &Node, text: &str) -> bool {
     node.candidates(text).iter().any(|choice| coercion::is_literal(choice, text))
 }

@@ -7,7 +7,7 @@ use crate::schema::{NodeId, Schema};
 
 /// The type of a value, and its path from the inside out, whose text is made only for a message.
 #[derive(Clone, Copy)]
-pub struct ValuePath<'p> {
+pub(crate) struct ValuePath<'p> {
     pub node: NodeId,
     /// Levels of the arguments that contain it.
     pub above: usize,
@@ -24,17 +24,17 @@ pub(super) enum PathPart<'p> {
 
 impl<'a> ValuePath<'a> {
     /// A value without a name.
-    pub fn root(node: NodeId, above: usize) -> Self {
+    pub(crate) fn root(node: NodeId, above: usize) -> Self {
         ValuePath { node, above, parent: None, step: PathPart::Root }
     }
 
     /// A field of the call.
-    pub fn field(name: &'a str, node: NodeId) -> Self {
+    pub(crate) fn field(name: &'a str, node: NodeId) -> Self {
         ValuePath { node, above: 1, parent: None, step: PathPart::Key(name) }
     }
 
     /// As a key would be written, or the beginning of that.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         let mut steps: SmallVec<[&PathPart<'_>; 8]> = SmallVec::new();
         let mut at = Some(self);
         while let Some(ValuePath { parent, step, .. }) = at {
@@ -55,11 +55,11 @@ impl<'a> ValuePath<'a> {
         path
     }
 
-    pub fn key<'p>(&'p self, name: &'p str, node: NodeId) -> ValuePath<'p> {
+    pub(crate) fn key<'p>(&'p self, name: &'p str, node: NodeId) -> ValuePath<'p> {
         ValuePath { node, above: self.above + 1, parent: Some(self), step: PathPart::Key(name) }
     }
 
-    pub fn item(&self, schema: &Schema, index: usize) -> ValuePath<'_> {
+    pub(crate) fn item(&self, schema: &Schema, index: usize) -> ValuePath<'_> {
         let node = schema.item(self.node, index);
         ValuePath { node, above: self.above + 1, parent: Some(self), step: PathPart::Index(index) }
     }

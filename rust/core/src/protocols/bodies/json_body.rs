@@ -8,7 +8,7 @@ use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Scan, has_line_break, starts, ws_run};
 
 #[derive(Debug, Default)]
-pub struct JsonBody {
+pub(crate) struct JsonBody {
     /// What was opened around the object and is not closed yet.
     wrapper: Option<Wrapper>,
     object: Object,
@@ -41,13 +41,13 @@ impl Body for JsonBody {
 
 impl JsonBody {
     /// Starts over, and keeps the allocations.
-    pub fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>) {
+    pub(crate) fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>) {
         self.object.renew(JsonLexer::new(!cx.strict).in_calls(), cx.schema.root, None);
         (self.wrapper, self.tail) = (wrapper, None);
     }
 
     /// Keyword arguments in parentheses, as Python writes them.
-    pub fn keywords(cx: &Context<'_>) -> Self {
+    pub(crate) fn keywords(cx: &Context<'_>) -> Self {
         JsonBody { object: Object::keywords(cx), ..JsonBody::default() }
     }
 

@@ -1,8 +1,8 @@
 //! Bodies that several protocols share.
 
-pub mod envelope;
-pub mod json_body;
-pub mod params;
+pub(crate) mod envelope;
+pub(crate) mod json_body;
+pub(crate) mod params;
 
 use super::body::{Body, Opening, recycle};
 use super::protocol::Protocol;
@@ -12,7 +12,7 @@ use json_body::JsonBody;
 use params::Params;
 
 /// The body of a call with this opening in a protocol. `name` and `recycled` are as for [`Protocol::body`].
-pub fn body_of(
+pub(crate) fn body_of(
     protocol: &dyn Protocol,
     cx: &Context<'_>,
     opening: Opening,

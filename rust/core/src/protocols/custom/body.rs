@@ -10,7 +10,7 @@ use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::fitting;
 
 #[derive(Debug)]
-pub struct CustomBody {
+pub(crate) struct CustomBody {
     host: Arc<dyn Host>,
     /// Bytes of the window in which no CLOSE begins, or one that is not the call's.
     looked: usize,
@@ -91,7 +91,7 @@ impl Body for CustomBody {
 }
 
 impl CustomBody {
-    pub fn new(host: Arc<dyn Host>) -> Self {
+    pub(crate) fn new(host: Arc<dyn Host>) -> Self {
         CustomBody { host, looked: 0, shown: 0, state: CustomState::Open }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub mod body;
+pub(crate) mod body;
 
 use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
@@ -30,19 +30,28 @@ pub trait Host: Send + Sync + Debug {
 
 /// What the host read in a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reading {
     /// The call continues after this CLOSE.
     More,
-    /// `arguments` is the JSON text of an object.
-    Call { name: String, arguments: String },
-    /// The call ends here, but cannot be executed.
+    /// A complete call.
+    Call {
+        /// The tool's name, as written.
+        name: String,
+        /// The JSON text of an object.
+        arguments: String,
+    },
+    /// The call ends here, but cannot be executed; a sentence for the model says why.
     Bad(String),
 }
 
 /// The parts of a custom protocol.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Custom {
+    /// What opens a call: OPEN.
     pub open: String,
+    /// What closes a call: CLOSE.
     pub close: String,
     /// What begins and ends a result.
     pub result: (String, String),
@@ -50,6 +59,7 @@ pub struct Custom {
     pub header: Option<String>,
     /// The protocol whose bodies calls have; `None` if the host reads and writes bodies.
     pub base: Option<&'static str>,
+    /// What the host implements.
     pub host: Arc<dyn Host>,
     /// The host decides where calls begin.
     pub begins: bool,
@@ -57,11 +67,32 @@ pub struct Custom {
     pub results: bool,
 }
 
+impl Custom {
+    /// A protocol of which the host reads and writes the bodies of calls, and nothing else. `delimiters` open and close a call,
+    /// `result` begins and ends a result.
+    pub fn new(
+        delimiters: (impl Into<String>, impl Into<String>),
+        result: (impl Into<String>, impl Into<String>),
+        host: Arc<dyn Host>,
+    ) -> Self {
+        Custom {
+            open: delimiters.0.into(),
+            close: delimiters.1.into(),
+            result: (result.0.into(), result.1.into()),
+            header: None,
+            base: None,
+            host,
+            begins: false,
+            results: false,
+        }
+    }
+}
+
 /// Characters after OPEN that the host gets to decide whether a call begins.
 const HEAD_CHARS: usize = 64;
 
 #[derive(Debug)]
-pub struct CustomProtocol {
+pub(crate) struct CustomProtocol {
     parts: Custom,
     facts: Facts,
     base: Option<Arc<dyn Protocol>>,
@@ -69,7 +100,7 @@ pub struct CustomProtocol {
 
 impl CustomProtocol {
     /// The protocol, or a sentence that says what is wrong with its parts. `base` is the protocol that the parts name.
-    pub fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
+    pub(crate) fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
         let (result, close) = (&parts.result, &parts.close);
         let marks = [&parts.open, &result.0, &result.1];
         for mark in marks {

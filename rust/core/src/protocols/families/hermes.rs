@@ -3,7 +3,7 @@
 use crate::protocols::frames::envelope::EnvelopeFamily;
 use crate::syntax::misspelled::{Spelling, Spellings};
 
-pub const HERMES: EnvelopeFamily = EnvelopeFamily {
+pub(crate) const HERMES: EnvelopeFamily = EnvelopeFamily {
     open: "<tool_call>",
     close: "</tool_call>",
     spellings: Spellings {
@@ -14,7 +14,7 @@ pub const HERMES: EnvelopeFamily = EnvelopeFamily {
 };
 
 /// For prompting: Gemma models do not write it by themselves.
-pub const GEMMA: EnvelopeFamily = EnvelopeFamily {
+pub(crate) const GEMMA: EnvelopeFamily = EnvelopeFamily {
     open: "```tool_call",
     close: "```",
     spellings: Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None },

@@ -3,5 +3,5 @@
 use crate::protocols::frames::params::ParamsFamily;
 use crate::syntax::tags::QWEN3CODER as TAGS;
 
-pub const QWEN3CODER: ParamsFamily =
+pub(crate) const QWEN3CODER: ParamsFamily =
     ParamsFamily { row: &TAGS, fixed: "the tags of qwen3coder are fixed, so it has no delimiters" };

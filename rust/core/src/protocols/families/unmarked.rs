@@ -15,7 +15,7 @@ use crate::tools::{Tool, Tools};
 
 const FENCE: &str = "```";
 #[derive(Debug)]
-pub struct UnmarkedCalls;
+pub(crate) struct UnmarkedCalls;
 
 impl CallWriter for UnmarkedCalls {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {

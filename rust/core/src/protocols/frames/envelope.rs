@@ -38,7 +38,7 @@ fn bad_open(open: &str) -> Option<&'static str> {
 
 /// A format: one JSON object with the tool's name and its arguments, or a list of them, between markers.
 #[derive(Debug)]
-pub struct EnvelopeFamily {
+pub(crate) struct EnvelopeFamily {
     /// What opens and closes a call, unless the host chooses.
     pub open: &'static str,
     pub close: &'static str,
@@ -141,7 +141,7 @@ impl Protocol for EnvelopeFamily {
     }
 }
 
-pub fn write_call(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+pub(crate) fn write_call(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
     let Delimiters { open, close, .. } = cx.delimiters;
     let line = line_break(cx.delimiters);
     let name = if cx.tool.is_empty() { ANY_NAME } else { cx.tool };
@@ -156,7 +156,7 @@ pub fn write_call(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) 
     out.push_str(close);
 }
 
-pub fn field_example(field: &str, value: &str) -> String {
+pub(crate) fn field_example(field: &str, value: &str) -> String {
     let mut out = value.to_owned();
     let path = segments(field);
     for (at, segment) in path.iter().enumerate().rev() {
@@ -174,7 +174,7 @@ pub fn field_example(field: &str, value: &str) -> String {
 }
 
 /// The start of the manual. With `alone`, a message with calls contains nothing else.
-pub fn header(protocol: &dyn Protocol, alone: bool, examples: &Examples<'_>) -> String {
+pub(crate) fn header(protocol: &dyn Protocol, alone: bool, examples: &Examples<'_>) -> String {
     let mut out =
         String::from("To call tools, write calls as plain text, one or more, each a JSON object in its own markers:\n");
     // Two examples show that each call has its own markers.
@@ -188,7 +188,7 @@ pub fn header(protocol: &dyn Protocol, alone: bool, examples: &Examples<'_>) -> 
 }
 
 /// One tool as a line of JSON.
-pub fn signature(prompt: &Prompt<'_>, tool: &Tool) -> String {
+pub(crate) fn signature(prompt: &Prompt<'_>, tool: &Tool) -> String {
     let neutral = |text: &str| Value::String(prompt.neutralise(text).into());
     let mut line: Vec<Member<'_>> = vec![("name".into(), Value::String(tool.name.as_str().into()))];
     let described = prompt.settings.descriptions != Descriptions::None;

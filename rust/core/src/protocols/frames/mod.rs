@@ -1,4 +1,4 @@
 //! Frames: how a message is divided into text and calls. Each format over one is a row of data.
 
-pub mod envelope;
-pub mod params;
+pub(crate) mod envelope;
+pub(crate) mod params;

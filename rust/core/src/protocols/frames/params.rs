@@ -16,7 +16,7 @@ use crate::tools::{Lookup, Syntax, Tool, Tools};
 
 /// A format, with these tags.
 #[derive(Debug)]
-pub struct ParamsFamily {
+pub(crate) struct ParamsFamily {
     pub row: &'static Row,
     /// Why the host cannot choose delimiters.
     pub fixed: &'static str,

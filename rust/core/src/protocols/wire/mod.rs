@@ -1,7 +1,7 @@
 //! The wire format: `<call>name key=value</call>`, or `<call>name {…}</call>` with one JSON object.
 
 mod opening;
-pub mod pairs;
+pub(crate) mod pairs;
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use pairs::{Pairs, write_pairs};
 static MARKS: [Cow<'static, str>; 2] = [Cow::Borrowed(RESULT_MARKS[0]), Cow::Borrowed(RESULT_MARKS[1])];
 
 #[derive(Debug)]
-pub struct Wire;
+pub(crate) struct Wire;
 
 /// Whether the reader finds a tool's name after OPEN.
 fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {

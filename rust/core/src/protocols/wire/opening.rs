@@ -22,7 +22,7 @@ use crate::tools::{Lookup, Tools};
 const NAMESPACES: [&str; 4] = ["functions.", "function.", "tools.", "default_api."];
 
 /// Scans a place where a call could begin.
-pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
+pub(super) fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let open = &settings.delimiters.open;
     match starts(text, open, false) {
         Scan::Match(()) => Head::new((tools, settings), text, open.len(), None).attempt(),
@@ -81,7 +81,7 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Tried {
 }
 
 /// Whether arguments with the members `name` and `arguments` alone never fit: an object with both can only be a call.
-pub fn may_repeat_name(schema: &Schema) -> bool {
+pub(super) fn may_repeat_name(schema: &Schema) -> bool {
     let keys = ["name", "arguments"];
     schema.node(schema.root).object.as_ref().is_some_and(|object| {
         let undeclared = !object.explicitly_open() && keys.iter().all(|key| object.properties.get(key).is_none());

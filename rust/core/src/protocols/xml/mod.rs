@@ -1,6 +1,6 @@
 //! Calls in tags: `<name>`, an element for each argument, `</name>`.
 
-pub mod body;
+pub(crate) mod body;
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::tools::{Syntax, Tool, Tools};
 use body::Elements;
 
 #[derive(Debug)]
-pub struct Xml;
+pub(crate) struct Xml;
 
 /// The tool's name, if it is alone on a line and begins a call.
 fn line(tools: &Tools, text: &str, last: bool) -> Scan<Range<usize>> {

@@ -1,6 +1,6 @@
 //! Calls in tags with YAML between them: `<name>`, a line for each argument, `</name>`.
 
-pub mod mapping;
+pub(crate) mod mapping;
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::tools::{Syntax, Tool, Tools};
 use mapping::Mapping;
 
 #[derive(Debug)]
-pub struct Yaml;
+pub(crate) struct Yaml;
 
 /// Scans for a key or a closing tag after the opening, which ends at byte `end`. Without one, the opening is prose. Finds where the
 /// body starts, and whether it is a JSON object.

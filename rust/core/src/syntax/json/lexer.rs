@@ -12,7 +12,7 @@ use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 
 /// The tokens that may come next. It decides what a word may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenSet {
+pub(crate) enum TokenSet {
     /// A value, or punctuation.
     Value,
     /// The key of a member.
@@ -23,7 +23,7 @@ pub enum TokenSet {
 
 /// What may come next in a JSON text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Expect {
+pub(crate) enum Expect {
     /// The value of the text or of a member.
     #[default]
     Value,
@@ -41,7 +41,7 @@ pub enum Expect {
 }
 
 impl Expect {
-    pub fn tokens(self) -> TokenSet {
+    pub(crate) fn tokens(self) -> TokenSet {
         match self {
             Expect::Key { .. } => TokenSet::Key,
             Expect::Colon | Expect::Comma | Expect::Nothing => TokenSet::Punctuation,
@@ -50,18 +50,18 @@ impl Expect {
     }
 
     /// After an opening bracket.
-    pub fn opened(bracket: u8) -> Self {
+    pub(crate) fn opened(bracket: u8) -> Self {
         if bracket == b'{' { Expect::Key { first: true } } else { Expect::Item { first: true } }
     }
 
-    pub fn after_comma(in_object: bool) -> Self {
+    pub(crate) fn after_comma(in_object: bool) -> Self {
         if in_object { Expect::Key { first: false } } else { Expect::Item { first: false } }
     }
 }
 
 /// One lexeme. `Plain` and `Char` are the content of the open string.
 #[derive(Debug, PartialEq, Eq)]
-pub enum JsonLexeme<'w> {
+pub(crate) enum JsonLexeme<'w> {
     /// One of `{ } [ ] , :`, or one of `( ) =`.
     Punct(u8),
     StringStart,
@@ -87,7 +87,7 @@ enum Comment {
 
 /// Lexer state between windows.
 #[derive(Debug, Default)]
-pub struct JsonLexer {
+pub(crate) struct JsonLexer {
     pub(super) relaxed: bool,
     comments: bool,
     in_calls: bool,
@@ -103,46 +103,46 @@ pub struct JsonLexer {
 }
 
 impl JsonLexer {
-    pub fn new(relaxed: bool) -> Self {
+    pub(crate) fn new(relaxed: bool) -> Self {
         JsonLexer { relaxed, ..JsonLexer::default() }
     }
 
     /// A new lexer with the same options.
-    pub fn fresh(&self) -> Self {
+    pub(crate) fn fresh(&self) -> Self {
         let JsonLexer { relaxed, comments, in_calls, parentheses, .. } = *self;
         JsonLexer { relaxed, comments, in_calls, parentheses, ..JsonLexer::default() }
     }
 
     /// Words end at a quote that may open a quoted text. Otherwise, text inside the quotes could end the call.
-    pub fn in_calls(self) -> Self {
+    pub(crate) fn in_calls(self) -> Self {
         JsonLexer { in_calls: true, ..self }
     }
 
     /// Reads parentheses as brackets, and `=` after a key as punctuation.
-    pub fn with_parentheses(self) -> Self {
+    pub(crate) fn with_parentheses(self) -> Self {
         JsonLexer { parentheses: true, ..self }
     }
 
     /// Reads comments, `//` and `/* */`: as whitespace in relaxed JSON, as `Lax` in strict JSON. They begin where a
     /// token may begin, and directly after a number or literal.
-    pub fn with_comments(self) -> Self {
+    pub(crate) fn with_comments(self) -> Self {
         JsonLexer { comments: true, ..self }
     }
 
     /// Whether a comment is open.
-    pub fn in_comment(&self) -> bool {
+    pub(crate) fn in_comment(&self) -> bool {
         self.comment.is_some()
     }
 
     /// Whether a comment is open that does not end with its line.
-    pub fn in_block_comment(&self) -> bool {
+    pub(crate) fn in_block_comment(&self) -> bool {
         self.comment == Some(Comment::Block)
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at
     /// `*at`.
     #[inline]
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
+    pub(crate) fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
         if let Some(quote) = self.quote {
             return self.content(window, at, last, quote);
         }
@@ -329,7 +329,7 @@ fn is_literal(word: &str) -> bool {
 
 /// Reads `\uXXXX`, or two of them that form a surrogate pair, in any kind of quotes. Returns the character and the
 /// bytes of its escape. A lone surrogate becomes U+FFFD.
-pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
+pub(crate) fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
     let unit = |from: usize| hex_digits(text, from..from + 4, last);
     let char = |code: u32| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
     unit(2).and_then(|first| {
@@ -347,7 +347,7 @@ pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
 }
 
 /// The number that these bytes of a text are in hexadecimal.
-pub fn hex_digits(text: &str, mut places: Range<usize>, last: bool) -> Scan<u32> {
+pub(crate) fn hex_digits(text: &str, mut places: Range<usize>, last: bool) -> Scan<u32> {
     let digits = places.try_fold(0, |value, at| match text.as_bytes().get(at) {
         Some(byte) => (*byte as char).to_digit(16).map(|digit| value * 16 + digit).ok_or(Scan::NoMatch),
         None => Err(Scan::at_end(last)),
@@ -357,7 +357,7 @@ pub fn hex_digits(text: &str, mut places: Range<usize>, last: bool) -> Scan<u32>
 
 /// A complete string in double quotes without escapes: its text, and its number of bytes with the quotes.
 #[inline]
-pub fn plain_string(text: &str) -> Option<(&str, usize)> {
+pub(crate) fn plain_string(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('"')?;
     let end = rest.bytes().position(|byte| !is_plain(byte))?;
     (rest.as_bytes()[end] == b'"').then(|| (&rest[..end], end + 2))

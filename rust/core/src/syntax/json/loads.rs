@@ -16,7 +16,9 @@ use crate::syntax::scan::{is_ws, ws_run};
 
 /// What happens to a key that an object already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Duplicates {
+    /// It is an error.
     Error,
     /// The first value is kept.
     First,
@@ -24,11 +26,13 @@ pub enum Duplicates {
     Last,
 }
 
-/// How a text is read.
+/// How [`loads`] reads a text. The default is [`LoadOptions::RELAXED`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct LoadOptions {
     /// Relaxed JSON with comments; otherwise RFC 8259.
     pub relaxed: bool,
+    /// What happens to a key that an object already has.
     pub duplicates: Duplicates,
     /// The text may be truncated.
     pub partial: bool,
@@ -37,18 +41,21 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    const DEFAULT: Self =
-        LoadOptions { relaxed: true, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
+    /// JSON as in RFC 8259, whole, with unique keys and integers of any size.
+    pub const STRICT: Self =
+        LoadOptions { relaxed: false, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
+    /// The same with the near misses of models: single quotes, bare keys and words, trailing commas, comments and more.
+    pub const RELAXED: Self = LoadOptions { relaxed: true, ..Self::STRICT };
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self::DEFAULT
+        Self::RELAXED
     }
 }
 
 /// The value of a JSON text; null if a truncated text contains no value yet. With `warnings`, errors are listed there,
-/// and only nesting beyond [`RECURSION`] fails.
+/// and only nesting beyond [`RECURSION`] fails; without, the first error does.
 pub fn loads<'t>(
     text: &'t str,
     options: &LoadOptions,
@@ -62,14 +69,14 @@ pub fn loads<'t>(
     Ok(value)
 }
 
-/// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep.
+/// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep. Fails with the first error.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     parse_with(text, depth, Duplicates::Error)
 }
 
 /// The same, with a choice of what happens to repeated keys.
-pub fn parse_with(text: &str, depth: usize, duplicates: Duplicates) -> Result<Value<'static>, SyntaxError> {
-    let options = LoadOptions { relaxed: false, duplicates, ..LoadOptions::DEFAULT };
+pub(crate) fn parse_with(text: &str, depth: usize, duplicates: Duplicates) -> Result<Value<'static>, SyntaxError> {
+    let options = LoadOptions { duplicates, ..LoadOptions::STRICT };
     let owned = |text: &str| Cow::Owned(text.to_owned());
     let (lexer, depth) = (JsonLexer::new(false), depth.min(RECURSION));
     let reader = JsonReader { depth, exact: true, lexer, ..JsonReader::new(text, &options, owned) };

@@ -3,13 +3,13 @@
 use std::hash::{Hash, Hasher};
 
 /// Whether the text is a JSON number as RFC 8259 defines it.
-pub fn is_number(text: &str) -> bool {
+pub(crate) fn is_number(text: &str) -> bool {
     split(text).is_some()
 }
 
 /// The JSON of a decimal number in another spelling: with a leading plus, without digits on one side of the point, or,
 /// with `zeros`, with leading zeros. A JSON number is returned unchanged.
-pub fn respelled(text: &str, zeros: bool) -> Option<String> {
+pub(crate) fn respelled(text: &str, zeros: bool) -> Option<String> {
     let (sign, rest) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
         Some(b'+') => ("", &text[1..]),
@@ -34,7 +34,7 @@ pub fn respelled(text: &str, zeros: bool) -> Option<String> {
 /// Whether the text is a JSON number that decoders read as infinity. Integers are unbounded; numbers with a point or an
 /// exponent must fit into a float.
 #[inline]
-pub fn is_beyond_float(text: &str) -> bool {
+pub(crate) fn is_beyond_float(text: &str) -> bool {
     // The shortest such number is 2e308.
     matches!(text.as_bytes(), [b'-' | b'0'..=b'9', _, _, _, _, ..]) && is_infinite(text)
 }
@@ -92,7 +92,7 @@ fn normal(parts: &Parts<'_>) -> (bool, String, i64) {
 }
 
 /// A whole number as it is written: `5` and `5.0` give `5`. An exponent is kept, never expanded.
-pub fn whole(text: &str) -> Option<&str> {
+pub(crate) fn whole(text: &str) -> Option<&str> {
     let parts = split(text)?;
     if parts.exponent.is_some() {
         return (normal(&parts).2 >= 0).then_some(text);
@@ -104,12 +104,12 @@ pub fn whole(text: &str) -> Option<&str> {
 }
 
 /// Hashes a number by its value.
-pub fn hash_number(text: &str, state: &mut impl Hasher) {
+pub(super) fn hash_number(text: &str, state: &mut impl Hasher) {
     split(text).map(|parts| normal(&parts)).hash(state);
 }
 
 /// Whether both are JSON numbers with the same value.
-pub fn same_number(a: &str, b: &str) -> bool {
+pub(crate) fn same_number(a: &str, b: &str) -> bool {
     match (split(a), split(b)) {
         (Some(x), Some(y)) => a == b || normal(&x) == normal(&y),
         _ => false,

@@ -5,14 +5,21 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::number::{hash_number, same_number};
 
-/// A JSON value. Members are in the order given, and numbers are kept as written.
+/// A JSON value. Members are in the order given, and numbers are kept as written. JSON has no other kinds of values, so this can
+/// be matched exhaustively.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// The text of a JSON number.
     Number(Cow<'a, str>),
+    /// The decoded text.
     String(Cow<'a, str>),
+    /// The items.
     Array(Vec<Value<'a>>),
+    /// The members.
     Object(Vec<Member<'a>>),
 }
 
@@ -49,15 +56,15 @@ impl<'a> Value<'a> {
         if let Value::Number(text) = self { text.parse().ok().filter(|number: &f64| number.is_finite()) } else { None }
     }
 
-    pub fn is_string(&self) -> bool {
+    pub(crate) fn is_string(&self) -> bool {
         matches!(self, Value::String(_))
     }
 
-    pub fn is_array(&self) -> bool {
+    pub(crate) fn is_array(&self) -> bool {
         matches!(self, Value::Array(_))
     }
 
-    pub fn is_object(&self) -> bool {
+    pub(crate) fn is_object(&self) -> bool {
         matches!(self, Value::Object(_))
     }
 
@@ -136,12 +143,12 @@ impl<'a> Value<'a> {
 }
 
 /// Appends the compact JSON of an object.
-pub fn write_object(members: &[Member<'_>], out: &mut String) {
+pub(crate) fn write_object(members: &[Member<'_>], out: &mut String) {
     write_members(members, false, out);
 }
 
 /// Appends the JSON of an object, with a space after each comma and colon.
-pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
+pub(crate) fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
     write_members(members, true, out);
 }
 

@@ -17,13 +17,13 @@ static PLAIN: [bool; 256] = {
 
 /// Whether this byte can be copied into a JSON string.
 #[inline]
-pub fn is_plain(byte: u8) -> bool {
+pub(crate) fn is_plain(byte: u8) -> bool {
     PLAIN[byte as usize]
 }
 
 /// Appends text with the escapes that a JSON string needs.
 #[inline]
-pub fn push_str(out: &mut String, text: &str) {
+pub(crate) fn push_str(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut start = 0;
     for (at, &byte) in bytes.iter().enumerate() {
@@ -38,7 +38,7 @@ pub fn push_str(out: &mut String, text: &str) {
 
 /// Appends one character, escaped if a JSON string needs it.
 #[inline]
-pub fn push_char(out: &mut String, c: char) {
+pub(crate) fn push_char(out: &mut String, c: char) {
     if (c as u32) < 0x80 && !is_plain(c as u8) { push_escape(out, c as u8) } else { out.push(c) }
 }
 
@@ -65,14 +65,14 @@ fn push_escape(out: &mut String, byte: u8) {
 }
 
 /// Appends a whole JSON string with its quotes.
-pub fn push_string(out: &mut String, text: &str) {
+pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     push_str(out, text);
     out.push('"');
 }
 
 /// A text as a JSON string.
-pub fn json_string(text: &str) -> String {
+pub(crate) fn json_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(&mut out, text);
     out

@@ -8,7 +8,7 @@ use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, ws_run};
 
 /// One segment of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Segment<'k> {
+pub(crate) enum Segment<'k> {
     Bare(&'k str),
     /// Exact: it is never joined, folded or read as an index.
     Quoted(String),
@@ -18,7 +18,7 @@ pub enum Segment<'k> {
 }
 
 /// The length in bytes of the key at the start of `text`. Whether it counts depends on what follows it.
-pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Scan<usize> {
+pub(super) fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Scan<usize> {
     // The longest key and one more character, so that the end of a key of that length is seen.
     let mut end = text.len().min(4 * (KEY_CHARS + 1));
     while !text.is_char_boundary(end) {
@@ -79,7 +79,7 @@ fn is_long(key: &str) -> bool {
 }
 
 /// The segments of a key that [`lex_key`] found.
-pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
+pub(crate) fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
     let bytes = key.as_bytes();
     let mut out = SmallVec::new();
     if !bytes.iter().any(|byte| matches!(byte, b'.' | b'[' | b'"' | b'\'')) {
@@ -132,7 +132,7 @@ fn unquoted(key: &str, mut at: usize) -> (String, Option<usize>) {
 
 /// Finds a key with the colon that models write instead of `=`: the length of the key, and where the colon ends.
 /// `is_key` says which keys count. The first character after the key must be known.
-pub fn colon_key(
+pub(crate) fn colon_key(
     text: &str,
     last: bool,
     delimiters: &Delimiters,
@@ -159,7 +159,7 @@ pub fn colon_key(
 }
 
 /// Appends the name of a property as a segment, in quotes where it would be misread.
-pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
+pub(crate) fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
     let bare = !name.is_empty()
         && first_chars(name, BARE_SEGMENT_CHARS) == name.len()
         && delimiters.key_run(name) == name.len()

@@ -5,7 +5,7 @@ use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_ru
 
 /// What follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Following {
+pub(crate) enum Following {
     Need,
     Close,
     End,
@@ -28,7 +28,7 @@ pub enum Following {
 
 /// How far was scanned already. Whitespace may be long and arrive one character at a time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lookahead {
+pub(crate) struct Lookahead {
     /// Directly after a value, where punctuation may precede CLOSE.
     after_value: bool,
     blanks: usize,
@@ -38,18 +38,18 @@ pub struct Lookahead {
 
 impl Lookahead {
     /// Before a key of this many bytes, which was scanned already.
-    pub fn at_key(length: usize) -> Self {
+    pub(crate) fn at_key(length: usize) -> Self {
         Lookahead { key: Some((length, length)), ..Lookahead::default() }
     }
 
     /// Directly after a value.
-    pub fn after_value() -> Self {
+    pub(crate) fn after_value() -> Self {
         Lookahead { after_value: true, ..Lookahead::default() }
     }
 
     /// Scans `text`, which starts directly after the value. Until there is an answer, each call must pass the same text
     /// with more at its end.
-    pub fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Following {
+    pub(crate) fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Following {
         let bytes = text.as_bytes();
         let comma = bytes.first() == Some(&b',');
         let punctuation = match bytes {
@@ -108,11 +108,11 @@ impl Lookahead {
 }
 
 /// Whether the text begins with whitespace or a comma.
-pub fn separated(text: &str) -> bool {
+pub(crate) fn separated(text: &str) -> bool {
     text.as_bytes().first().is_some_and(|byte| is_ws(*byte) || *byte == b',')
 }
 
 /// Whether this punctuation may precede CLOSE.
-pub fn may_trail(byte: u8) -> bool {
+pub(crate) fn may_trail(byte: u8) -> bool {
     matches!(byte, b',' | b';' | b'>' | b'/')
 }

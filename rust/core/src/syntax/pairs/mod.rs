@@ -5,7 +5,7 @@ mod lookahead;
 mod quoted;
 mod write;
 
-pub use key::{Segment, colon_key, push_segment, segments};
-pub use lookahead::{Following, Lookahead, may_trail, separated};
-pub use quoted::{Quoted, QuotedPart};
-pub use write::{LIKE_QUOTES, is_bare_safe, push_quoted};
+pub(crate) use key::{Segment, colon_key, push_segment, segments};
+pub(crate) use lookahead::{Following, Lookahead, may_trail, separated};
+pub(crate) use quoted::{Quoted, QuotedPart};
+pub(crate) use write::{LIKE_QUOTES, is_bare_safe, push_quoted};

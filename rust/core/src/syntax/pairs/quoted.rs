@@ -5,7 +5,7 @@ use crate::syntax::scan::{Delimiters, Scan};
 
 /// A part of quoted content.
 #[derive(Debug, PartialEq, Eq)]
-pub enum QuotedPart<'w> {
+pub(crate) enum QuotedPart<'w> {
     /// Content without quotes, backslashes or control characters.
     Plain(&'w str),
     Char(char),
@@ -18,25 +18,25 @@ pub enum QuotedPart<'w> {
 
 /// A quoted text being read.
 #[derive(Clone, Copy, Debug)]
-pub struct Quoted {
+pub(crate) struct Quoted {
     pub quote: u8,
 }
 
 impl Quoted {
-    pub fn new(quote: u8) -> Self {
+    pub(crate) fn new(quote: u8) -> Self {
         Quoted { quote }
     }
 
     /// Whether all of the text is content without escapes, in which no delimiter begins.
     #[inline]
-    pub fn is_plain(&self, text: &str, delimiters: &Delimiters) -> bool {
+    pub(crate) fn is_plain(&self, text: &str, delimiters: &Delimiters) -> bool {
         text.bytes().all(|byte| delimiters.is_plain(byte) && byte != self.quote)
     }
 
     /// Whether all of the text is content, whatever follows: it contains no closing quote and no incomplete or long
     /// escape.
     #[inline]
-    pub fn is_inside(&self, text: &str) -> bool {
+    pub(crate) fn is_inside(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -58,7 +58,7 @@ impl Quoted {
     /// The next part of `window` from `*at`, which moves past it.
     // Read for every delta of a quoted text, so it is inlined into each loop.
     #[inline(always)]
-    pub fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> QuotedPart<'w> {
+    pub(crate) fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> QuotedPart<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let mut end = start;

@@ -5,10 +5,10 @@ use crate::syntax::scan::Delimiters;
 
 /// What models write instead of a quote at the start of a value: fences, entities, a here-document. They are not read
 /// as quotes.
-pub const LIKE_QUOTES: [&str; 8] = ["```", "&quot;", "&#34;", "&apos;", "&#39;", "<<", "\\\"", "\\'"];
+pub(crate) const LIKE_QUOTES: [&str; 8] = ["```", "&quot;", "&#34;", "&apos;", "&#39;", "<<", "\\\"", "\\'"];
 
 /// Whether the lexer reads the bare text as this text. Its type depends on coercion.
-pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
+pub(crate) fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
     !text.is_empty()
         && !text.starts_with(['[', '{', '“', '‘'])
         && !LIKE_QUOTES.iter().any(|mark| text.starts_with(mark))
@@ -28,7 +28,7 @@ static SIMPLE: [bool; 256] = {
 };
 
 /// Appends the text in the kind of quotes that needs fewer escapes; in double quotes if both need the same.
-pub fn push_quoted(out: &mut String, text: &str) {
+pub(crate) fn push_quoted(out: &mut String, text: &str) {
     if text.bytes().all(|byte| SIMPLE[byte as usize]) {
         out.reserve(text.len() + 2);
         out.push('"');

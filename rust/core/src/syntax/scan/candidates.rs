@@ -2,7 +2,7 @@
 
 /// The first two bytes of each marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidates {
+pub(crate) struct Candidates {
     /// The first bytes, repeated to fill the array, and their number. If there are more, bytes are looked up one by
     /// one.
     few: [u8; 6],
@@ -19,12 +19,12 @@ const CHUNK_BYTES: usize = 128;
 const BLOCK_BYTES: usize = 32;
 
 impl Candidates {
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Candidates { few: [0; 6], count: 0, first: [0; 256], second: [0; 256] }
     }
 
     /// Adds markers with this first byte and one of these second bytes.
-    pub fn with(mut self, first: u8, seconds: impl IntoIterator<Item = u8>) -> Self {
+    pub(crate) fn with(mut self, first: u8, seconds: impl IntoIterator<Item = u8>) -> Self {
         if self.first[first as usize] == 0 {
             self.first[first as usize] = 1 << self.count.min(7);
             self.few.iter_mut().skip(self.count).for_each(|place| *place = first);
@@ -37,12 +37,12 @@ impl Candidates {
     }
 
     /// Adds all markers with this first byte.
-    pub fn with_byte(self, first: u8) -> Self {
+    pub(crate) fn with_byte(self, first: u8) -> Self {
         self.with(first, 0..=u8::MAX)
     }
 
     /// Adds a marker, ignoring ASCII case.
-    pub fn with_text(self, text: &str) -> Self {
+    pub(crate) fn with_text(self, text: &str) -> Self {
         match *text.as_bytes() {
             [] => self,
             [first] => self.with_byte(first),
@@ -51,7 +51,7 @@ impl Candidates {
     }
 
     /// Adds the markers of another set.
-    pub fn and(self, other: &Candidates) -> Self {
+    pub(crate) fn and(self, other: &Candidates) -> Self {
         let firsts = (0..=u8::MAX).filter(|first| other.first[*first as usize] != 0);
         firsts.fold(self, |all, first| {
             let bit = other.first[first as usize];
@@ -61,7 +61,7 @@ impl Candidates {
 
     /// Whether a marker may begin here. The last byte of a text counts if it may begin one.
     #[inline]
-    pub fn may_begin(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn may_begin(&self, bytes: &[u8]) -> bool {
         match *bytes {
             [] => false,
             [first] => self.first[first as usize] != 0,
@@ -71,7 +71,7 @@ impl Candidates {
 
     /// Where the first marker may begin.
     #[inline]
-    pub fn find(&self, bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn find(&self, bytes: &[u8]) -> Option<usize> {
         let mut from = 0;
         loop {
             let at = from + self.find_first(&bytes[from..])?;
@@ -106,7 +106,7 @@ impl Candidates {
 
     /// Whether a chunk has no place where a marker may begin. Most chunks have none and are short.
     #[inline]
-    pub fn are_missing(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn are_missing(&self, bytes: &[u8]) -> bool {
         let none = match bytes.len() {
             0..SHORT_BYTES => self.find_one_by_one(bytes).is_none(),
             SHORT_BYTES..=CHUNK_BYTES => self.count <= 6 && !self.has_first(bytes),
@@ -127,7 +127,7 @@ impl Candidates {
 /// Puts a backslash after the first character of each mark. Every mark begins with one of the candidates.
 ///
 /// The output contains no mark, and a text that already has the backslash is unchanged.
-pub fn neutralise_marks(text: &str, candidates: &Candidates, is_mark: impl Fn(&str) -> bool) -> String {
+pub(crate) fn neutralise_marks(text: &str, candidates: &Candidates, is_mark: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     let mut next = 0;

@@ -16,7 +16,7 @@ static SPECIAL: LazyLock<Candidates> =
 
 /// Whether a place in a text is inside code. It keeps the state after the text that was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CodeScanner {
+pub(crate) struct CodeScanner {
     open: Open,
     line: Line,
 }
@@ -51,11 +51,11 @@ enum Line {
 
 impl CodeScanner {
     /// After a call: outside code, in the middle of a line.
-    pub const AFTER_CALL: Self = CodeScanner { open: Open::Nothing, line: Line::Middle };
+    pub(crate) const AFTER_CALL: Self = CodeScanner { open: Open::Nothing, line: Line::Middle };
 
     /// Reads text without calls. It is not inlined, because the loops that call it are faster without it.
     #[inline(never)]
-    pub fn read(&mut self, mut text: &[u8]) {
+    pub(crate) fn read(&mut self, mut text: &[u8]) {
         loop {
             if self.line == Line::Middle {
                 let Some(at) = SPECIAL.find(text) else { return };
@@ -69,7 +69,7 @@ impl CodeScanner {
 
     /// Whether what begins with this byte, after the text that was read, is outside code. A line break belongs to the
     /// line after it. A mark that is not the first of its run begins nothing.
-    pub fn is_outside(mut self, next: u8) -> bool {
+    pub(crate) fn is_outside(mut self, next: u8) -> bool {
         match (self.line, next) {
             (Line::Run { mark, .. }, _) if mark == next => return false,
             (_, b'\n' | b'\r') => self.step(next),

@@ -5,10 +5,10 @@ mod closers;
 mod code;
 mod delimiters;
 
-pub use candidates::{Candidates, neutralise_marks};
-pub use closers::{Closer, Closers};
-pub use code::CodeScanner;
-pub use delimiters::{Delimiter, Delimiters};
+pub(crate) use candidates::{Candidates, neutralise_marks};
+pub(crate) use closers::{Closer, Closers};
+pub(crate) use code::CodeScanner;
+pub(crate) use delimiters::{Delimiter, Delimiters};
 
 /// The result of a scan at a place in a text that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl<T> Scan<T> {
 
 /// Whether `text` starts with `marker`. With `last`, nothing follows, so the result is never incomplete.
 #[inline]
-pub fn starts(text: &str, marker: &str, last: bool) -> Scan {
+pub(crate) fn starts(text: &str, marker: &str, last: bool) -> Scan {
     let (text, marker) = (text.as_bytes(), marker.as_bytes());
     // One of the first bytes usually differs, so this is faster than comparing slices.
     if text.iter().zip(marker).any(|(a, b)| a != b) {
@@ -110,24 +110,24 @@ pub fn starts(text: &str, marker: &str, last: bool) -> Scan {
 
 /// Where a word contains a marker. Most words are shorter.
 #[inline]
-pub fn find_mark(word: &str, marker: &str) -> Option<usize> {
+pub(crate) fn find_mark(word: &str, marker: &str) -> Option<usize> {
     if word.len() < marker.len() { None } else { word.find(marker) }
 }
 
 /// ASCII whitespace. Other spaces, such as NBSP, are content.
 #[inline]
-pub fn is_ws(byte: u8) -> bool {
+pub(crate) fn is_ws(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
 /// The text without ASCII whitespace around it.
-pub fn trim(text: &str) -> &str {
+pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }
 
 /// The end of the run of [`is_ws`] that begins at byte `from`.
 #[inline]
-pub fn ws_run<T: AsRef<[u8]> + ?Sized>(text: &T, from: usize) -> usize {
+pub(crate) fn ws_run<T: AsRef<[u8]> + ?Sized>(text: &T, from: usize) -> usize {
     let bytes = text.as_ref();
     let mut at = from;
     while at < bytes.len() && is_ws(bytes[at]) {
@@ -138,7 +138,7 @@ pub fn ws_run<T: AsRef<[u8]> + ?Sized>(text: &T, from: usize) -> usize {
 
 /// The number of bytes of the first `count` characters, or of the whole text if it has fewer.
 #[inline]
-pub fn first_chars(text: &str, count: usize) -> usize {
+pub(crate) fn first_chars(text: &str, count: usize) -> usize {
     let bytes = text.as_bytes();
     match bytes.get(..count) {
         None => return bytes.len(),
@@ -160,13 +160,13 @@ pub fn first_chars(text: &str, count: usize) -> usize {
 
 /// The first `count` characters of a text, and whether it is known what follows them, as it is with `last`.
 #[inline]
-pub fn window(text: &str, count: usize, last: bool) -> (&str, bool) {
+pub(crate) fn window(text: &str, count: usize, last: bool) -> (&str, bool) {
     let end = first_chars(text, count);
     (&text[..end], last || end < text.len())
 }
 
 /// The end of at most this many bytes of the text from `begin` on, at a character boundary.
-pub fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
+pub(crate) fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
     let mut end = text.len().min(begin.saturating_add(bytes));
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -175,24 +175,24 @@ pub fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
 }
 
 /// Whether the text contains a line break.
-pub fn has_line_break(text: &str) -> bool {
+pub(crate) fn has_line_break(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()
 }
 
 /// What begins a result. Outside a call, only the host writes it.
-pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
+pub(crate) const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 
 /// What could open or end a result.
-pub const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
+pub(crate) const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
 /// Whether the text starts with the tag, ignoring case.
-pub fn starts_ignoring_case(text: &str, tag: &str) -> bool {
+pub(crate) fn starts_ignoring_case(text: &str, tag: &str) -> bool {
     text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
 /// [`starts`], ignoring ASCII case.
 #[inline]
-pub fn starts_as(text: &str, marker: &str, last: bool) -> Scan {
+pub(crate) fn starts_as(text: &str, marker: &str, last: bool) -> Scan {
     let known = text.len().min(marker.len());
     let (text, begun) = (&text.as_bytes()[..known], &marker.as_bytes()[..known]);
     // Usually the second byte already differs.

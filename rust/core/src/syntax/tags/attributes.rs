@@ -9,7 +9,7 @@ const KEY_BYTES: usize = 1024;
 
 /// What comes next in an opening tag, after whitespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Attribute {
+pub(crate) enum Attribute {
     /// More text is needed. Inside a quoted value: where the search for its end continues.
     Need(Option<usize>),
     /// `key=value`, which ends at `end`. The value excludes its quotes.
@@ -21,7 +21,7 @@ pub enum Attribute {
 }
 
 /// Scans the text from byte `from` on. Bytes of a quoted value before `looked` were scanned already.
-pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
+pub(crate) fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
     let next = ws_run(text, from);
     let limit = text.len().min(next + KEY_BYTES);
     let bytes = &text.as_bytes()[..limit];
@@ -65,7 +65,7 @@ fn ends_in_backslash(bytes: &[u8]) -> bool {
 }
 
 /// Where a word ends: at whitespace or at a special character of tags.
-pub fn word_end(bytes: &[u8], from: usize) -> usize {
+pub(crate) fn word_end(bytes: &[u8], from: usize) -> usize {
     let ends = |byte: &u8| is_ws(*byte) || matches!(byte, b'<' | b'>' | b'=' | b'/' | b'"' | b'\'');
     bytes[from..].iter().position(ends).map_or(bytes.len(), |length| from + length)
 }
@@ -81,7 +81,7 @@ fn unquoted(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// A tag after its word.
 #[derive(Debug, Default)]
-pub struct TagHead {
+pub(crate) struct TagHead {
     /// The name: after `=`, or the value of the attribute `name`.
     pub name: Option<Range<usize>>,
     /// The name is the value of an attribute.
@@ -98,11 +98,11 @@ pub struct TagHead {
 }
 
 /// Attributes of a parameter that give the type of its value, as the schema does.
-pub const TYPES: [&str; 2] = ["type", "string"];
+pub(crate) const TYPES: [&str; 2] = ["type", "string"];
 
 /// The kind of a tag. It decides what the attributes mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub(super) enum Of {
     /// An attribute names the tool.
     Call,
     /// An attribute names the field, and others may give its type.
@@ -112,7 +112,7 @@ pub enum Of {
 }
 
 /// Scans a tag after its word.
-pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
+pub(super) fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
     let named = of != Of::Name;
     let name = match text.as_bytes().get(from) {
         Some(b'=') if named => after_equals(text, from + 1, last).map(|(name, end)| (Some(name), end)),
@@ -160,7 +160,7 @@ fn attributes(text: &str, last: bool, of: Of, mut found: TagHead) -> Scan<TagHea
 }
 
 /// Scans a tag after its word. An attribute must name the tool.
-pub fn named_tag(text: &str, from: usize, last: bool) -> Scan<TagHead> {
+pub(crate) fn named_tag(text: &str, from: usize, last: bool) -> Scan<TagHead> {
     head(text, from, last, Of::Call).filter(|head| head.by_attribute)
 }
 

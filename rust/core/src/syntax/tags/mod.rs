@@ -7,14 +7,14 @@ mod openings;
 mod text;
 mod words;
 
-pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub use openings::{Attributes, CallTag, OpenTag, Parameter, is_name, own_tag};
-pub use text::{is_mark, push_name};
-pub use words::{begins, closes};
+pub(crate) use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
+pub(crate) use openings::{Attributes, CallTag, OpenTag, Parameter, is_name, own_tag};
+pub(crate) use text::{is_mark, push_name};
+pub(crate) use words::{begins, closes};
 
 /// A tag that contains a name.
 #[derive(Debug, PartialEq, Eq)]
-pub struct TagForm {
+pub(crate) struct TagForm {
     /// The word of the tag, then the words that models write instead.
     pub words: &'static [&'static str],
     /// The usual form: what precedes the name, and what follows it.
@@ -24,7 +24,7 @@ pub struct TagForm {
 
 /// A format whose arguments are raw text in tags.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The tag around calls: its word, and how it is opened and closed in the usual form.
     pub block: &'static str,
     pub block_open: &'static str,
@@ -42,7 +42,7 @@ pub struct Row {
 }
 
 /// The format of Qwen3-Coder, and of Qwen 3.5 and newer.
-pub static QWEN3CODER: Row = Row {
+pub(crate) static QWEN3CODER: Row = Row {
     block: "tool_call",
     block_open: "<tool_call>",
     block_close: "</tool_call>",

@@ -19,7 +19,7 @@ const LINE_KEY_CHARS: usize = 256;
 
 /// The tag that opened a function. It decides what closes the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallTag {
+pub(crate) enum CallTag {
     /// A tag with this word.
     Word(&'static str),
     /// A tag with the tool's own name.
@@ -30,7 +30,7 @@ pub enum CallTag {
 
 impl CallTag {
     /// The number of bytes of the tag at the start of the text, if it closes the function of this name.
-    pub fn closes(self, text: &str, name: &str, last: bool) -> Scan<usize> {
+    pub(crate) fn closes(self, text: &str, name: &str, last: bool) -> Scan<usize> {
         match self {
             CallTag::Word(tag) => closes(text, tag, last),
             CallTag::Own => closes(text, name, last),
@@ -41,7 +41,7 @@ impl CallTag {
 
 /// The attributes of the tag that opened a function. The body reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attributes {
+pub(crate) enum Attributes {
     /// It has none.
     None,
     /// All are arguments.
@@ -54,7 +54,7 @@ pub enum Attributes {
 
 /// How a function was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenTag {
+pub(crate) struct OpenTag {
     pub row: &'static Row,
     pub wrapped: bool,
     pub tag: CallTag,
@@ -81,7 +81,7 @@ impl OpenTag {
     }
 
     /// A tag of another format, with this word. Its attributes are the name of the tool and the arguments.
-    pub fn of_attributes(row: &'static Row, word: &'static str) -> Self {
+    pub(crate) fn of_attributes(row: &'static Row, word: &'static str) -> Self {
         let (tag, attributes) = (CallTag::Word(word), Attributes::Named);
         OpenTag { tag, attributes, styled: true, foreign: true, ..OpenTag::new(row) }
     }
@@ -94,7 +94,7 @@ impl OpenTag {
 
 /// The beginning of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallOpener {
+pub(crate) struct CallOpener {
     /// The number of bytes of its first tag.
     pub open: usize,
     /// `None`: it is after the scanned text.
@@ -136,7 +136,7 @@ impl CallOpener {
 
 /// The beginning of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
+pub(crate) struct Parameter {
     /// The name of its tag.
     pub tag: Range<usize>,
     /// `None`: its tag has attributes without a meaning here. They begin at byte `end`.
@@ -155,10 +155,10 @@ impl Parameter {
 }
 
 /// Whether a function of this name needs no tag. With `true`: whether one of a name with this beginning.
-pub type Known<'k> = &'k dyn Fn(&str, bool) -> bool;
+pub(super) type Known<'k> = &'k dyn Fn(&str, bool) -> bool;
 
 /// Whether a tag can contain this name.
-pub fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let fits = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '<' | '>' | '"' | '\'');
     !name.is_empty() && first_chars(name, NAME_CHARS) == name.len() && name.chars().all(fits)
 }
@@ -187,7 +187,7 @@ fn inner(text: &str, from: usize, tag: &str, last: bool) -> Scan<(Range<usize>, 
 }
 
 /// The tag of a known name, whose attributes are all arguments.
-pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Scan<CallOpener> {
+pub(crate) fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Scan<CallOpener> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, cut) = (&text[..end], end < text.len());
     own(text, 0, last || cut, OpenTag::new(row), known).and_then(|found| found.checked(text, cut))
@@ -231,7 +231,7 @@ impl Row {
     }
 
     /// The opening of a call: in a block or, with `block`, with the tag of the block.
-    pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<CallOpener> {
+    pub(crate) fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<CallOpener> {
         // Most signs in prose are decided by one byte: no name or word of a tag begins with whitespace.
         if matches!(text.as_bytes(), [b'<', next, ..] if is_ws(*next)) {
             return Scan::NoMatch;
@@ -318,7 +318,7 @@ impl Row {
     }
 
     /// The opening of a parameter: in one of the format's tags, or in a tag with a `declared` name.
-    pub fn parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
+    pub(crate) fn parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
         let form = &self.parameter;
         if let Some(end) = form.usual(text) {
             let (tag, key) = (1..1 + form.words[0].len(), form.open.len()..end - form.end.len());
@@ -355,7 +355,7 @@ impl Row {
     }
 
     /// Whether a parameter opens here. Its key does not matter.
-    pub fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
+    pub(crate) fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
         let tag = text.strip_prefix('<').map_or(Scan::NoMatch, |inner| one_of(inner, self.parameter.words, last));
         match tag {
             Scan::Match(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Scan::Match(()),
@@ -364,7 +364,7 @@ impl Row {
     }
 
     /// Whether the tag of a parameter is here, in the usual form and on a line of its own.
-    pub fn opens_line(&self, text: &str, last: bool) -> Scan {
+    pub(crate) fn opens_line(&self, text: &str, last: bool) -> Scan {
         let TagForm { open, end, .. } = &self.parameter;
         starts(text, open, last).and_then(|()| {
             let key = &text[open.len()..];
@@ -381,7 +381,7 @@ impl Row {
     }
 
     /// Whether something that may be in a function follows. Prose mentions tags, too.
-    pub fn follows(
+    pub(crate) fn follows(
         &self,
         rest: &str,
         last: bool,
@@ -401,16 +401,16 @@ impl Row {
         parameter.or(|| closed().or(|| tag.closes(rest, name, last)).void())
     }
 
-    pub fn closes_function(&self, text: &str, last: bool) -> Scan<usize> {
+    pub(crate) fn closes_function(&self, text: &str, last: bool) -> Scan<usize> {
         closes_one_of(text, self.call.words, last)
     }
 
-    pub fn closes_parameter(&self, text: &str, last: bool) -> Scan<usize> {
+    pub(crate) fn closes_parameter(&self, text: &str, last: bool) -> Scan<usize> {
         closes_one_of(text, self.parameter.words, last)
     }
 
     /// Whether a complete opening of a call is here, in the usual form.
-    pub fn ends_reasoning(&self, text: &str, last: bool) -> Scan {
+    pub(crate) fn ends_reasoning(&self, text: &str, last: bool) -> Scan {
         if !self.call_ends_reasoning {
             return Scan::NoMatch;
         }

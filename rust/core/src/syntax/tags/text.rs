@@ -8,7 +8,7 @@ use crate::syntax::scan::{first_chars, starts_ignoring_case};
 const RESULTS: [&str; 2] = ["<tool_response", "</tool_response"];
 
 /// Whether a call could begin at the start of this text, or a result begin or end.
-pub fn is_mark(row: &Row, text: &str, known: &dyn Fn(&str) -> bool) -> bool {
+pub(crate) fn is_mark(row: &Row, text: &str, known: &dyn Fn(&str) -> bool) -> bool {
     let Some(inner) = text.strip_prefix('<') else { return false };
     if RESULTS.iter().any(|tag| starts_ignoring_case(text, tag)) {
         return true;
@@ -24,7 +24,7 @@ pub fn is_mark(row: &Row, text: &str, known: &dyn Fn(&str) -> bool) -> bool {
 }
 
 /// Appends a name as it is written after `=` in a tag.
-pub fn push_name(name: &str, out: &mut String) {
+pub(crate) fn push_name(name: &str, out: &mut String) {
     if name.ends_with('/') {
         out.extend(["\"", name, "\""]);
     } else {

@@ -7,7 +7,7 @@ const CLOSE_SPACES: usize = 16;
 
 /// The length of that word, ignoring case, if the text starts with it and the word ends there.
 #[inline]
-pub fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
+pub(crate) fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
     starts_as(text, word, last).and_then(|()| match text.as_bytes().get(word.len()) {
         Some(byte) if is_ws(*byte) || matches!(byte, b'>' | b'/' | b'=') => Scan::Match(word.len()),
         Some(_) => Scan::NoMatch,
@@ -17,12 +17,12 @@ pub fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
 
 /// The word that the text starts with.
 #[inline]
-pub fn one_of(text: &str, words: &[&'static str], last: bool) -> Scan<&'static str> {
+pub(super) fn one_of(text: &str, words: &[&'static str], last: bool) -> Scan<&'static str> {
     Scan::first_of(words.iter().map(|word| begins(text, word, last).map(|_| *word)))
 }
 
 /// The number of bytes of the closing tag of that name.
-pub fn closes(text: &str, name: &str, last: bool) -> Scan<usize> {
+pub(crate) fn closes(text: &str, name: &str, last: bool) -> Scan<usize> {
     // The most common form.
     if let Some(rest) = text.strip_prefix("</")
         && rest.as_bytes().get(name.len()) == Some(&b'>')
@@ -41,6 +41,6 @@ pub fn closes(text: &str, name: &str, last: bool) -> Scan<usize> {
 }
 
 /// The number of bytes of the closing tag of one of the words.
-pub fn closes_one_of(text: &str, words: &[&'static str], last: bool) -> Scan<usize> {
+pub(super) fn closes_one_of(text: &str, words: &[&'static str], last: bool) -> Scan<usize> {
     Scan::first_of(words.iter().map(|word| closes(text, word, last)))
 }

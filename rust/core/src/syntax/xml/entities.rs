@@ -11,7 +11,7 @@ const NAMED: [(&str, char); 5] = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), 
 const DIGITS: usize = 16;
 
 /// The character of the entity at the start of a text, and the bytes of the entity. Without a match, the `&` is text.
-pub fn entity(text: &str, last: bool) -> Scan<(char, usize)> {
+pub(super) fn entity(text: &str, last: bool) -> Scan<(char, usize)> {
     match text.as_bytes().get(1) {
         None => Scan::at_end(last),
         Some(b'#') => number(text.as_bytes(), last),
@@ -37,7 +37,7 @@ fn number(bytes: &[u8], last: bool) -> Scan<(char, usize)> {
 
 /// Passes decoded parts of `text` on. Returns the number of bytes read: with `last` all of them, otherwise those before
 /// an entity that may be incomplete.
-pub fn decode_part(text: &str, last: bool, sink: &mut dyn FnMut(&str)) -> usize {
+pub(super) fn decode_part(text: &str, last: bool, sink: &mut dyn FnMut(&str)) -> usize {
     let (mut from, mut at) = (0, 0);
     while let Some(offset) = memchr::memchr(b'&', &text.as_bytes()[at..]) {
         at += offset;
@@ -60,7 +60,7 @@ pub fn decode_part(text: &str, last: bool, sink: &mut dyn FnMut(&str)) -> usize 
 }
 
 /// A whole text, decoded.
-pub fn decode(text: &str) -> Cow<'_, str> {
+pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'&', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
@@ -71,7 +71,7 @@ pub fn decode(text: &str) -> Cow<'_, str> {
 
 /// Who must be able to read the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum For {
+pub(crate) enum For {
     /// Our own reader, and a model, for which each escape costs tokens.
     Us,
     /// Any XML parser. These reject `]]>`, and read a carriage return as a line break.
@@ -79,7 +79,7 @@ pub enum For {
 }
 
 /// Appends text with the escapes that it needs between tags.
-pub fn escape(text: &str, whom: For, out: &mut String) {
+pub(crate) fn escape(text: &str, whom: For, out: &mut String) {
     let mut from = 0;
     let bytes = text.as_bytes();
     // Most texts contain neither.

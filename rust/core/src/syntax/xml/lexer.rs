@@ -8,7 +8,7 @@ use crate::syntax::scan::{Scan, is_ws, starts, starts_as, trim, ws_run};
 
 /// One lexeme.
 #[derive(Debug, PartialEq, Eq)]
-pub enum XmlLexeme<'w> {
+pub(crate) enum XmlLexeme<'w> {
     /// Text that is unchanged from the source.
     Text(&'w str),
     /// A decoded entity.
@@ -55,7 +55,7 @@ enum Ending {
 
 /// Lexer state between windows.
 #[derive(Clone, Debug, Default)]
-pub struct XmlLexer {
+pub(crate) struct XmlLexer {
     state: XmlState,
     /// Bytes of a held tag that were scanned already, and whether the last of them are in a quote or after `=`.
     looked: usize,
@@ -81,7 +81,7 @@ fn is_allowed(c: char) -> bool {
 }
 
 /// The length of the name at the start of the text.
-pub fn name_length(text: &str) -> usize {
+pub(crate) fn name_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     if !bytes.first().is_some_and(|byte| begins_name(*byte)) {
         return 0;
@@ -90,7 +90,7 @@ pub fn name_length(text: &str) -> usize {
 }
 
 /// Whether XML allows this name for an element.
-pub fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     let begins = text.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
     begins && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
@@ -101,23 +101,23 @@ const DOCTYPE: &str = "<!DOCTYPE";
 
 impl XmlLexer {
     /// Whether a comment, an instruction, a document type or a CDATA section is open.
-    pub fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         self.state != XmlState::Content
     }
 
     /// Whether nothing is open, and no scanned part of a tag is held.
-    pub fn is_between(&self) -> bool {
+    pub(crate) fn is_between(&self) -> bool {
         self.state == XmlState::Content && self.looked == 0
     }
 
     /// A lexer in the same state, which can scan a held tag by other rules.
-    pub fn fresh(&self) -> Self {
+    pub(crate) fn fresh(&self) -> Self {
         XmlLexer { state: self.state, ..XmlLexer::default() }
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at `*at`. With
     /// `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
+    pub(crate) fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
         self.fault = None;
         let start = *at;
         match self.state {
@@ -350,7 +350,7 @@ fn parts(inner: &str) -> Option<XmlLexeme<'_>> {
 }
 
 /// The attributes of a tag: names, values as written, and whether XML allows this spelling.
-pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
+pub(crate) fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
     let mut at = ws_run(source, 0);
     let mut spaced = at > 0;
     std::iter::from_fn(move || {

@@ -3,5 +3,5 @@
 mod entities;
 mod lexer;
 
-pub use entities::{For, decode, escape};
-pub use lexer::{XmlLexeme, XmlLexer, attributes, is_name, name_length};
+pub(crate) use entities::{For, decode, escape};
+pub(crate) use lexer::{XmlLexeme, XmlLexer, attributes, is_name, name_length};

@@ -23,7 +23,7 @@ enum BlockState {
 }
 
 #[derive(Debug)]
-pub struct BlockScalar {
+pub(super) struct BlockScalar {
     folded: bool,
     chomp: Chomp,
     /// The indentation given in the first line, relative to the column of the parent.

@@ -17,7 +17,7 @@ use crate::syntax::tree::UntypedValue;
 
 /// Why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum YamlFault {
+pub(crate) enum YamlFault {
     Malformed(Cow<'static, str>),
     Duplicate(String),
     TooDeep,
@@ -86,7 +86,7 @@ enum Collection {
 
 /// Builds one value.
 #[derive(Debug)]
-pub struct TreeBuilder {
+pub(crate) struct TreeBuilder {
     stack: Vec<Collection>,
     scalar: Option<(String, bool)>,
     root: Option<UntypedValue>,
@@ -115,12 +115,12 @@ impl Entries {
 
 impl TreeBuilder {
     /// A builder for at most `depth` levels. `base` is the column of the key of the value, or -1 for a whole text.
-    pub fn new(depth: usize, base: isize) -> Self {
+    pub(crate) fn new(depth: usize, base: isize) -> Self {
         TreeBuilder { stack: Vec::new(), scalar: None, root: None, depth, base }
     }
 
     /// Adds the next lexeme, which is in `column`.
-    pub fn lexeme(&mut self, lexeme: YamlLexeme<'_>, column: usize) -> Result<(), YamlFault> {
+    pub(crate) fn lexeme(&mut self, lexeme: YamlLexeme<'_>, column: usize) -> Result<(), YamlFault> {
         if let Some(content) = lexeme.content(&mut [0; 4]) {
             if let Some((text, _)) = &mut self.scalar {
                 text.push_str(content);
@@ -152,7 +152,7 @@ impl TreeBuilder {
     }
 
     /// The complete value; null without lexemes.
-    pub fn finish(mut self) -> Result<UntypedValue, YamlFault> {
+    pub(crate) fn finish(mut self) -> Result<UntypedValue, YamlFault> {
         if self.scalar.is_some() || self.in_flow() {
             return malformed(UNCLOSED);
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::syntax::json::{is_number, respelled};
 
 /// The JSON of a plain scalar that is null, a boolean or a number; its digits are kept. `None`: it is a string.
-pub fn json_of(text: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn json_of(text: &str) -> Option<Cow<'_, str>> {
     // Usually the first byte decides.
     if !text.bytes().next().is_none_or(|byte| byte.is_ascii_digit() || b"~nNtTfF+-.".contains(&byte)) {
         return None;

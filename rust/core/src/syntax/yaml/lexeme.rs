@@ -3,7 +3,7 @@
 use crate::syntax::scan::Scan;
 
 /// The text around a YAML text.
-pub trait Surroundings {
+pub(crate) trait Surroundings {
     /// Whether the YAML text ends here. `line`: only whitespace precedes this place in its line.
     fn close(&self, rest: &str, line: bool, last: bool) -> Scan;
 
@@ -15,7 +15,7 @@ pub trait Surroundings {
 }
 
 /// Nothing surrounds the text.
-pub struct NoSurroundings;
+pub(crate) struct NoSurroundings;
 
 impl Surroundings for NoSurroundings {
     fn close(&self, _: &str, _: bool, _: bool) -> Scan {
@@ -33,7 +33,7 @@ impl Surroundings for NoSurroundings {
 
 /// One lexeme. `Part`, `Own` and `Char` are content of the current scalar.
 #[derive(Debug, PartialEq, Eq)]
-pub enum YamlLexeme<'w> {
+pub(crate) enum YamlLexeme<'w> {
     /// The window ends here. There is no error so far.
     Need,
     /// The text ends here.
@@ -67,7 +67,7 @@ pub enum YamlLexeme<'w> {
 
 impl YamlLexeme<'_> {
     /// The content of the current scalar. `one` is memory for a single character.
-    pub fn content<'a>(&'a self, one: &'a mut [u8; 4]) -> Option<&'a str> {
+    pub(crate) fn content<'a>(&'a self, one: &'a mut [u8; 4]) -> Option<&'a str> {
         match self {
             YamlLexeme::Part(part) => Some(part),
             YamlLexeme::Own(part) => Some(part),
@@ -78,7 +78,7 @@ impl YamlLexeme<'_> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lax {
+pub(crate) enum Lax {
     /// A backslash before a character that is not an escape.
     Backslash,
     /// Plain text that YAML does not allow.

@@ -53,7 +53,7 @@ pub(super) enum Mode {
 }
 
 #[derive(Debug, Default)]
-pub struct YamlLexer {
+pub(crate) struct YamlLexer {
     pub(super) mode: Mode,
     /// The least indentation of what belongs to the last key or dash.
     pub(super) inner: usize,
@@ -102,7 +102,7 @@ impl Default for Mode {
 
 impl YamlLexer {
     /// The quote that is open in unquoted text.
-    pub fn open_quote(&self) -> Option<u8> {
+    pub(crate) fn open_quote(&self) -> Option<u8> {
         self.quotes.open()
     }
 
@@ -158,17 +158,17 @@ impl YamlLexer {
     }
 
     /// Whether a quote or a bracket is open.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.flow > 0 || matches!(self.mode, Mode::Quoted(_))
     }
 
-    pub fn in_block(&self) -> bool {
+    pub(crate) fn in_block(&self) -> bool {
         matches!(self.mode, Mode::Block(_))
     }
 
     /// Consumes text that is content of the current scalar and needs no escape in JSON. False: nothing was consumed.
     #[inline]
-    pub fn feed_plain(&mut self, text: &str) -> bool {
+    pub(crate) fn feed_plain(&mut self, text: &str) -> bool {
         let taken = match &mut self.mode {
             Mode::Quoted(quoted) => quoted.is_plain(text),
             Mode::Block(block) => block.is_plain(text),
@@ -184,7 +184,7 @@ impl YamlLexer {
 
     /// Consumes a line break and the next line, if that is a [`Pair`] in column 0. Reading its lexemes has the same
     /// result.
-    pub fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Surroundings) -> Option<Pair<'w>> {
+    pub(crate) fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Surroundings) -> Option<Pair<'w>> {
         if !matches!(self.mode, Mode::Line { .. } | Mode::After { .. }) {
             return None;
         }
@@ -208,7 +208,13 @@ impl YamlLexer {
 
     /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at
     /// `*at`.
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Surroundings) -> YamlLexeme<'w> {
+    pub(crate) fn next<'w>(
+        &mut self,
+        window: &'w str,
+        at: &mut usize,
+        last: bool,
+        ends: &dyn Surroundings,
+    ) -> YamlLexeme<'w> {
         let mut w = TextWindow { text: window, at: *at, last, ends };
         loop {
             let before = w.at;

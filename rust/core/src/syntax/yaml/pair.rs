@@ -5,7 +5,7 @@ use crate::syntax::json;
 use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair<'w> {
+pub(crate) struct Pair<'w> {
     pub key: &'w str,
     pub value: &'w str,
     pub quoted: bool,

@@ -10,16 +10,16 @@ use crate::syntax::scan::{Scan, starts};
 const KEY_BLANKS: usize = 64;
 
 /// The length of a key, and where its colon ends.
-pub type KeyBounds = (usize, usize);
+pub(super) type KeyBounds = (usize, usize);
 
 /// Whether `rest`, at the start of a line, begins with `---` or `...`.
-pub fn document_mark(rest: &str, last: bool) -> Scan {
+pub(crate) fn document_mark(rest: &str, last: bool) -> Scan {
     let mark = if rest.starts_with('-') { "---" } else { "..." };
     starts(rest, mark, last).and_then(|()| separates(rest.as_bytes(), 3, last))
 }
 
 /// A plain key at the start of `rest`.
-pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usize) -> Scan<KeyBounds> {
+pub(crate) fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usize) -> Scan<KeyBounds> {
     let bytes = rest.as_bytes();
     let mut at = std::mem::take(seen);
     while let Some(&byte) = bytes.get(at) {
@@ -48,7 +48,7 @@ pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usi
 }
 
 /// A quoted key at the start of `rest`.
-pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Scan<KeyBounds> {
+pub(crate) fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Scan<KeyBounds> {
     let bytes = rest.as_bytes();
     let quote = bytes[0];
     let mut at = std::mem::take(seen).max(1);
@@ -83,7 +83,7 @@ pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Scan<KeyBounds> {
 }
 
 /// Whether `rest` begins with an anchor, an alias or a tag, and not with similar text.
-pub fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
+pub(super) fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
     let bytes = rest.as_bytes();
     let tag = bytes[0] == b'!';
     let mut at = std::mem::take(seen).max(1);
@@ -104,7 +104,7 @@ pub fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
 }
 
 /// The first line of a block scalar, and the length of its marks.
-pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(BlockScalar, usize)> {
+pub(super) fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(BlockScalar, usize)> {
     let bytes = rest.as_bytes();
     let marks = bytes[1..].iter().take(3).take_while(|byte| matches!(byte, b'-' | b'+' | b'1'..=b'9')).count();
     let mut at = std::mem::take(seen).max(1 + marks);
@@ -126,13 +126,13 @@ pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(BlockScalar
 }
 
 /// Where a comment begins in a line of plain text.
-pub fn comment(line: &str) -> Option<usize> {
+pub(super) fn comment(line: &str) -> Option<usize> {
     let begins = |at: &usize| line.as_bytes()[..*at].last().is_none_or(|byte| is_blank(*byte) || *byte == b'\n');
     memchr::memchr_iter(b'#', line.as_bytes()).find(begins)
 }
 
 /// Whether the colon at `at` ends a key.
-pub fn ends_key(bytes: &[u8], at: usize, last: bool, flow: bool) -> Scan {
+pub(super) fn ends_key(bytes: &[u8], at: usize, last: bool, flow: bool) -> Scan {
     match bytes.get(at + 1) {
         Some(byte) if flow && is_flow_mark(*byte) => Scan::Match(()),
         _ => separates(bytes, at + 1, last),

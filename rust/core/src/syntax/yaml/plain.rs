@@ -8,7 +8,7 @@ use super::window::{Fold, TextWindow, YamlStep, is_blank, is_flow_mark, is_match
 use crate::syntax::scan::Scan;
 
 #[derive(Debug, Default)]
-pub struct PlainScalar {
+pub(super) struct PlainScalar {
     fold: Fold,
     /// In the indentation of a line: its spaces, and whether it contains a tab.
     line: Option<(usize, bool)>,
@@ -20,7 +20,7 @@ pub struct PlainScalar {
 
 /// Where a plain scalar ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stopped {
+pub(super) enum Stopped {
     /// In the middle of a line.
     #[default]
     Here,

@@ -8,7 +8,7 @@ use crate::syntax::json::{hex_digits, unicode_escape};
 use crate::syntax::scan::Scan;
 
 #[derive(Debug)]
-pub struct QuotedScalar {
+pub(super) struct QuotedScalar {
     quote: u8,
     fold: Fold,
     /// The first line break of the fold was escaped.

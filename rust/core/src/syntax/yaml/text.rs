@@ -32,7 +32,7 @@ enum TextState {
 }
 
 #[derive(Debug)]
-pub struct TextScalar {
+pub(super) struct TextScalar {
     /// The whitespace before the text, without the first space.
     gap: String,
     /// Consumed text that was not returned yet.

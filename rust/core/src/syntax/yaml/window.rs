@@ -26,13 +26,13 @@ pub(super) fn is_match<'w, T>(scan: Scan<T>) -> YamlStep<'w, bool> {
 }
 
 impl<'w> TextWindow<'w, '_> {
-    pub fn rest(&self) -> &'w str {
+    pub(super) fn rest(&self) -> &'w str {
         &self.text[self.at..]
     }
 
     /// The next byte.
     #[inline]
-    pub fn byte(&self) -> YamlStep<'w, u8> {
+    pub(super) fn byte(&self) -> YamlStep<'w, u8> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) => Continue(*byte),
             None => Break(if self.last { YamlLexeme::End } else { YamlLexeme::Need }),
@@ -40,7 +40,7 @@ impl<'w> TextWindow<'w, '_> {
     }
 
     /// Consumes spaces and tabs.
-    pub fn blanks(&mut self) -> &'w str {
+    pub(super) fn blanks(&mut self) -> &'w str {
         let rest = self.rest();
         let run = rest.bytes().take_while(|byte| is_blank(*byte)).count();
         self.at += run;
@@ -49,7 +49,7 @@ impl<'w> TextWindow<'w, '_> {
 
     /// The length of the line break at a place, or 0. After a carriage return, a line feed may follow.
     #[inline]
-    pub fn line_break_at(&self, at: usize) -> YamlStep<'w, usize> {
+    pub(super) fn line_break_at(&self, at: usize) -> YamlStep<'w, usize> {
         let bytes = self.text.as_bytes();
         match (bytes.get(at), bytes.get(at + 1)) {
             (Some(b'\r'), None) if !self.last => Break(YamlLexeme::Need),
@@ -61,7 +61,7 @@ impl<'w> TextWindow<'w, '_> {
 
     /// Consumes a line break, if one is here.
     #[inline]
-    pub fn line_break(&mut self) -> YamlStep<'w, bool> {
+    pub(super) fn line_break(&mut self) -> YamlStep<'w, bool> {
         let length = self.line_break_at(self.at)?;
         self.at += length;
         Continue(length > 0)
@@ -69,17 +69,17 @@ impl<'w> TextWindow<'w, '_> {
 
     /// Whether the YAML text ends here. `line`: only whitespace precedes this place in its line.
     #[inline]
-    pub fn closes(&self, line: bool) -> YamlStep<'w, bool> {
+    pub(super) fn closes(&self, line: bool) -> YamlStep<'w, bool> {
         is_match(self.ends.close(self.rest(), line, self.last))
     }
 
     /// Ends the step with [`YamlLexeme::Close`] if the YAML text ends here.
-    pub fn close(&self, line: bool) -> YamlStep<'w> {
+    pub(super) fn close(&self, line: bool) -> YamlStep<'w> {
         if self.closes(line)? { Break(YamlLexeme::Close) } else { Continue(()) }
     }
 
     /// Consumes text up to a line break. True: the YAML text ends before it.
-    pub fn skip_to_line_break(&mut self) -> YamlStep<'w, bool> {
+    pub(super) fn skip_to_line_break(&mut self) -> YamlStep<'w, bool> {
         let bytes = self.text.as_bytes();
         loop {
             let rest = &bytes[self.at..];
@@ -127,13 +127,13 @@ pub(super) struct Fold {
 
 impl Fold {
     /// After a line break.
-    pub fn line_break(&mut self) {
+    pub(super) fn line_break(&mut self) {
         self.blanks.clear();
         self.breaks = Some(self.breaks.map_or(0, |breaks| breaks + 1));
     }
 
     /// Returns pending content, before other content.
-    pub fn pending<'w>(&mut self) -> YamlStep<'w> {
+    pub(super) fn pending<'w>(&mut self) -> YamlStep<'w> {
         match self.breaks.take() {
             Some(0) => Break(YamlLexeme::Char(' ')),
             Some(breaks) => Break(YamlLexeme::Own("\n".repeat(breaks))),

@@ -21,12 +21,12 @@ pub fn format(value: &Value<'_>) -> String {
 }
 
 /// Appends a key. `exact`: in quotes, so that it is read unchanged.
-pub fn write_key(key: &str, exact: bool, out: &mut String) {
+pub(crate) fn write_key(key: &str, exact: bool, out: &mut String) {
     if !exact && is_plain(key) { out.push_str(key) } else { push_quoted(key, out) }
 }
 
 /// Appends a value after a key or a dash in this column, and the end of its line. Callers must limit the depth.
-pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
+pub(crate) fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
     if !write_entries(value, column + STEP, false, out) {
         write_scalar(value, column, out);
     }

@@ -12,7 +12,7 @@ use crate::syntax::scan::first_chars;
 
 /// What the value of a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(super) enum Role {
     Name,
     Arguments,
     /// Read, and not passed on.
@@ -20,7 +20,7 @@ pub enum Role {
 }
 
 /// Keys of an envelope: those of the name, those of the arguments, and those that are ignored.
-pub const KEYS: [&str; 8] = ["name", "tool", "function", "arguments", "parameters", "args", "id", "type"];
+pub(super) const KEYS: [&str; 8] = ["name", "tool", "function", "arguments", "parameters", "args", "id", "type"];
 
 /// The text of a JSON string.
 fn decoded(json: &str) -> Option<String> {

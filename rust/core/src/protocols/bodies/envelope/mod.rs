@@ -6,7 +6,7 @@
 mod end;
 mod members;
 mod recovery;
-pub mod unmarked;
+pub(crate) mod unmarked;
 
 use std::borrow::Cow;
 use std::mem::{swap, take};
@@ -53,7 +53,7 @@ enum EnvelopeState {
 }
 
 #[derive(Debug, Default)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     state: EnvelopeState,
     lexer: JsonLexer,
     /// What was opened around the JSON and is not closed yet.
@@ -129,7 +129,7 @@ impl Body for Envelope {
 
 impl Envelope {
     /// Starts over, and keeps the allocations.
-    pub fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
+    pub(crate) fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
         (self.guarded, self.bare, self.wrapped) = match markers {
             Markers::Close => (false, false, false),
             Markers::Fence { wrapped } => (true, false, wrapped),

@@ -8,7 +8,7 @@ use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
-pub struct EnvelopeRecovery {
+pub(super) struct EnvelopeRecovery {
     recovery: Recovery,
     /// Nothing was read after the error: CLOSE may follow at once.
     fresh: bool,
@@ -20,13 +20,13 @@ pub struct EnvelopeRecovery {
 
 impl EnvelopeRecovery {
     /// After the last bracket.
-    pub fn behind() -> Self {
+    pub(super) fn behind() -> Self {
         EnvelopeRecovery { recovery: Recovery::After, fresh: true, sound: true, between: false }
     }
 
     /// In so many brackets, and perhaps in a string. `between`: in those of the list alone.
     /// It is found at byte `at` of a window.
-    pub fn inside(
+    pub(super) fn inside(
         brackets: usize,
         string: Option<u8>,
         sound: bool,
@@ -38,7 +38,7 @@ impl EnvelopeRecovery {
     }
 
     /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none.
-    pub fn read(&mut self, input: &mut Input<'_>, bare: bool, list: usize) -> Progress {
+    pub(super) fn read(&mut self, input: &mut Input<'_>, bare: bool, list: usize) -> Progress {
         let close = input.cx.delimiters.close.as_str();
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
             if bare && self.recovery == Recovery::After {

@@ -33,7 +33,7 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "ob
 
 /// What the JSON object that begins here is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnmarkedObject {
+pub(crate) enum UnmarkedObject {
     Need,
     Text,
     /// It names something that is not a tool.
@@ -236,7 +236,7 @@ impl<'t> Peek<'t> {
 }
 
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
-pub fn look(tools: &Tools, text: &str, last: bool) -> UnmarkedObject {
+pub(crate) fn look(tools: &Tools, text: &str, last: bool) -> UnmarkedObject {
     let (text, last) = window(text, ATTEMPT_CHARS, last);
     let lexer = JsonLexer::new(true).in_calls().with_comments();
     let mut peek = Peek { lexer, named: false, text, at: 0, last };

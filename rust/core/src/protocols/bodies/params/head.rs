@@ -13,7 +13,7 @@ use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
 use crate::syntax::xml::decode;
 
 #[derive(Debug, Default)]
-pub struct TagAttributes {
+pub(super) struct TagAttributes {
     /// The tag is a parameter's, and has failed: its value follows.
     parameter: bool,
     /// Bytes that were already scanned.
@@ -30,7 +30,7 @@ pub struct TagAttributes {
 }
 
 impl TagAttributes {
-    pub fn of_parameter() -> Self {
+    pub(super) fn of_parameter() -> Self {
         TagAttributes { parameter: true, ..TagAttributes::default() }
     }
 }

@@ -18,8 +18,8 @@ use crate::syntax::tags::{Attributes, CallTag, OpenTag, Parameter, begins, close
 use head::TagAttributes;
 use value::ParameterValue;
 
-pub use typing::reads_as;
-pub use value::holds;
+pub(crate) use typing::reads_as;
+pub(crate) use value::holds;
 
 #[derive(Debug)]
 enum ParamsState {
@@ -49,7 +49,7 @@ enum ParamsState {
 }
 
 #[derive(Debug)]
-pub struct Params {
+pub(crate) struct Params {
     opened: OpenTag,
     state: ParamsState,
     fields: Fields,
@@ -110,13 +110,13 @@ fn first(opened: OpenTag) -> ParamsState {
 impl Params {
     /// Starts over, and keeps the allocations.
     /// `name`: the tool's name as written; empty if not known yet.
-    pub fn reset(&mut self, opened: OpenTag, name: &str) {
+    pub(crate) fn reset(&mut self, opened: OpenTag, name: &str) {
         let (mut fields, value) = (take(&mut self.fields), self.value.fresh(opened.row));
         fields.reset(Lists::Own);
         *self = Params { fields, value, named: !name.is_empty(), ..Params::new(opened) };
     }
 
-    pub fn new(opened: OpenTag) -> Self {
+    pub(crate) fn new(opened: OpenTag) -> Self {
         Params {
             opened,
             state: first(opened),

@@ -21,7 +21,7 @@ fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
 }
 
 /// Appends the JSON of a text, typed.
-pub fn write_text(
+pub(super) fn write_text(
     cx: &Context<'_>,
     report: &mut Report,
     row: &Row,
@@ -71,7 +71,7 @@ pub fn write_text(
 }
 
 /// Whether the text between its tags reads as that value, without repairs or problems.
-pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Value<'_>) -> bool {
+pub(crate) fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Value<'_>) -> bool {
     if let (true, Value::String(own)) = (cx.schema.node(id).is_string(), value) {
         return own == text;
     }

@@ -37,7 +37,7 @@ struct AroundValue<'a> {
 
 /// How a tag is opened; decides what closes it.
 #[derive(Debug)]
-pub struct ValueTag {
+pub(super) struct ValueTag {
     row: &'static Row,
     /// The name of the tag.
     tag: Cow<'static, str>,
@@ -48,7 +48,7 @@ pub struct ValueTag {
 }
 
 #[derive(Debug)]
-pub struct ParameterValue {
+pub(super) struct ParameterValue {
     pub opened: ValueTag,
     /// A tag of a call was taken for text: then its own closing tag must end it.
     pub kept: bool,
@@ -73,7 +73,7 @@ pub struct ParameterValue {
 }
 
 impl ParameterValue {
-    pub fn new(row: &'static Row) -> Self {
+    pub(super) fn new(row: &'static Row) -> Self {
         ParameterValue {
             opened: ValueTag { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
             kept: false,
@@ -89,7 +89,7 @@ impl ParameterValue {
         }
     }
 
-    pub fn open(&mut self, tag: &str, apart: bool, styled: bool) {
+    pub(super) fn open(&mut self, tag: &str, apart: bool, styled: bool) {
         let row = self.opened.row;
         let word = row.parameter.words[0];
         let tag = if tag == word { Cow::Borrowed(word) } else { Cow::Owned(tag.to_owned()) };
@@ -98,13 +98,13 @@ impl ParameterValue {
     }
 
     /// A new one, with the allocation of this one.
-    pub fn fresh(&mut self, row: &'static Row) -> Self {
+    pub(super) fn fresh(&mut self, row: &'static Row) -> Self {
         self.text.clear();
         ParameterValue { text: take(&mut self.text), ..ParameterValue::new(row) }
     }
 
     /// It is written into that slot.
-    pub fn begin(&mut self, cx: &Context<'_>, report: &mut Report, mut slot: Slot) -> Result<(), ReadError> {
+    pub(super) fn begin(&mut self, cx: &Context<'_>, report: &mut Report, mut slot: Slot) -> Result<(), ReadError> {
         let choices = &cx.schema.node(slot.node()).choices;
         self.live = slot.is_string(cx);
         self.perhaps_null = choices.len() == 2 && choices.contains(&Choice::String) && choices.contains(&Choice::Null);
@@ -116,12 +116,12 @@ impl ParameterValue {
     }
 
     /// The call has failed: only the value's end is searched for.
-    pub fn fail(&mut self) {
+    pub(super) fn fail(&mut self) {
         (self.slot, self.live, self.perhaps_null) = (None, false, false);
     }
 
     /// See [`Body::feed_plain`](crate::body::Body::feed_plain).
-    pub fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
+    pub(super) fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
         if !self.live || memchr::memchr(b'<', text.as_bytes()).is_some() {
             return None;
         }
@@ -181,7 +181,7 @@ impl ParameterValue {
     }
 
     /// Reads on from `input.at` to the value's end. True: that is its closing tag; false: another tag.
-    pub fn read(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<bool> {
+    pub(super) fn read(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<bool> {
         let read = self.read_to_end(input, function);
         if matches!(read, Err(Progress::Incomplete)) {
             self.go_live(&input.cx, input.report)?;
@@ -238,7 +238,7 @@ impl ParameterValue {
     }
 
     /// The value is complete.
-    pub fn end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
+    pub(super) fn end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         let Some(slot) = self.slot.take() else { return Ok(()) };
         if self.live {
             return slot.end(report);
@@ -333,7 +333,7 @@ impl ValueTag {
 }
 
 /// Whether the text can be written between the tags of a parameter in the usual form, whatever follows.
-pub fn holds(row: &'static Row, text: &str) -> bool {
+pub(crate) fn holds(row: &'static Row, text: &str) -> bool {
     if memchr::memchr(b'<', text.as_bytes()).is_none() {
         return true;
     }

@@ -26,7 +26,7 @@ use typographic::Typographic;
 use value::{PairValue, ValueText, collided, duplicate};
 use word::{Bare, InWord};
 
-pub use write::write_pairs;
+pub(crate) use write::write_pairs;
 
 #[derive(Debug)]
 enum PairsState {
@@ -62,7 +62,7 @@ enum PairsState {
 }
 
 #[derive(Debug)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     state: PairsState,
     /// The last value was bare, and a delimiter's first character is in it.
     bare_mark: bool,

@@ -11,7 +11,12 @@ use crate::syntax::scan::{Delimiters, first_chars};
 const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
 
 /// Appends the members as pairs, each after a space. `None`: a key is too long for a pair.
-pub fn write_pairs(schema: &Schema, delimiters: &Delimiters, members: &[Member<'_>], out: &mut String) -> Option<()> {
+pub(crate) fn write_pairs(
+    schema: &Schema,
+    delimiters: &Delimiters,
+    members: &[Member<'_>],
+    out: &mut String,
+) -> Option<()> {
     Writer { schema, delimiters }.members(schema.root, "", members, 1, out)
 }
 
@@ -95,7 +100,7 @@ impl Writer<'_> {
 }
 
 /// Whether parentheses are those of a list there.
-pub fn takes_tuples(node: &Node) -> bool {
+pub(super) fn takes_tuples(node: &Node) -> bool {
     node.has(&Choice::Array) && !node.takes_string()
 }
 

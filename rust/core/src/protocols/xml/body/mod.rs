@@ -48,7 +48,7 @@ enum ElementsState {
 }
 
 #[derive(Debug, Default)]
-pub struct Elements {
+pub(crate) struct Elements {
     /// As the opening tag has it.
     name: String,
     form: Form,
@@ -66,7 +66,7 @@ pub struct Elements {
 }
 
 /// The field of a tool whose text may be written without its tags: its only required one, or its only one, if it is a string.
-pub fn lone_text(schema: &Schema) -> Option<&str> {
+pub(crate) fn lone_text(schema: &Schema) -> Option<&str> {
     let object = schema.node(schema.root).object.as_ref()?;
     let name = match (&object.required[..], object.properties.len()) {
         ([name], _) => name.as_str(),
@@ -123,7 +123,7 @@ impl Body for Elements {
 
 impl Elements {
     /// Starts over, and keeps the allocations.
-    pub fn reset(&mut self, name: &str, form: Form) {
+    pub(crate) fn reset(&mut self, name: &str, form: Form) {
         let (mut own, mut fields) = (take(&mut self.name), take(&mut self.fields));
         name.clone_into(&mut own);
         fields.reset(Lists::Elements);

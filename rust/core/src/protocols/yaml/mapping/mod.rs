@@ -43,7 +43,7 @@ enum MappingState {
 }
 
 #[derive(Debug, Default)]
-pub struct Mapping {
+pub(crate) struct Mapping {
     tag: OpeningTag,
     lexer: YamlLexer,
     fields: Fields,
@@ -146,7 +146,7 @@ impl Body for Mapping {
 
 impl Mapping {
     /// Starts over, and keeps the allocations.
-    pub fn reset(&mut self, name: &str, form: Form, json: bool) {
+    pub(crate) fn reset(&mut self, name: &str, form: Form, json: bool) {
         let (mut own, mut fields) = (take(&mut self.tag.name), take(&mut self.fields));
         name.clone_into(&mut own);
         fields.reset(Lists::Own);

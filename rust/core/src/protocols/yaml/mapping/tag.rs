@@ -25,14 +25,14 @@ pub(super) struct MappingEnd<'a> {
 }
 
 impl OpeningTag {
-    pub fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> MappingEnd<'a> {
+    pub(super) fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> MappingEnd<'a> {
         MappingEnd { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
     }
 }
 
 impl MappingEnd<'_> {
     /// The length of the closing tag at the beginning of `rest`.
-    pub fn closer(&self, rest: &str, line: bool, last: bool) -> Scan<usize> {
+    pub(super) fn closer(&self, rest: &str, line: bool, last: bool) -> Scan<usize> {
         if !rest.starts_with('<') {
             let broken = self.form == Form::Broken && line;
             return if broken { starts(rest, "/>", last).map(|()| 2) } else { Scan::NoMatch };
@@ -52,7 +52,7 @@ impl MappingEnd<'_> {
     }
 
     /// The length of the closing tag that the lexer has found here.
-    pub fn close_length(&self, rest: &str) -> usize {
+    pub(super) fn close_length(&self, rest: &str) -> usize {
         if let Scan::Match(length) = self.closer(rest, true, true) { length } else { 0 }
     }
 }
