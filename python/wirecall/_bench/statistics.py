@@ -61,23 +61,26 @@ class Difference:
         return found is not None and self.chance <= 1 - LEVEL and (found.low > 0 or found.high < 0)
 
 
-def mean(samples: Samples) -> Interval | None:
+def mean(samples: Samples, *, resamples: int = RESAMPLES) -> Interval | None:
     """The mean over cases; None if there are none.
 
     Args:
         samples: The values of each case, one for each repetition. Cases without values are ignored.
+        resamples: How many samples the interval is estimated from.
     """
-    return _interval(list(_means(samples).values()))
+    return _interval(list(_means(samples).values()), resamples)
 
 
-def difference(first: Samples, second: Samples) -> Difference:
+def difference(first: Samples, second: Samples, *, resamples: int = RESAMPLES) -> Difference:
     """The second minus the first."""
     ones, others = _means(first), _means(second)
     pairs = [others[case] - ones[case] for case in ones if case in others]
-    return Difference(_interval(pairs), len(ones.keys() ^ others.keys()), _chance(pairs))
+    return Difference(
+        _interval(pairs, resamples), len(ones.keys() ^ others.keys()), _chance(pairs, resamples)
+    )
 
 
-def _chance(pairs: Sequence[float]) -> float:
+def _chance(pairs: Sequence[float], resamples: int) -> float:
     """The sign-flip test. It is exact if two variants are equal, however few pairs there are."""
     sizes = np.abs([pair for pair in pairs if pair])
     if len(sizes) <= _MOST_DRAWN_IN_FULL:
@@ -88,9 +91,9 @@ def _chance(pairs: Sequence[float]) -> float:
         rng = np.random.default_rng(_SEED)
         batch = max(1, 1_000_000 // len(sizes))
         # The observed combination is one of them.
-        hits, draws = 1, RESAMPLES + 1
-        for begin in range(0, RESAMPLES, batch):
-            count = min(batch, RESAMPLES - begin)
+        hits, draws = 1, resamples + 1
+        for begin in range(0, resamples, batch):
+            count = min(batch, resamples - begin)
             hits += _as_far((2 * rng.integers(0, 2, (count, len(sizes))) - 1) @ sizes, pairs)
     return hits / draws
 
@@ -105,7 +108,7 @@ def _means(samples: Samples) -> dict[str, float]:
     return {case: math.fsum(values) / len(values) for case, values in samples.items() if values}
 
 
-def _interval(values: Sequence[float]) -> Interval | None:
+def _interval(values: Sequence[float], resamples: int) -> Interval | None:
     if not values:
         return None
     middle = math.fsum(values) / len(values)
@@ -115,7 +118,7 @@ def _interval(values: Sequence[float]) -> Interval | None:
         (np.asarray(values),),
         np.mean,
         confidence_level=LEVEL,
-        n_resamples=RESAMPLES,
+        n_resamples=resamples,
         # In batches, to limit memory.
         batch=max(1, 1_000_000 // len(values)),
         method="BCa",
