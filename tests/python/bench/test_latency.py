@@ -479,18 +479,15 @@ def test_an_empty_artifact_is_reported(tmp_path: Path) -> None:
 def test_the_real_ones_run(tmp_path: Path) -> None:
     path = tmp_path / "latency.jsonl"
     options = {"lengths": ["1KB"], "rounds": 1, "streams": 2, "limit": 10.0, "delta": DELTA}
-    measured = ("wirecall wire", "hand-written")
+    names = ("wirecall wire", "hand-written")
 
-    def grown_ours(contestant: Contestant, *rest: Any) -> int | None:
-        """A process for each of the others takes long."""
-        return grown(contestant, *rest) if contestant.name in measured else None
+    def few(who: Contestant, *rest: Any) -> int | None:
+        return grown(who, *rest) if who.name in names else None  # a process for each takes long
 
     works = workloads(["1KB"], 2)
-    code = latency.run(works, contestants(), options, path, resume=False, samples=1, grown=grown_ours)
-    assert code == 0
+    assert latency.run(works, contestants(), options, path, resume=False, samples=1, grown=few) == 0
     found = read(path)
-    assert found.options == options
-    ours = [cell for cell in found.cells if cell["contestant"] in measured]
+    ours = [cell for cell in found.cells if cell["contestant"] in names]
     assert [cell["status"] for cell in ours] == ["ok"] * 10
     assert all((cell["memory"] is None) == (cell["work"] not in ("code", "streams")) for cell in ours)
     # By the command: nothing is left to do.
