@@ -238,7 +238,8 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (60)
 	done
 
 # Clients --------------------------------------------------------------------------------------------------------
-# Real SDKs against the server of tests/clients/server. litellm and openai-agents want different versions of openai,
+# Real SDKs against the server of tests/clients/server, two folders at a time; that of the SDKs has most of the tests, and
+# takes several processes. litellm and openai-agents want different versions of openai,
 # hence one environment for each; they share the one extension, which is abi3, by a .pth file.
 
 $(BIN)/uv: $(VENV)/.installed
@@ -263,7 +264,8 @@ types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the te
 test-clients: build $(VENV)/.vocabularies venv-clients types-clients ## the real SDKs and frameworks against a local server
 	@mkdir -p $(LOGS)
 	@rm -f $(LOGS)/clients*
-	@printf '%s\n' $(CLIENTS) | xargs -P 2 -I NAME bash -c '$(CLIENT_VENVS)/NAME/bin/python -m pytest tests/clients/NAME \
+	@printf '%s\n' $(CLIENTS) | xargs -P 2 -I NAME bash -c '[ NAME = sdk ] && jobs="$(PYTEST_JOBS)" || jobs=; \
+		$(CLIENT_VENVS)/NAME/bin/python -m pytest $$jobs tests/clients/NAME \
 		> $(LOGS)/clients-NAME.log 2>&1; echo $$? > $(LOGS)/clients-NAME.status'; \
 	status=0; for name in $(CLIENTS); do \
 		{ echo "pytest tests/clients/$$name"; cat $(LOGS)/clients-$$name.log; } | tee -a $(LOGS)/clients.log; \

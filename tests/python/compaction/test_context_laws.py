@@ -70,11 +70,11 @@ def histories(format: Any, made: list[Any]) -> Iterator[list[Any]]:
 
 
 @law(25)
-@given(SEEDS, st.sampled_from(FORMATS), st.integers(100, 3000), st.booleans())
+@given(SEEDS, st.sampled_from(FORMATS), st.integers(100, 1800), st.booleans())
 def test_a_loop_keeps_within_its_window_and_loses_nothing(
     seed: int, format: Any, window: int, feeds: bool
 ) -> None:
-    made = conversation(random.Random(seed), format, turns=30, tame=True, pending=False).messages
+    made = conversation(random.Random(seed), format, turns=18, tame=True, pending=False).messages
     summarize = Repeats()
     context = compact_context(
         context_window=window,
@@ -142,7 +142,7 @@ def test_what_providers_would_refuse_is_mended_where_it_is_compressed(
 @given(
     SEEDS,
     st.sampled_from(FORMATS),
-    st.integers(1, 2000),
+    st.integers(1, 1200),
     st.integers(0, 100),
     st.sampled_from(["all", "old", None]),
     st.sampled_from(["old", None]),
@@ -151,7 +151,7 @@ def test_what_providers_would_refuse_is_mended_where_it_is_compressed(
 def test_all_together_stay_valid(
     seed: int, format: Any, window: int, threshold: int, reasoning: Any, calls: Any, keep: int
 ) -> None:
-    made = conversation(random.Random(seed), format, turns=30, tame=True, pending=False).messages
+    made = conversation(random.Random(seed), format, turns=18, tame=True, pending=False).messages
     context = compact_context(
         context_window=window,
         compress=Repeats(),
