@@ -22,8 +22,14 @@ EXTENSION_PROFILE ?= release
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := chunking protocols round_trip json loads documents
 
-# How many cases each law is tried with, in both languages, by all tests; `make laws` tries a million.
-export WIRECALL_LAW_CASES ?= 2000
+# How many cases each law is tried with, in both languages; always the same ones. `make check` tries more than the other
+# targets, `make laws` a million new ones.
+LAW_CASES := 200
+check check-rust check-python: LAW_CASES := 2000
+export WIRECALL_LAW_CASES ?= $(LAW_CASES)
+# A process of pytest for each processor. One that has nothing left to do takes tests from the others; neighbours, which
+# may share a fixture, stay together until then.
+PYTEST_JOBS := -n auto --dist worksteal
 # tiktoken reads its vocabulary from here instead of downloading it.
 export TIKTOKEN_CACHE_DIR ?= $(CURDIR)/$(VENV)/share/tiktoken
 
@@ -33,15 +39,12 @@ RUST_SOURCES := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml)
 CLIENT_VENVS := .venv-clients
 CLIENT_LOCKS := tests/clients/locks
 CLIENTS := sdk agents litellm langchain pydantic_ai
-# What each lock holds beside pytest and the test server's HTTP library: extras of pyproject.toml, and more.
-CLIENT_EXTRAS_sdk := --extra openai --extra anthropic $(CLIENT_LOCKS)/sdk.in
-CLIENT_EXTRAS_agents := --extra openai-agents
-CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
-CLIENT_EXTRAS_langchain := --extra langchain
-CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
+# The extras of pyproject.toml that are in a lock, beside common.in and NAME.in.
+CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
+CLIENT_EXTRAS_litellm := --extra litellm
 
-.PHONY: help demo test check bench bench-against bench-v8 benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
+.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
+	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
 help: ## show this list
@@ -52,7 +55,11 @@ demo: build ## see the format at work
 
 test: test-rust test-python ## all tests, of both languages
 
-check: fmt-check lint types public stubtest no-python-in-core test test-clients ## all that CI runs: format, lints, types, stubs, tests
+check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, tests
+
+# CI runs these two and test-clients side by side.
+check-rust: fmt-check-rust lint-rust no-python-in-core test-rust
+check-python: fmt-check-python lint-python types public stubtest test-python
 
 # Set-up ---------------------------------------------------------------------------------------------------------
 
@@ -69,10 +76,11 @@ $(VENV)/.installed: requirements-dev.lock | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
+$(VENV)/.built: $(VENV)/.installed pyproject.toml benches/pyproject.toml $(RUST_SOURCES)
 	@echo "building the Rust extension (some minutes the first time) ..."
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --config-settings=build-args="--profile $(EXTENSION_PROFILE)" --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable ./benches
 	@touch $@
 
 # Without this file the tests that count tokens skip, so a failure to fetch it stops nothing.
@@ -88,9 +96,11 @@ fmt: $(VENV)/.installed ## format both languages
 	$(BIN)/ruff check --quiet --fix-only .
 	$(BIN)/ruff format --quiet .
 
-fmt-check: $(VENV)/.installed
+fmt-check-rust:
 	cargo fmt --all --check
 	cargo fmt --all --manifest-path rust/fuzz/Cargo.toml --check
+
+fmt-check-python: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 
 lint: lint-rust lint-python ## clippy, rustdoc and ruff; a warning is an error
@@ -135,7 +145,7 @@ test-rust: ## cargo test
 
 test-python: build $(VENV)/.vocabularies ## pytest
 	@mkdir -p $(LOGS)
-	$(BIN)/python -m pytest 2>&1 | tee $(LOGS)/pytest.log
+	$(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
 laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,000 in Python (CASES=…): takes hours, resumes if stopped
@@ -144,9 +154,9 @@ laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,
 
 bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
-	$(BIN)/python benches/python/report.py
-	$(BIN)/python benches/python/protocols.py
-	$(BIN)/python benches/python/compaction.py
+	$(BIN)/python -m wirecall_bench.goals
+	$(BIN)/python -m wirecall_bench.protocols
+	$(BIN)/python -m wirecall_bench.planning
 
 # PAIRS of runs (30); ROWS: only those with this in their names; LIMIT: fails unless each interval is below this ratio.
 bench-against: $(VENV)/.installed ## this working tree against another revision, in pairs: BASE=REVISION
@@ -242,15 +252,15 @@ wheel: $(VENV)/.installed ## the abi3 wheel, into dist
 wheel-check: wheel ## audit the wheel, and run it in a clean environment of every Python found
 	scripts/wheel_check.sh dist/wirecall-*-abi3-*.whl
 
-lock: | $(BIN)/python ## resolve pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
+lock: | $(BIN)/python ## resolve both pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
-	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --extra bench \
-		--group dev --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+	$(BIN)/uv pip compile pyproject.toml benches/pyproject.toml --quiet --no-config --universal --python-version 3.10 \
+		--extra cli --extra pydantic --extra tokens --group dev --no-emit-package wirecall --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
 
 define lock-client
-$(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
+$(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$(1).in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
 		--python-version 3.10 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(CLIENT_LOCKS)/$(1).txt
 

@@ -6,8 +6,8 @@ artifacts and the page. All figures are computed from the artifacts. The text ar
 
 import sys
 
-from wirecall._bench.artifact import BenchError, read
-from wirecall._bench.report import Report, markdown, report
+from wirecall_bench.artifact import BenchError, read
+from wirecall_bench.report import Report, markdown, report
 
 HEAD = """\
 # Benchmarks
@@ -36,7 +36,7 @@ LIVE = """\
 No live model has been measured yet. To measure yours, natively and through `wirecall.wrap`,
 interleaved, with every request and answer saved:
 
-    pip install 'wirecall[bench]'
+    pip install . ./benches
     wirecall bench live --models MODEL --reps 3 --ablation no-manual --output live.jsonl
     wirecall bench agent --models MODEL --reps 3 --output agent.jsonl
     wirecall bench report live.jsonl agent.jsonl --html report.html

@@ -34,6 +34,8 @@ PYTHON_SOURCES = (
     *RUST_SOURCES,
     "rust/py",
     "python",
+    "benches/src",
+    "benches/tests",
     "tests/python",
     "tests/clients/server",
     "pyproject.toml",

@@ -1,7 +1,7 @@
 """The structure of the project in figures, for both languages: `make structure`.
 
 Code is counted in lines that are neither blank nor only a comment. In Python that includes docstrings; the
-count without them is printed too. Stubs and the benchmark (`bench`, `_bench`) are not counted.
+count without them is printed too. Stubs are not counted.
 Imports are read from the source. In Python these are all imports, also inside functions and under
 `TYPE_CHECKING`. In Rust they are all paths that begin with `crate`, `self`, `super`, or a name from a `use`.
 A type is public if users of the crate or package can name it, whatever its module marks as `pub`.
@@ -21,7 +21,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RUST = Path("rust/core/src")
 PYTHON = Path("python/wirecall")
-BENCHMARK = ("bench", "_bench")
 # The folders with code, of which none of the files should be long.
 CODE = ("rust", "python", "tests", "benches", "examples", "scripts")
 BUILT = ("target", "__pycache__")
@@ -429,15 +428,13 @@ def report(checkout: Checkout, *, limit: int = 12) -> Iterator[str]:
     """The lines of the report on a checkout."""
     rust = [file.read_text(encoding="utf-8") for file in checkout.rust_files.values()]
     python = [
-        file.read_text(encoding="utf-8")
-        for file in checkout.python_files.values()
-        if file.suffix == ".py" and not {*BENCHMARK} & {*file.relative_to(checkout.package).parts}
+        file.read_text(encoding="utf-8") for file in checkout.python_files.values() if file.suffix == ".py"
     ]
     yield "lines of code, without blank lines and comments"
     yield f"  {RUST}: {sum(map(rust_lines, rust)):,}"
     counted = sum(map(python_lines, python))
     bare = sum(python_lines(text, docstrings=False) for text in python)
-    yield f"  {PYTHON}: {counted:,}, of which {counted - bare:,} are docstrings (without the benchmark)"
+    yield f"  {PYTHON}: {counted:,}, of which {counted - bare:,} are docstrings"
 
     graph = checkout.root_imports
     stacked = levels(graph)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import hashlib
 import json
 import os
 import shutil
@@ -28,6 +27,7 @@ FOLDER = ROOT / "target" / "against"
 # The best of so many samples counts; together they last at least 50 ms.
 SAMPLES = 5
 SAMPLE_SECONDS = 0.012
+SEED = 20_260_101
 
 TOOL = {
     "name": "write",
@@ -219,6 +219,9 @@ def packages(base: str) -> tuple[Path, Path]:
 
 
 def measure(base: Path, tree: Path, pairs: int, wanted: str) -> dict[str, list[tuple[float, float]]]:
+    from rich.console import Console
+    from rich.progress import track
+
     first = Worker(base)
     names = [name for name in first.rows if wanted in name]
     if not names:
@@ -226,8 +229,8 @@ def measure(base: Path, tree: Path, pairs: int, wanted: str) -> dict[str, list[t
     times = {name: int(first.asks(name, None)) for name in names}
     first.close()
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    begun = time.monotonic()
-    for pair in range(pairs):
+    console = Console(stderr=True)
+    for pair in track(range(pairs), "pairs", console=console, disable=not console.is_terminal):
         workers = {path: Worker(path) for path in (base, tree)}
         for at, name in enumerate(names):
             order = (base, tree) if (pair + at) % 2 == 0 else (tree, base)
@@ -235,15 +238,12 @@ def measure(base: Path, tree: Path, pairs: int, wanted: str) -> dict[str, list[t
             seconds[name].append((took[base], took[tree]))
         for worker in workers.values():
             worker.close()
-        if sys.stderr.isatty():
-            print(
-                f"\r{pair + 1} of {pairs} pairs, {time.monotonic() - begun:.0f} s ", end="", file=sys.stderr
-            )
     return seconds
 
 
 def report(seconds: dict[str, list[tuple[float, float]]], limit: float | None) -> int:
     import numpy as np
+    from scipy.stats import bootstrap
 
     width = max(map(len, seconds))
     print(f"\n{'row':{width}}  {'base us':>10}  {'tree us':>10}   ratio  95 % interval")
@@ -252,9 +252,8 @@ def report(seconds: dict[str, list[tuple[float, float]]], limit: float | None) -
         base, tree = np.array(pairs).T
         logs = np.log(tree / base)
         # The same for the same figures, whichever row they are in.
-        generator = np.random.default_rng(int.from_bytes(hashlib.sha256(logs.tobytes()).digest()[:8], "big"))
-        medians = np.median(generator.choice(logs, (10_000, len(logs))), axis=1)
-        low, high = np.exp(np.quantile(medians, (0.025, 0.975)))
+        drawn = bootstrap((logs,), np.median, n_resamples=10_000, method="percentile", rng=SEED)
+        low, high = np.exp(drawn.confidence_interval)
         over = limit is not None and high >= limit
         slow += [name] if over else []
         figures = (

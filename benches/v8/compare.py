@@ -1,10 +1,10 @@
 """wirecall against the reference's stream parser under Node (V8): `make bench-v8 REFERENCE=PATH`.
 
 PATH is a checkout of ai-sdk-wire-middleware (TheGreatAxios). Both parse the same deltas of the workloads of
-`report.py` in turns; V8 has compiled its parser before. Its `TransformStream` is replaced by direct calls
-that push into an array. Events are dropped after each delta, or kept until the message ends. Both must read
-the calls that were written: a workload that the reference reads otherwise is not measured. It ends a call at
-the first CLOSE, so the long argument has no marks here.
+`wirecall_bench.goals` in turns; V8 has compiled its parser before. Its `TransformStream` is replaced by direct
+calls that push into an array. Events are dropped after each delta, or kept until the message ends. Both must
+read the calls that were written: a workload that the reference reads otherwise is not measured. It ends a call
+at the first CLOSE, so the long argument has no marks here.
 """
 
 from __future__ import annotations
@@ -22,14 +22,21 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from wirecall import Toolset
+from wirecall_bench.goals import (
+    WIRECALL,
+    agent_turn,
+    feed_all,
+    long_prose,
+    many_calls,
+    parallel_calls,
+    right,
+    text_of,
+)
+from wirecall_bench.peers import contestants
+from wirecall_bench.workloads import DELTA, Message, Tool, Workload, WorkloadCall, code_call
+
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "python"))
-
-import wirecall  # noqa: E402
-import workloads  # noqa: E402
-from contestants import WIRECALL, check_feed, feed_all  # noqa: E402
-from workloads import KB, Workload  # noqa: E402
-
 SAMPLE = 0.03  # seconds that one sample should last at least
 WARM = 1.0  # seconds before the first sample, for V8's compiler
 DROPPED, KEPT = "dropped", "kept"
@@ -40,9 +47,9 @@ Run = Callable[[int], float]
 class Node:
     """The reference, with one workload."""
 
-    def __init__(self, command: Sequence[str], work: Workload) -> None:
+    def __init__(self, command: Sequence[str], tools: list[Tool], deltas: Sequence[str]) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.read: dict[str, Any] = self._ask({"tools": work.tools, "deltas": work.deltas()})
+        self.read: dict[str, Any] = self._ask({"tools": tools, "deltas": deltas})
 
     def _ask(self, request: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
@@ -76,14 +83,13 @@ def resting() -> Iterator[None]:
 
 
 def without_marks(work: Workload) -> Workload:
-    [(name, arguments)] = work.calls
-    arguments = {key: value.replace("call>", "cell>") for key, value in arguments.items()}
-    text = wirecall.Toolset(work.tools).encode(name, arguments)
-    return replace(work, text=text, calls=[(name, arguments)])
+    [[call]] = [message.calls for message in work.messages]
+    arguments = {key: value.replace("call>", "cell>") for key, value in call.arguments.items()}
+    return replace(work, messages=[Message("", [WorkloadCall(call.name, arguments)])])
 
 
-def feeding(work: Workload, how: str) -> Run:
-    make, deltas = wirecall.Toolset(work.tools).parser, work.deltas()
+def feeding(tools: Toolset, deltas: Sequence[str], how: str) -> Run:
+    make = tools.parser
 
     def keep() -> None:
         events: list[Any] = []
@@ -129,18 +135,21 @@ def shown(seconds: Sequence[float], deltas: int) -> str:
 
 
 def compare(work: Workload, command: Sequence[str], rounds: int) -> list[str]:
-    node = Node(command, work)
+    title = f"{work.name}, {work.length}"
+    [entry] = right(work, [one for one in contestants() if one.name == WIRECALL])
+    text = text_of(entry)
+    deltas = [text[at : at + DELTA] for at in range(0, len(text), DELTA)]
+    node = Node(command, work.tools, deltas)
     try:
-        calls = [[name, arguments] for name, arguments in work.calls]
+        calls = [[call.name, call.arguments] for message in work.messages for call in message.calls]
         if node.read["errors"] or node.read["calls"] != calls:
             why = (node.read["errors"] or ["its arguments are not those that were written"])[0]
-            return [f"| {work.title} | | | | the reference reads it otherwise: {why} |"]
+            return [f"| {title} | | | | the reference reads it otherwise: {why} |"]
         lines = []
         for how in (DROPPED, KEPT):
-            ours, theirs = measure([feeding(work, how), node.run(how)], rounds)
-            cells = [shown(times, len(work.deltas())) for times in (ours, theirs)]
-            ratio = min(ours) / min(theirs)
-            lines.append(f"| {work.title} | {how} | {cells[0]} | {cells[1]} | {ratio:.2f} |")
+            ours, theirs = measure([feeding(Toolset(work.tools), deltas, how), node.run(how)], rounds)
+            cells = [shown(times, len(deltas)) for times in (ours, theirs)]
+            lines.append(f"| {title} | {how} | {cells[0]} | {cells[1]} | {min(ours) / min(theirs):.2f} |")
         return lines
     finally:
         node.close()
@@ -158,20 +167,19 @@ def main() -> None:
     command = ["node", str(HERE / "reference.mjs"), *paths]
     node = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     print(f"{package['name']} {package['version']}, Node {node}, Python {sys.version.split()[0]}")
-    print(f"nanoseconds for a delta of {workloads.DELTA} characters")
+    print(f"nanoseconds for a delta of {DELTA} characters")
     print(f"fastest of {chosen.rounds} interleaved rounds (median)\n")
     print("| work | events | wirecall | V8 | ratio |\n|---|---|---|---|---|")
     works = (
-        workloads.long_prose(),
-        without_marks(workloads.long_argument(KB * KB)),
-        without_marks(workloads.long_argument(16 * KB)),
-        workloads.parallel_calls(),
-        workloads.prose_and_call(),
-        workloads.many_calls(),
+        long_prose(),
+        without_marks(code_call("1MB")),
+        without_marks(code_call("16KB")),
+        parallel_calls(),
+        agent_turn(),
+        many_calls(),
     )
     for work in works:
-        if chosen.rows in work.title:
-            check_feed(WIRECALL, work, workloads.DELTA)
+        if chosen.rows in f"{work.name}, {work.length}":
             print("\n".join(compare(work, command, chosen.rounds)), flush=True)
 
 

@@ -1,14 +1,15 @@
 """How a law is tried: how many cases it gets, and from which seed.
 
-Without more being said a law gets its share of `WIRECALL_LAW_CASES`, as long as its cases take, and always
-the same ones, so that no run fails by chance. `make laws` sets `WIRECALL_LAW_EACH`, how many each law gets,
-and `WIRECALL_LAW_SEED`.
+A law gets a share of `WIRECALL_LAW_CASES`, by how long its cases take: few in `make test`, many in
+`make check`. They are always the same ones, so that no run fails by chance. `make laws` sets
+`WIRECALL_LAW_EACH`, how many each law gets, and `WIRECALL_LAW_SEED`.
 """
 
 import os
 import random
 
-from hypothesis import settings
+import pytest
+from hypothesis import is_hypothesis_test, settings
 
 SEED = int(os.environ.get("WIRECALL_LAW_SEED", "0"))
 
@@ -24,10 +25,32 @@ def seeded(number: int) -> random.Random:
     return random.Random(SEED * 1000 + number)
 
 
+def examples(share: int) -> int:
+    """How many cases Hypothesis tries: for no law fewer than a twentieth of those that all laws get."""
+    return max(1, count(2000, min(share, 20)))
+
+
+# Hypothesis tries always the same cases, and none of an earlier run, unless there is a seed.
+settings.register_profile(
+    "wirecall",
+    derandomize="WIRECALL_LAW_SEED" not in os.environ,
+    database=None,
+    deadline=None,
+    max_examples=examples(20),
+)
+settings.load_profile("wirecall")
+
+
 def law(share: int) -> settings:
     """Settings of Hypothesis for such a law."""
-    each = os.environ.get("WIRECALL_LAW_EACH")
-    return settings(max_examples=int(each) if each else max(100, count(1000, share)), deadline=None)
+    return settings(max_examples=examples(share), deadline=None)
 
 
 LAW = law(10)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A hook for each `conftest.py`: what Hypothesis tries is a law, whether it says so or not."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.laws)

@@ -12,6 +12,7 @@ from wirecall._apis.base import Api, ParsedRequest, Rewrite, UnsupportedRequestE
 from wirecall._apis.registry import apis
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json
+from wirecall._clients.codec import ByteExchange, Codec
 from wirecall._rewriting.parts import (
     CallAborted,
     CallFinished,
@@ -24,6 +25,7 @@ from wirecall._rewriting.parts import (
 )
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import Choice, ResponseState
+from wirecall._sync import run
 
 PROPERTIES = {"to": {"type": "string"}, "at": {"type": "object"}}
 TOOL = {"name": "go", "input_schema": {"type": "object", "properties": PROPERTIES}}
@@ -148,3 +150,10 @@ def stand_in(api: Api, **more: Any) -> Api:
 
 def stand_ins(**more: Any) -> dict[str, Api]:
     return {name: stand_in(api, **more) for name, api in apis().items()}
+
+
+def open_sync(
+    codec: Codec, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+) -> ByteExchange | None:
+    """An exchange, as a sync client opens it."""
+    return run(codec.open(url, headers, body, method=method, is_async=False))

@@ -80,7 +80,9 @@ def joined(parts: Any) -> str:
 
 
 @pytest.mark.laws
-@pytest.mark.parametrize(("api", "make"), [(chat, chat_requests), (messages, messages_requests)], ids=str)
+@pytest.mark.parametrize(
+    ("api", "make"), [(chat, chat_requests), (messages, messages_requests)], ids=["chat", "messages"]
+)
 def test_cached_blocks_are_the_same_for_every_tool_choice(api: Api, make: Any) -> None:
     rng = seeded(21)
     seen = 0

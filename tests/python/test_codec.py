@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standin import TOOL, stand_ins
+from standin import TOOL, open_sync, stand_ins
 from wirecall import ToolError
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
@@ -29,7 +29,7 @@ def codec(**options: Any) -> Codec:
 
 def opened(body: dict[str, Any] | None = None, **options: Any) -> ByteExchange:
     request = {"tools": [TOOL], "say": ["Hi"], **(body or {})}
-    exchange = codec(**options).open(URL, {}, json.dumps(request).encode())
+    exchange = open_sync(codec(**options), URL, {}, json.dumps(request).encode())
     assert exchange is not None
     return exchange
 
@@ -92,10 +92,10 @@ def read(stream: bytes) -> list[dict[str, Any]]:
 )
 def test_the_path_chooses(url: str, reads: bool | None) -> None:
     body = json.dumps({"tools": [TOOL]}).encode()
-    exchange = codec().open(url, {}, body)
+    exchange = open_sync(codec(), url, {}, body)
     assert codec().serves(url) == (reads is not None)
     assert (exchange.reads if exchange else None) == reads
-    assert codec().open(url, {}, body, method="GET") is None
+    assert open_sync(codec(), url, {}, body, method="GET") is None
     assert not codec().serves(url, "GET")
 
 
@@ -104,7 +104,7 @@ def test_the_path_chooses(url: str, reads: bool | None) -> None:
     [b"", b"{", b"[]", b'"tools"', b"\xff", json.dumps({"say": ["no tools"]}).encode(), b"[" * 100_000],
 )
 def test_what_needs_no_rewriting_is_left_alone(body: bytes) -> None:
-    assert codec().open(URL, {}, body) is None
+    assert open_sync(codec(), URL, {}, body) is None
 
 
 def test_a_request_is_rewritten() -> None:
@@ -116,22 +116,22 @@ def test_a_request_is_rewritten() -> None:
 
 def test_a_compressed_body_is_left_alone() -> None:
     body = json.dumps({"tools": [TOOL]}).encode()
-    assert codec().open(URL, {"Content-Encoding": "gzip"}, body) is None
-    assert codec().open(URL, {"Content-Encoding": "identity"}, body) is not None
+    assert open_sync(codec(), URL, {"Content-Encoding": "gzip"}, body) is None
+    assert open_sync(codec(), URL, {"Content-Encoding": "identity"}, body) is not None
 
 
 def test_a_signed_body_is_refused_only_where_it_would_change() -> None:
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x"}
-    assert codec().open(URL, headers, b'{"say":[]}') is None
+    assert open_sync(codec(), URL, headers, b'{"say":[]}') is None
     with pytest.raises(UnsupportedRequestError, match="signed"):
-        codec().open(URL, headers, json.dumps({"tools": [TOOL]}).encode())
+        open_sync(codec(), URL, headers, json.dumps({"tools": [TOOL]}).encode())
 
 
 def test_overrides_are_of_one_request_and_stay_here() -> None:
     one = codec(on_error="text")
     body = {"tools": [TOOL], "wirecall": {"on_error": "retry", "manual_header": "Only today:"}}
-    changed = one.open(URL, {}, json.dumps(body).encode())
-    plain = one.open(URL, {}, json.dumps({"tools": [TOOL]}).encode())
+    changed = open_sync(one, URL, {}, json.dumps(body).encode())
+    plain = open_sync(one, URL, {}, json.dumps({"tools": [TOOL]}).encode())
     assert changed is not None
     assert plain is not None
     assert "wirecall" not in json.loads(changed.request)
@@ -142,7 +142,7 @@ def test_overrides_are_of_one_request_and_stay_here() -> None:
 
 
 def test_overrides_leave_an_untouched_request_too() -> None:
-    exchange = codec().open(URL, {}, b'{"say":["x"],"wirecall":{}}')
+    exchange = open_sync(codec(), URL, {}, b'{"say":["x"],"wirecall":{}}')
     assert exchange is not None
     assert (exchange.request, exchange.reads) == (b'{"say":["x"]}', False)
 
@@ -159,18 +159,18 @@ def test_overrides_leave_an_untouched_request_too() -> None:
 def test_wrong_overrides_are_errors(overrides: object, error: type[Exception]) -> None:
     body = json.dumps({"tools": [TOOL], "wirecall": overrides}).encode()
     with pytest.raises(error):
-        codec().open(URL, {}, body)
+        open_sync(codec(), URL, {}, body)
 
 
 def test_a_wrong_tool_is_an_error() -> None:
     with pytest.raises(ToolError):
-        codec().open(URL, {}, b'{"tools":[{"name":"go","input_schema":{"type":7}}]}')
+        open_sync(codec(), URL, {}, b'{"tools":[{"name":"go","input_schema":{"type":7}}]}')
 
 
 @pytest.mark.parametrize("url", [URL, "https://api.anthropic.com/v1/messages"])
 def test_a_refusal_has_the_shape_of_its_api(url: str) -> None:
     with pytest.raises(UnsupportedRequestError) as raised:
-        codec().open(url, {}, b'{"tools":[],"held_by_server":1}')
+        open_sync(codec(), url, {}, b'{"tools":[],"held_by_server":1}')
     status, body = codec().reply(url, raised.value)
     assert status == 400
     given = json.loads(body)
@@ -349,7 +349,7 @@ def test_a_call_that_fails_after_its_first_fragment_ends_the_stream() -> None:
 def test_an_endless_event_ends_the_stream_with_an_error() -> None:
     request = {"tools": [TOOL], "say": ["Hi"]}
     limited = Codec(Options(), stand_ins(), max_event_bytes=1000)
-    exchange = limited.open(URL, {}, json.dumps(request).encode())
+    exchange = open_sync(limited, URL, {}, json.dumps(request).encode())
     assert exchange is not None
     out = exchange.chunk(event(text="Hi <"))
     out += exchange.chunk(b"data: " + b"x" * 2000)

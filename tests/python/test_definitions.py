@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from stable_ids import stable_id
 from support import EMPTY, SCHEMA, Book, error, one
 from wirecall import _tools
 from wirecall._tools.definitions import Definition, definitions, schema_text
@@ -176,7 +177,7 @@ def test_mixed_in_order_from_an_iterator() -> None:
         types.SimpleNamespace(name="a", inputSchema={}),
         Shop.__dict__["open"],
     ],
-    ids=repr,
+    ids=stable_id,
 )
 def test_a_single_tool_is_no_list(tools: Any) -> None:
     with pytest.raises(ToolError, match="pass a list"):

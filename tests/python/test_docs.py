@@ -159,9 +159,16 @@ def test_versions_of_the_readme_are_those_of_the_package() -> None:
     assert {*re.findall(r"`([\w-]+)`", install[install.index("| extra") :])} >= {*extras}
     oldest = install[install.index("Oldest supported versions") :]
     found = dict(re.findall(r"(?<!\w)([a-z][a-z-]+) (\d+\.\d+)\b", oldest))
-    sdks = ("openai", "anthropic", "litellm", "langchain", "pydantic-ai", "openai-agents")
-    oldest_of = re.compile(rf"^([a-z-]+?)(?:-slim)?(?:\[.*\])?>=([\d.]+).*'(?:{'|'.join(sdks)})'$")
-    matches = filter(None, map(oldest_of.match, metadata.requires("wirecall") or []))
+    sdks = [
+        line
+        for line in metadata.requires("wirecall") or []
+        if re.search("'(openai|anthropic|litellm)'$", line)
+    ]
+    locks = ROOT / "tests" / "clients" / "locks"
+    for name in ("agents", "langchain", "pydantic_ai"):
+        sdks += (locks / f"{name}.in").read_text(encoding="utf-8").splitlines()
+    oldest_of = re.compile(r"^([a-z-]+?)(?:-slim)?(?:\[.*\])?>=([\d.]+)")
+    matches = filter(None, map(oldest_of.match, sdks))
     wanted = {match[1]: match[2] if "." in match[2] else f"{match[2]}.0" for match in matches}
     assert len(wanted) == 8
     assert found == wanted

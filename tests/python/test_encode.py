@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import wirecall
 from law import LAW
+from stable_ids import stable_id
 from wirecall import CallEnd, Field, Toolset
 
 PARAMETERS = {
@@ -119,7 +120,7 @@ Point = collections.namedtuple("Point", "x y")
         ({Text("k"): 1}, '{"k":1}'),
         ([Color.RED, Pairs()], '["dark red",{}]'),
     ],
-    ids=repr,
+    ids=stable_id,
 )
 def test_values(value: Any, text: str) -> None:
     assert encoded(value) == text
@@ -195,7 +196,7 @@ def nested(depth: int) -> Any:
         ('{"x":1} x', ValueError, "not valid JSON"),
         ('{"x":01}', ValueError, "not valid JSON"),
     ],
-    ids=lambda value: repr(value)[:40],
+    ids=lambda value: stable_id(value)[:40],
 )
 def test_what_cannot_be_written(arguments: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wirecall
-from standin import TOOL, stand_ins
+from standin import TOOL, open_sync, stand_ins
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
 from wirecall._clients.middleware import MiddlewareStack
@@ -55,10 +55,10 @@ def codec(*members: Any, **options: Any) -> Codec:
 
 
 def opened(of: Codec, body: bytes | dict[str, Any], url: str = URL) -> ByteExchange:
-    """By `open` and by `aopen`, which do the same."""
+    """For a sync and for an async client, which is the same."""
     written = body if isinstance(body, bytes) else json.dumps(body).encode()
-    first = of.open(url, {}, written)
-    second = asyncio.run(of.aopen(url, {}, written))
+    first = open_sync(of, url, {}, written)
+    second = asyncio.run(of.open(url, {}, written, is_async=True))
     assert first is not None
     assert second is not None
     assert (first.request, first.reads) == (second.request, second.reads)
@@ -89,9 +89,9 @@ def test_they_are_told_the_format_and_the_session(path: str, format: str) -> Non
 
 def test_a_session_is_a_text() -> None:
     with pytest.raises(TypeError, match="session must be a str, not int"):
-        codec().open(URL, {}, b'{"wirecall": {"session": 1}}')
+        open_sync(codec(), URL, {}, b'{"wirecall": {"session": 1}}')
     # Nobody needs to listen.
-    exchange = codec().open(URL, {}, b'{"say": [], "wirecall": {"session": "a"}}')
+    exchange = open_sync(codec(), URL, {}, b'{"say": [], "wirecall": {"session": "a"}}')
     assert exchange is not None
     assert exchange.request == b'{"say":[]}'
 
@@ -100,8 +100,8 @@ def test_a_session_is_a_text() -> None:
 def test_a_token_count_is_not_transformed(path: str) -> None:
     noting = Noting(saying("more"))
     url = f"https://api.example.com/v1/{path}"
-    assert codec(noting).open(url, {}, PLAIN) is None
-    exchange = codec(noting).open(url, {}, json.dumps({"tools": [TOOL], "say": ["Hi"]}).encode())
+    assert open_sync(codec(noting), url, {}, PLAIN) is None
+    exchange = open_sync(codec(noting), url, {}, json.dumps({"tools": [TOOL], "say": ["Hi"]}).encode())
     assert exchange is not None
     assert not exchange.reads
     assert "more" not in json.loads(exchange.request)["say"]
@@ -119,11 +119,11 @@ def test_what_nobody_changes_passes_byte_for_byte() -> None:
 
 def test_a_signed_request_passes_as_long_as_nobody_changes_it() -> None:
     signed = {"Authorization": "AWS4-HMAC-SHA256 x"}
-    exchange = codec(Noting()).open(URL, signed, PLAIN)
+    exchange = open_sync(codec(Noting()), URL, signed, PLAIN)
     assert exchange is not None
     assert exchange.request == PLAIN
     with pytest.raises(wirecall.UnsupportedRequestError, match="signed"):
-        codec(Noting(saying("x"))).open(URL, signed, PLAIN)
+        open_sync(codec(Noting(saying("x"))), URL, signed, PLAIN)
 
 
 def test_what_only_a_middleware_changes_is_sent_so() -> None:
@@ -176,7 +176,7 @@ def test_usage_is_heard_where_the_apis_have_it(key: str | None) -> None:
 
 def test_what_is_asked_again_is_neither_transformed_nor_heard() -> None:
     noting = Noting(saying("more"))
-    exchange = codec(noting).open(URL, {}, json.dumps({"tools": [TOOL], "say": ["Hi"]}).encode())
+    exchange = open_sync(codec(noting), URL, {}, json.dumps({"tools": [TOOL], "say": ["Hi"]}).encode())
     assert exchange is not None
     bad = {"text": BAD, "stop": "stop", "usage": {"n": 1}}
     assert exchange.whole(json.dumps(bad).encode()) is None
@@ -204,14 +204,14 @@ def test_its_failure_at_the_request_is_the_callers() -> None:
         raise ZeroDivisionError("no")
 
     with pytest.raises(ZeroDivisionError, match="no"):
-        codec(Noting(fail)).open(URL, {}, PLAIN)
+        open_sync(codec(Noting(fail)), URL, {}, PLAIN)
     with pytest.raises(ZeroDivisionError, match="no"):
-        asyncio.run(codec(Noting(fail)).aopen(URL, {}, PLAIN))
+        asyncio.run(codec(Noting(fail)).open(URL, {}, PLAIN, is_async=True))
 
 
 def test_a_request_comes_back() -> None:
     with pytest.raises(TypeError, match="Noting must return the request as a dict, not NoneType"):
-        codec(Noting(lambda request: None)).open(URL, {}, PLAIN)
+        open_sync(codec(Noting(lambda request: None)), URL, {}, PLAIN)
 
     class Late(Noting):
         async def on_request(  # type: ignore[override]
@@ -220,7 +220,7 @@ def test_a_request_comes_back() -> None:
             return request
 
     with pytest.raises(TypeError, match="not coroutine: put async code into aon_request"):
-        codec(Late()).open(URL, {}, PLAIN)
+        open_sync(codec(Late()), URL, {}, PLAIN)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 import wirecall
 from law import count, seeded
+from standin import open_sync
 from wirecall import Toolset, ToolsetOptions, WrapOptions, compact_context, compact_tools
 from wirecall._clients.codec import Codec
 from wirecall._rewriting.options import Options
@@ -38,7 +39,7 @@ def test_the_signature_of_the_toolset_agrees() -> None:
 
 def by_codec(**options: Any) -> object:
     body = b'{"messages": [{"role": "user", "content": "Hi."}], "wirecall": ' + encoded(options) + b"}"
-    return Codec(Options()).open("/v1/chat/completions", {}, body)
+    return open_sync(Codec(Options()), "/v1/chat/completions", {}, body)
 
 
 def encoded(options: Mapping[str, Any]) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stable_ids import stable_id
 from wirecall import CallError, Definition, Protocol, Text, Toolset, compact_tools
 from wirecall.testing import check_protocol
 
@@ -320,7 +321,7 @@ def test_time_grows_with_the_text_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "returned", [5, ("f",), ("f", "[]"), ("f", 7), (1, {}), ("f", "{"), ("f", {"a": object()})], ids=str
+    "returned", [5, ("f",), ("f", "[]"), ("f", 7), (1, {}), ("f", "{"), ("f", {"a": object()})], ids=stable_id
 )
 def test_what_a_class_may_not_return(returned: Any) -> None:
     class Wrong(Lines):

@@ -143,7 +143,8 @@ def test_what_ruamel_writes_is_read() -> None:
         for call in message.calls:
             assert exact(call.args) == exact(wanted), text
             read_as_it_is += 1
-    assert read_as_it_is > CASES * 0.9
+    # Of few cases, several may be refused by chance.
+    assert CASES - read_as_it_is < max(5, CASES * 0.1)
 
 
 # Layout and text as people write it, right or wrong.

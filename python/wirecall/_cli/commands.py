@@ -1,16 +1,16 @@
-"""The commands of `wirecall`, each in a module of its name.
+"""The commands of `wirecall`, each in a module of its name, and those that other distributions add.
 
 Every failure that is not the model's is a `click.ClickException`, which ends with exit code 2.
 """
 
 import errno
 import sys
+from importlib.metadata import entry_points
 from typing import Any
 
 import click
 
 from wirecall import __version__
-from wirecall._bench.commands import bench
 from wirecall._cli.compact import compact
 from wirecall._cli.demo import demo
 from wirecall._cli.encode import encode
@@ -18,13 +18,32 @@ from wirecall._cli.manual import manual
 from wirecall._cli.parse import parse
 from wirecall._cli.tokens import tokens
 
+# The group of entry points by which distributions add commands. They are loaded only when they are used.
+ADDED = "wirecall.commands"
+# Commands of distributions that are in this project's repository, and how to install them from a clone.
+BESIDE = {"bench": "pip install ./benches"}
+
 
 class ClosedOutputError(Exception):
     """The reader of standard output has closed it."""
 
 
 class _Commands(click.Group):
-    """A group that reports a closed pipe. click would exit with 1, which means call errors here."""
+    """A group that also has the commands of other distributions, and reports a closed pipe.
+
+    At a closed pipe, click would exit with 1, which means call errors here.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands, *BESIDE, *entry_points(group=ADDED).names})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if (own := super().get_command(ctx, cmd_name)) is not None:
+            return own
+        for found in entry_points(group=ADDED, name=cmd_name):
+            added: click.Command = found.load()
+            return added
+        return _missing(cmd_name) if cmd_name in BESIDE else None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -33,6 +52,19 @@ class _Commands(click.Group):
             if error.errno != errno.EPIPE and not (sys.platform == "win32" and error.errno == errno.EINVAL):
                 raise
             raise ClosedOutputError from error
+
+
+def _missing(name: str) -> click.Command:
+    """Stands for a command that is not installed, and says how to install it."""
+
+    def refuse() -> None:
+        raise click.ClickException(
+            f"wirecall-{name} is not installed. Install it from a clone of the repository: {BESIDE[name]}"
+        )
+
+    # Whatever follows the name, --help included, is not read.
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    return click.Command(name, callback=refuse, short_help="Not installed.", context_settings=anything)
 
 
 @click.group(
@@ -65,5 +97,5 @@ def wirecall() -> None:
     """
 
 
-for command in (bench, compact, demo, encode, manual, parse, tokens):
+for command in (compact, demo, encode, manual, parse, tokens):
     wirecall.add_command(command)

@@ -1,6 +1,6 @@
 """Bytes in, bytes out: what a client's HTTP layer does with the APIs. There is no I/O.
 
-    exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
+    exchange = await Codec(options).open(url, headers, body, is_async=True)     # None: nothing to do with it
     send exchange.request, and by the content type of the answer
         exchange.whole(body); if None, send exchange.request again
         exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request again
@@ -9,8 +9,8 @@ These pass byte for byte: comments, pings, unknown events, events that the API's
 events and whole bodies that are not JSON objects. An event beyond the limit of `sse` ends the stream with the
 API's error. Half an event at the end of a stream is sent after everything else.
 
-Middlewares get a request once, in `open` or `aopen`, and what its answer says about usage. If there is
-nothing else to do with an answer, each chunk is passed on at once, unchanged.
+Middlewares get a request once, in `open`, and what its answer says about usage. If there is nothing else to
+do with an answer, each chunk is passed on at once, unchanged.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,6 @@ from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
-from wirecall._sync import run
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
@@ -69,14 +68,15 @@ class Codec:
         self._stack = stack or MiddlewareStack()
         self._max_event_bytes = max_event_bytes
 
-    def open(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+    async def open(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST", is_async: bool
     ) -> "ByteExchange | None":
         """Rewrites a request. None: it is sent as it is, and so is its answer.
 
         Args:
             url: Or its path. The API is chosen by how the path ends.
             headers: A body that is compressed, or signed, cannot be rewritten.
+            is_async: Whether middlewares may wait; otherwise this never suspends.
 
         Raises:
             UnsupportedRequestError: The request cannot work over text, or its body is signed.
@@ -84,18 +84,6 @@ class Codec:
             TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
-        return run(self.aopen(url, headers, body, method=method, is_async=False))
-
-    async def aopen(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        body: bytes,
-        *,
-        method: str = "POST",
-        is_async: bool = True,
-    ) -> "ByteExchange | None":
-        """`open` for async clients, whose middlewares may wait; with `is_async` false it never suspends."""
         route = self._route(url, method)
         lower = {name.lower(): value for name, value in headers.items()}
         given = None
@@ -233,9 +221,7 @@ class ByteExchange(Driven):
         if self._exchange.untouched:
             self._note_passing_usage(lambda: self._events.feed(chunk))
             return chunk
-        if self.should_retry:
-            self.should_retry, self._stream_over = False, False
-            self._events = sse.Parser(self._max_event_bytes)
+        self._begin()
         try:
             events = self._events.feed(chunk)
         except sse.TooLargeError as error:
@@ -245,7 +231,14 @@ class ByteExchange(Driven):
             return sse.KEEP_ALIVE
         return out
 
+    def _begin(self) -> None:
+        """Begins the next answer, if the request was retried. It may end before its first chunk."""
+        if self.should_retry:
+            self.should_retry, self._stream_over = False, False
+            self._events = sse.Parser(self._max_event_bytes)
+
     def end(self, *, dropped: bool = False) -> bytes:
+        self._begin()
         if dropped and not (self._is_over() or self._exchange.untouched or self._open_reader().should_retry):
             self.ended = True
         return b"" if self._is_over() else self._recorded(self._end())
@@ -273,10 +266,6 @@ class ByteExchange(Driven):
         self.ended = True
         return out + half
 
-    def error_event(self, error: Exception) -> bytes:
-        """What ends a stream with an error of wirecall, for a host that does not raise it."""
-        return self._write(self._exchange.api.stream_error(error))
-
     def fail(self, message: str) -> bytes:
         return b"" if self._is_over() else self._recorded(self._failed(message))
 
@@ -284,7 +273,8 @@ class ByteExchange(Driven):
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            out += self.error_event(Exception(self._where.redact(message)))
+            error = Exception(self._where.redact(message))
+            out += self._write(self._exchange.api.stream_error(error))
         return out
 
     def _note_passing_usage(self, read: Callable[[], list[sse.Event]]) -> None:

@@ -2,15 +2,15 @@
 
     driver = Driver(exchange, source)
     out = await driver.first()              # sends, until there is an answer for the application
-    async for piece in driver.rest():       # the pieces of a streamed one
+    async for piece in driver.arest():      # the pieces of a streamed one
         ...
 
-Everything is written once, as coroutines. A sync host runs them with `run` and `run_generator`: its source
-never waits, so they never suspend. Exceptions of a source reach the application unchanged. An error of
-wirecall is first given to `Source.fail`, which puts it into the form of the host.
+All but the loop over chunks is written once, as coroutines. A sync host runs them with `run`: its source
+never waits, so they never suspend. The loop is written twice, because a coroutine for each chunk costs more
+than passing the chunk on. Exceptions of a source reach the application unchanged. An error of wirecall is
+first given to `Source.fail`, which puts it into the form of the host.
 """
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from enum import Enum
@@ -21,7 +21,6 @@ from wirecall._apis.streams import AnswerStream
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._sync import run
 
-_END = object()
 _SHOWN_OF_AN_ERROR = 500
 
 
@@ -33,13 +32,7 @@ class Head(NamedTuple):
 
 
 class Source(Protocol):
-    """Where answers come from.
-
-    Attributes:
-        is_async: Whether it waits; otherwise its coroutines never suspend.
-    """
-
-    is_async: bool
+    """Where answers come from. The coroutines of a sync one never suspend."""
 
     async def send(self, request: Any, attempt: int) -> Any:
         """Sends a request, and returns its answer, in a form that is the source's own."""
@@ -50,7 +43,7 @@ class Source(Protocol):
         """The whole body."""
 
     def chunks(self, answer: Any) -> Any:
-        """An iterator; an async one if the source is async."""
+        """An iterator for `rest`; an async one for `arest`."""
 
     async def close(self, answer: Any) -> None: ...
 
@@ -161,7 +154,7 @@ class Handover(Enum):
 
 
 class Driver:
-    """Drives one exchange: `first`, then `rest` for a stream.
+    """Drives one exchange: `first`, then `rest` or `arest` for a stream.
 
     Attributes:
         answer: The answer of the source that is open, if there is one.
@@ -176,8 +169,8 @@ class Driver:
         """Sends the request until there is an answer for the application.
 
         Returns:
-            Its body, or how the application gets it: `rest` passes a stream on; an error that does not
-            concern us stays unread.
+            Its body, or how the application gets it: `rest` or `arest` passes a stream on; an error that does
+            not concern us stays unread.
         """
         exchange, source = self._exchange, self._source
         try:
@@ -204,42 +197,60 @@ class Driver:
             exchange.finish(error)
             raise
 
-    async def rest(self) -> AsyncGenerator[Any, None]:
+    def rest(self) -> Generator[Any, None, None]:
         """Passes on a streamed answer, and the answers to its retries. They are closed in any case. Where
-        nothing was sent yet, this begins with `first`."""
-        exchange, source = self._exchange, self._source
+        nothing was sent yet, this begins with `first`. For sync hosts."""
+        exchange = self._exchange
+        if self.answer is None:
+            run(self.first())
+        try:
+            while True:
+                dropped: Exception | None = None
+                chunks = self._source.chunks(self.answer)
+                while not exchange.ended:
+                    try:
+                        chunk = next(chunks)
+                    except StopIteration:
+                        break
+                    except Exception as error:
+                        dropped = error
+                        break
+                    yield from exchange.pieces(exchange.chunk(chunk))
+                yield from run(self._end(dropped))
+                yield from run(self._next(dropped))
+                if not exchange.should_retry:
+                    return
+        except BaseException as error:
+            exchange.finish(error)
+            raise
+        finally:
+            exchange.finish()
+            run(self.close())
+
+    async def arest(self) -> AsyncGenerator[Any, None]:
+        """`rest` for async hosts."""
+        exchange = self._exchange
         if self.answer is None:
             await self.first()
         try:
             while True:
                 dropped: Exception | None = None
-                chunks, is_async = source.chunks(self.answer), source.is_async
+                chunks = self._source.chunks(self.answer)
                 while not exchange.ended:
                     try:
-                        chunk = await anext(chunks, _END) if is_async else next(chunks, _END)
+                        chunk = await anext(chunks)
+                    except StopAsyncIteration:
+                        break
                     except Exception as error:
                         dropped = error
                         break
-                    if chunk is _END:
-                        break
                     for out in exchange.pieces(exchange.chunk(chunk)):
                         yield out
-                await self.close()
-                for out in exchange.pieces(exchange.end(dropped=dropped is not None)):
+                for out in await self._end(dropped):
+                    yield out
+                for out in await self._next(dropped):
                     yield out
                 if not exchange.should_retry:
-                    if dropped is not None:
-                        raise dropped
-                    if exchange.failure is not None and (out := source.fail(exchange.failure)):
-                        yield out
-                    return
-                head = await self._send()
-                exchange.answers(head.status)
-                if not head.streams:
-                    body = await source.read_all(self.answer)
-                    shown = body[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
-                    why = f"The request was retried, and the server answered {head.status}: {shown}"
-                    yield exchange.fail(why)
                     return
         except BaseException as error:
             exchange.finish(error)
@@ -247,6 +258,27 @@ class Driver:
         finally:
             exchange.finish()
             await self.close()
+
+    async def _end(self, dropped: Exception | None) -> Iterable[Any]:
+        """What the application gets after the last chunk of an answer."""
+        await self.close()
+        return self._exchange.pieces(self._exchange.end(dropped=dropped is not None))
+
+    async def _next(self, dropped: Exception | None) -> Iterable[Any]:
+        """Opens the answer to a retry. Otherwise returns what the application gets at the very end."""
+        exchange, source = self._exchange, self._source
+        if not exchange.should_retry:
+            if dropped is not None:
+                raise dropped
+            out = source.fail(exchange.failure) if exchange.failure is not None else None
+            return (out,) if out else ()
+        head = await self._send()
+        exchange.answers(head.status)
+        if head.streams:
+            return ()
+        body = await source.read_all(self.answer)
+        shown = body[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
+        return (exchange.fail(f"The request was retried, and the server answered {head.status}: {shown}"),)
 
     async def close(self) -> None:
         """Closes the answer that is open, if there is one."""
@@ -257,25 +289,3 @@ class Driver:
     async def _send(self) -> Head:
         self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
         return self._source.head(self.answer)
-
-
-def run_generator(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
-    """Iterates over an async generator for a sync host, and closes it at the end.
-
-    A second one over the same generator, if it is not closed yet, yields what is left.
-    """
-    # An event loop in this thread must not take the generator for one of its own, and close it when it ends.
-    hooks = sys.get_asyncgen_hooks()
-    sys.set_asyncgen_hooks(None, None)
-    try:
-        following = pieces.__anext__()
-    finally:
-        sys.set_asyncgen_hooks(*hooks)
-    try:
-        while True:
-            yield run(following)
-            following = pieces.__anext__()
-    except StopAsyncIteration:
-        return
-    finally:
-        run(pieces.aclose())

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._clients.driver import Driven, Driver, Head, run_generator
+from wirecall._apis.streams import AnswerStream
+from wirecall._clients.driver import Driven, Driver, Head
 from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._sync import run
@@ -123,7 +124,7 @@ class CompactTools:
             ToolCallError: From the iterator, as the options say.
         """
         exchange = self._exchange(params, session, overrides)
-        return run_generator(Driver(exchange, FunctionSource(stream, streams=True)).rest())
+        return Driver(exchange, FunctionSource(stream, streams=True)).rest()
 
     def awrap_stream(
         self,
@@ -137,12 +138,12 @@ class CompactTools:
         itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
         source = FunctionSource(stream, streams=True, is_async=True)
         if not self._stack or isinstance(params, Rewritten):
-            return Driver(self._exchange(params, session, overrides), source).rest()
+            return Driver(self._exchange(params, session, overrides), source).arest()
         self._options(overrides)
 
         async def opened_first() -> AsyncIterator[Any]:
             exchange = await self._opened(params, session, overrides, is_async=True)
-            async with aclosing(Driver(exchange, source).rest()) as chunks:
+            async with aclosing(Driver(exchange, source).arest()) as chunks:
                 async for chunk in chunks:
                     yield chunk
 
@@ -215,7 +216,8 @@ class DictExchange(Driven):
         if self._notes_usage and isinstance(chunk, dict):
             self._record_received(chunk)
             self._note_usage(chunk)
-        return self._call_reader(self._read, chunk)
+        reader = self._reader
+        return self._given((chunk,)) if reader is None else self._call_reader(self._read, reader, chunk)
 
     def end(self, *, dropped: bool = False) -> Any:
         self.should_retry = False
@@ -231,12 +233,11 @@ class DictExchange(Driven):
     def pieces(self, out: Any) -> Any:
         return out
 
-    def _read(self, chunk: Any) -> Iterable[Any]:
+    def _read(self, reader: AnswerStream, chunk: Any) -> Iterable[Any]:
         """What the application gets for a chunk."""
-        reader, made = self._reader, None
-        if reader is not None and isinstance(chunk, dict):
+        if isinstance(chunk, dict):
             made = reader.feed(chunk)
-        elif reader is not None:
+        else:
             if hasattr(chunk, "model_dump"):
                 name = type(chunk).__name__
                 raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")

@@ -35,7 +35,7 @@ def wrap(model: Model, wrap_client: Callable[[Any], Any]) -> Model:
             f"{type(model).__name__} cannot be wrapped: pass a ChatOpenAI or ChatAnthropic to wirecall.wrap, "
             "before bind_tools or with_structured_output"
         )
-    require(package, OLDEST[package], "langchain")
+    require(package, OLDEST[package])
     copy = model.model_copy()
     if package == "langchain-anthropic":
         _wrap_anthropic(copy, wrap_client)

@@ -15,7 +15,7 @@ from typing import Any
 
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
-from wirecall._clients.driver import Driver, Handover, Head, run_generator
+from wirecall._clients.driver import Driver, Handover, Head
 from wirecall._sync import run
 from wirecall.errors import combined
 
@@ -102,11 +102,11 @@ class _RewrittenStream:
     # A weak reference to the application's response.
     owner: Any = None
 
-    def __init__(self, driver: Driver, exchange: ByteExchange, start: float) -> None:
+    def __init__(self, driver: Driver, rest: Any, exchange: ByteExchange, start: float) -> None:
         self._driver = driver
-        self._exchange = exchange
         # SDKs that drain a stream iterate it once more, and get what is left.
-        self._rest = driver.rest()
+        self._rest = rest
+        self._exchange = exchange
         self._start = start
         # From the request to the end of the stream; None until then.
         self.elapsed: datetime.timedelta | None = None
@@ -121,7 +121,8 @@ class _RewrittenStream:
 
 class SyncEvents(_RewrittenStream):
     def __iter__(self) -> Iterator[bytes]:
-        return run_generator(self._rest)
+        # Who stops iterating closes what is left.
+        yield from self._rest
 
     def close(self) -> None:
         run(self._driver.close())
@@ -134,7 +135,8 @@ class SyncEvents(_RewrittenStream):
 
 class AsyncEvents(_RewrittenStream):
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._rest
+        rest: AsyncIterator[bytes] = self._rest
+        return rest
 
     async def aclose(self) -> None:
         await self._driver.close()
@@ -166,7 +168,7 @@ class _HttpSource:
         body = await request.aread() if self.is_async else request.read()
         url, method = str(request.url), request.method
         try:
-            exchange = await rewriter.codec.aopen(
+            exchange = await rewriter.codec.open(
                 url, request.headers, body, method=method, is_async=self.is_async
             )
         except UnsupportedRequestError as error:
@@ -184,7 +186,8 @@ class _HttpSource:
         out = await driver.first()
         response = driver.answer
         if out is Handover.STREAM:
-            events = _stream_type(rewriter.http, self.is_async)(driver, exchange, start)
+            rest = driver.arest() if self.is_async else driver.rest()
+            events = _stream_type(rewriter.http, self.is_async)(driver, rest, exchange, start)
             response = rewriter.response(request, response, events)
             events.owner = weakref.ref(response)
         elif out is not Handover.UNREAD and (self._stream or out is not response.content):

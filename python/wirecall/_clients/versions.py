@@ -3,18 +3,17 @@
 import re
 
 
-def require(package: str, oldest: str, extra: str, found: str | None = None) -> None:
+def require(package: str, oldest: str, found: str | None = None) -> None:
     """Raises if `package` cannot be used.
 
     Args:
         oldest: The first version that works.
-        extra: Our extra that installs it.
         found: The installed version, if the package itself says it.
 
     Raises:
         ImportError: It is not installed, or too old.
     """
-    remedy = f"install it with: pip install 'wirecall[{extra}]'"
+    remedy = f"install it with: pip install '{package}>={oldest}'"
     if found is None:
         # Slow to import, and not needed to import `wirecall`.
         from importlib import metadata

@@ -85,7 +85,7 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
 
 def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
-    require(module.__name__, sdk.oldest, extra=module.__name__, found=module.__version__)
+    require(module.__name__, sdk.oldest, found=module.__version__)
     inner = client._client
     rewriter = HttpRewriter(codec, _http_of(inner), error=getattr(module, sdk.error))
     wrapped = client.with_options(http_client=_attach(inner, rewriter))

@@ -12,7 +12,7 @@ from wirecall._apis.base import UnsupportedRequestError
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._clients.codec import OVERRIDES
-from wirecall._clients.driver import Driver, run_generator
+from wirecall._clients.driver import Driver
 from wirecall._clients.hooks import DictExchange, FunctionSource
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 OLDEST = "1.100"
-require("litellm", OLDEST, "litellm")
+require("litellm", OLDEST)
 
 import litellm  # noqa: E402
 from litellm import ModelResponse, ModelResponseStream  # noqa: E402
@@ -84,12 +84,12 @@ class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
         # Here and not in the generator: what fails before the first chunk fails in `litellm.completion`, as
         # without us, where it is retried and falls back.
         run(driver.first())
-        return run_generator(driver.rest())
+        return driver.rest()
 
     async def astreaming(self, *_: Any, **given: Any) -> AsyncIterator[ModelResponseStream]:
         # litellm wants an iterator at once, so the first request is sent with the first `anext`, and its
         # retries must happen in there.
-        async with aclosing(self._driver(given, is_async=True, stream=True).rest()) as chunks:
+        async with aclosing(self._driver(given, is_async=True, stream=True).arest()) as chunks:
             async for chunk in chunks:
                 yield chunk
 
@@ -216,9 +216,10 @@ class _ModelExchange(DictExchange):
     def end(self, *, dropped: bool = False) -> list[ModelResponseStream]:
         if dropped:
             return []
-        chunks = [
-            one for event in self._finish if not self.ended for one in self._call_reader(self._read, event)
-        ]
+        chunks: list[ModelResponseStream] = []
+        for event in self._finish:
+            if not self.ended:
+                chunks += self._call_reader(self._read, self._reader, event)
         chunks = self._in_order([*chunks, *super().end()])
         return chunks if self.should_retry or self.failure is not None else chunks + self._last
 

@@ -453,5 +453,5 @@ def test_an_old_or_missing_litellm_is_said(monkeypatch: pytest.MonkeyPatch) -> N
         raise metadata.PackageNotFoundError
 
     monkeypatch.setattr(metadata, "version", missing)
-    with pytest.raises(ImportError, match=r"wirecall\[litellm\]"):
+    with pytest.raises(ImportError, match=r"litellm is not installed; .*: pip install 'litellm>=1\.100'"):
         importlib.reload(integration)

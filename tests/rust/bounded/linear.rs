@@ -88,22 +88,18 @@ fn grows(tools: &Toolset, act: Use, build: &dyn Fn(usize) -> String, bytes: usiz
     if second < quick {
         return None;
     }
+    // Where the short message is disturbed, growth seems small: it is timed often. Where the long one is, growth seems large:
+    // only then it is timed again.
     let short = build(bytes / 8);
-    let mut first = time(&short);
+    let first = (0..7).map(|_| time(&short)).min().expect("seven times");
+    let growth = |second: Duration| second.as_secs_f64() / first.as_secs_f64();
     for _ in 0..6 {
-        let growth = second.as_secs_f64() / first.as_secs_f64();
-        // Where the short message was disturbed, growth seems small: so both are timed again before it is believed.
-        if growth < 24.0 && second < 8 * quick {
-            return None;
+        if growth(second) < 24.0 || second > Duration::from_secs(5) {
+            break;
         }
-        if second > Duration::from_secs(5) {
-            return Some(growth);
-        }
-        first = first.min(time(&short));
         second = second.min(time(&long));
     }
-    let growth = second.as_secs_f64() / first.as_secs_f64();
-    (growth >= 24.0).then_some(growth)
+    Some(growth(second)).filter(|growth| *growth >= 24.0)
 }
 
 fn repeated(head: &str, unit: &str, bytes: usize) -> String {

@@ -19,6 +19,15 @@ pub enum Value<'a> {
 /// A member of an object.
 pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
+/// Appends a comma or a colon, with a space if the JSON is spaced.
+#[inline]
+fn push_mark(mark: char, spaced: bool, out: &mut String) {
+    out.push(mark);
+    if spaced {
+        out.push(' ');
+    }
+}
+
 impl Value<'_> {
     /// Compares numbers by value, and members in any order. Callers must limit the depth.
     pub fn equals(&self, other: &Value<'_>) -> bool {
@@ -58,15 +67,15 @@ impl Value<'_> {
 
     /// Appends compact JSON. Callers must limit the depth.
     pub fn write(&self, out: &mut String) {
-        self.write_with("", out);
+        self.write_with(false, out);
     }
 
     /// Appends JSON with a space after each comma and colon.
     pub fn write_spaced(&self, out: &mut String) {
-        self.write_with(" ", out);
+        self.write_with(true, out);
     }
 
-    fn write_with(&self, space: &str, out: &mut String) {
+    fn write_with(&self, spaced: bool, out: &mut String) {
         match self {
             Value::Null => out.push_str("null"),
             Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -76,36 +85,36 @@ impl Value<'_> {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
-                        out.extend([",", space]);
+                        push_mark(',', spaced, out);
                     }
-                    item.write_with(space, out);
+                    item.write_with(spaced, out);
                 }
                 out.push(']');
             }
-            Value::Object(members) => write_members(members, space, out),
+            Value::Object(members) => write_members(members, spaced, out),
         }
     }
 }
 
 /// Appends the compact JSON of an object.
 pub fn write_object(members: &[Member<'_>], out: &mut String) {
-    write_members(members, "", out);
+    write_members(members, false, out);
 }
 
 /// Appends the JSON of an object, with a space after each comma and colon.
 pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
-    write_members(members, " ", out);
+    write_members(members, true, out);
 }
 
-fn write_members(members: &[Member<'_>], space: &str, out: &mut String) {
+fn write_members(members: &[Member<'_>], spaced: bool, out: &mut String) {
     out.push('{');
     for (at, (key, value)) in members.iter().enumerate() {
         if at > 0 {
-            out.extend([",", space]);
+            push_mark(',', spaced, out);
         }
         super::push_string(out, key);
-        out.extend([":", space]);
-        value.write_with(space, out);
+        push_mark(':', spaced, out);
+        value.write_with(spaced, out);
     }
     out.push('}');
 }

@@ -1,0 +1,1 @@
+"""`wirecall bench`: what the format costs and gains, measured. An entry point adds it to `wirecall`."""

@@ -1,0 +1,292 @@
+"""The goals of the parser, with the figures that they are judged by: `make bench`.
+
+python -m wirecall_bench.goals [--quick] [--rounds N] [--json FILE]
+
+Contestants are those of `wirecall bench latency`, and so are some of the workloads. Nothing is timed unless
+every contestant has read and written it correctly. Figures are printed and never asserted.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from random import Random
+from typing import Any
+
+from wirecall import Toolset
+from wirecall.tokens import native_definition
+from wirecall_bench import memory
+from wirecall_bench.catalogue import Catalogue, packaged
+from wirecall_bench.correctness import Entry, entries_of, judge
+from wirecall_bench.handwritten import parser as rival
+from wirecall_bench.peers import Contestant, Stream, WrongResultError, contestants
+from wirecall_bench.rounds import GoalResult, Row, Run, main, table
+from wirecall_bench.workloads import (
+    DELTA,
+    KB,
+    Message,
+    Step,
+    Tool,
+    Workload,
+    WorkloadCall,
+    code_call,
+    prose,
+)
+
+WIRECALL, NO_OP, RIVAL = "wirecall wire", "no-op", "hand-written"
+ONE_THREAD = f"{WIRECALL}, 1 thread"
+# Seconds that a contestant may take to read a workload once, before anything is timed.
+_LIMIT = 600.0
+
+Feed = Callable[[], Stream]
+
+
+# What is read and written -----------------------------------------------------------------------------------
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Thirteen tools of the kinds that agents are given, and nineteen calls."""
+    return packaged("goals")
+
+
+@cache
+def tools() -> list[dict[str, Any]]:
+    return [native_definition(tool)["function"] for tool in catalogue().tools]
+
+
+@cache
+def calls() -> list[WorkloadCall]:
+    return [WorkloadCall(case.tool, case.arguments) for case in catalogue().cases]
+
+
+def long_prose() -> Workload:
+    return Workload("prose", "256 KB of prose", tools(), [Message(prose(256 * KB))])
+
+
+def parallel_calls(count: int = 12) -> Workload:
+    small = [call for call in calls() if len(json.dumps(call.arguments)) < 100]
+    chosen = [small[at % len(small)] for at in range(count)]
+    return Workload("calls", f"{count} parallel small calls", tools(), [Message("", chosen)])
+
+
+def agent_turn(size: int = 2000) -> Workload:
+    call = next(call for call in calls() if call.name == "send_email" and len(call.arguments) == 4)
+    title = f"{size:,} characters of prose, a call with 4 arguments"
+    return Workload("turn", title, tools(), [Message(prose(size, seed=3), [call])])
+
+
+def many_calls(count: int = 200, size: int = 420) -> Workload:
+    """Messages with one call each, to be joined to one."""
+    random = Random(4)
+    messages = [Message(prose(size, seed=100 + at), [random.choice(calls())]) for at in range(count)]
+    return Workload("whole", f"100 KB with {count} calls", tools(), messages)
+
+
+def batch(count: int = 2000, size: int = 2 * KB) -> Workload:
+    """Messages with none to three calls after their prose."""
+    random = Random(6)
+    messages = []
+    for number in range(count):
+        chosen = [random.choice(calls()) for _ in range(random.randrange(4))]
+        messages.append(Message(prose(size - 80 * len(chosen), seed=number), chosen))
+    return Workload("batch", f"{count:,} messages of 2 KB", tools(), messages)
+
+
+def text_of(entry: Entry) -> str:
+    """The messages of a workload as one."""
+    return "\n".join(entry.texts)
+
+
+# Correctness ------------------------------------------------------------------------------------------------
+
+
+def right(workload: Workload, who: Sequence[Contestant]) -> list[Entry]:
+    """The contestants on a workload, after each has read it.
+
+    Raises:
+        WrongResultError: One of them reads something else than what was written.
+    """
+    entries = entries_of(workload, who)
+    for entry in entries:
+        judge(entry, _LIMIT)
+        if entry.open_stream is None or (entry.contestant.reader and not entry.correct):
+            raise WrongResultError(f"{entry.contestant.name} on {workload}: {entry.reason}")
+    return entries
+
+
+def check_calls(name: str, items: Iterable[Any], expected: Iterable[WorkloadCall]) -> None:
+    """Check the items of a whole message.
+
+    Raises:
+        WrongResultError: They have other calls.
+    """
+    found = [WorkloadCall(one.name, json.loads(one.arguments)) for one in items if one.type == "call_end"]
+    if found != list(expected):
+        raise WrongResultError(f"{name}: not the calls that were written")
+
+
+# What is timed ----------------------------------------------------------------------------------------------
+
+
+def feed_all(open_stream: Feed, deltas: Iterable[str]) -> None:
+    """One message as a host reads it: a new parser, a feed for each delta, and the end."""
+    stream = open_stream()
+    feed = stream.feed
+    for delta in deltas:
+        feed(delta)
+    stream.finish()
+
+
+def read_calls(items: Iterable[Any]) -> int:
+    """Reads what a host needs of every call."""
+    return sum(len(item.arguments) for item in items if item.type == "call_end")
+
+
+def streamed(
+    workload: Workload,
+    who: Sequence[Contestant],
+    goal: str,
+    judged: Callable[[Row], GoalResult],
+    work: str | None = None,
+) -> Row:
+    """A message in deltas."""
+    contest: dict[str, Run] = {}
+    units = {}
+    for entry in right(workload, who):
+        assert entry.open_stream is not None
+        text = text_of(entry)
+        deltas = [text[at : at + DELTA] for at in range(0, len(text), DELTA)]
+        contest[entry.contestant.name] = partial(feed_all, entry.open_stream, deltas)
+        units[entry.contestant.name] = len(deltas)
+    return Row(work or workload.length, "delta", goal, judged, contest, units)
+
+
+def at_most(limit: float, other: str) -> Callable[[Row], GoalResult]:
+    """wirecall may take this many times as long as the other."""
+
+    def judged(row: Row) -> GoalResult:
+        ratio = row.ratio(WIRECALL, other)
+        return GoalResult(ratio, f"{ratio:.2f} x {other}", ratio <= limit)
+
+    return judged
+
+
+def faster(limit: float, other: str = RIVAL, by: str = "faster") -> Callable[[Row], GoalResult]:
+    """The other must take at least this many times as long as wirecall."""
+
+    def judged(row: Row) -> GoalResult:
+        ratio = row.ratio(other, WIRECALL)
+        return GoalResult(ratio, f"{ratio:.2f} x {by}", ratio >= limit)
+
+    return judged
+
+
+def rows() -> list[Row]:
+    """All rows, after everyone has read and written everything correctly.
+
+    Raises:
+        WrongResultError: Someone has not.
+    """
+    known = {contestant.name: contestant for contestant in contestants()}
+    who = [known[name] for name in (WIRECALL, NO_OP, RIVAL)]
+    large = streamed(
+        code_call("1MB"),
+        who,
+        "at most 3 x no-op",
+        at_most(3, NO_OP),
+        "call with a 1 MB argument of code",
+    )
+
+    def constant(row: Row) -> GoalResult:
+        grown = {name: large.figures[name].best / row.figures[name].best for name in (WIRECALL, NO_OP)}
+        ratio = grown[WIRECALL]
+        return GoalResult(ratio, f"{ratio:.2f} x (no-op {grown[NO_OP]:.2f} x)", ratio <= 1.2)
+
+    return [
+        streamed(long_prose(), who, "at most 2 x no-op", at_most(2, NO_OP)),
+        large,
+        streamed(code_call("16KB"), who, "1 MB at most 1.2 x of it", constant, "the same, with 16 KB"),
+        _memory([known[WIRECALL], known[RIVAL]]),
+        streamed(parallel_calls(), who, "at least 4 x faster", faster(4)),
+        streamed(agent_turn(), who, "at least 4 x faster", faster(4)),
+        _whole(who),
+        _encode(),
+        _batch(who),
+    ]
+
+
+def _memory(who: Sequence[Contestant]) -> Row:
+    large, warm_up = code_call("1MB"), code_call("16KB")
+
+    def given(contestant: Contestant, workload: Workload) -> tuple[list[Tool], Iterator[Step]]:
+        return workload.tools, entries_of(workload, [contestant])[0].steps
+
+    grown = {one.name: memory.grown(one, given(one, warm_up), given(one, large), _LIMIT) or 0 for one in who}
+
+    def judged(row: Row) -> GoalResult:
+        ratio = row.grown[WIRECALL] / large.size
+        return GoalResult(ratio, f"{ratio:.2f} x", ratio <= 3)
+
+    return Row("the same, extra memory", "", "at most 3 x the argument", judged, grown=grown)
+
+
+def _whole(who: Sequence[Contestant]) -> Row:
+    workload = many_calls()
+    text = text_of(right(workload, who)[0])
+    toolset, compiled = Toolset(workload.tools), rival.compile_tools(workload.tools)
+    expected = [call for message in workload.messages for call in message.calls]
+    check_calls(WIRECALL, toolset.parse(text).items, expected)
+    check_calls(RIVAL, rival.parse(compiled, text), expected)
+    contest: dict[str, Run] = {
+        WIRECALL: lambda: read_calls(toolset.parse(text).items),
+        RIVAL: lambda: read_calls(rival.parse(compiled, text)),
+    }
+    return Row(f"{workload.length}, whole", "message", "at least 8 x faster", faster(8), contest)
+
+
+def _encode() -> Row:
+    toolset, compiled = Toolset(tools()), rival.compile_tools(tools())
+    for call in calls():
+        text = toolset.encode(call.name, call.arguments)
+        check_calls(WIRECALL, rival.parse(compiled, text), [call])
+        if text != rival.encode(compiled, call.name, call.arguments):
+            raise WrongResultError(f"{RIVAL} does not write {text}")
+
+    def all_calls(encode: Callable[[str, dict[str, Any]], str]) -> None:
+        for call in calls():
+            encode(call.name, call.arguments)
+
+    contest = {
+        WIRECALL: partial(all_calls, toolset.encode),
+        RIVAL: partial(all_calls, partial(rival.encode, compiled)),
+    }
+    return Row(f"encode {len(calls())} calls", "catalogue", "at least 5 x faster", faster(5), contest)
+
+
+def _batch(who: Sequence[Contestant]) -> Row:
+    workload = batch()
+    texts = right(workload, who)[0].texts
+    toolset, compiled = Toolset(workload.tools), rival.compile_tools(workload.tools)
+    parsed = toolset.parse_many(texts, threads=2)
+    for message, expected in zip(parsed, workload.messages, strict=True):
+        check_calls("parse_many", message.items, expected.calls)
+
+    def on(threads: int) -> Run:
+        return lambda: [message.items for message in toolset.parse_many(texts, threads=threads)]
+
+    contest: dict[str, Run] = {
+        RIVAL: lambda: [read_calls(rival.parse(compiled, text)) for text in texts],
+        ONE_THREAD: on(1),
+        WIRECALL: on(2),
+    }
+    judged = faster(1.7, ONE_THREAD, "one thread")
+    title = f"parse_many of {workload.length}, 2 threads"
+    return Row(title, "batch", "at least 1.7 x one thread", judged, contest)
+
+
+if __name__ == "__main__":
+    main(
+        "Measure wirecall against its baselines and its goals.",
+        rows,
+        lambda measured: table(measured, (WIRECALL, NO_OP, RIVAL)),
+    )

@@ -1,0 +1,84 @@
+"""docs/benchmarks.md and the README say what the commands find now."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from wirecall_bench.artifact import BenchError, Cell
+from wirecall_bench.catalogue import built_in
+from wirecall_bench.offline import cells, totals
+from wirecall_bench.vocabularies import vocabularies
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def row(text: str, first: str) -> list[str]:
+    """The cells of the only row that begins so."""
+    (line,) = (line for line in text.splitlines() if line.startswith(f"| {first} |"))
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"### {title}\n", 1)[1].partition("\n### ")[0]
+
+
+@pytest.fixture(scope="module")
+def counted() -> list[Cell]:
+    try:
+        return list(cells([built_in()], vocabularies(["o200k_base"], [])))
+    except BenchError:
+        pytest.skip("tiktoken's vocabulary is not there")
+
+
+def test_the_page_has_the_totals_of_the_project_s_catalogue(counted: list[Cell]) -> None:
+    shown = section("Totals: built-in, tokens of o200k\\_base")
+    for total in totals(counted, 0.1):
+        found = row(shown, total.format)
+        assert [int(cell.replace(",", "")) for cell in found[1:3]] == [total.definitions, total.calls]
+
+
+def test_every_call_of_the_project_s_catalogue_reads_back(counted: list[Cell]) -> None:
+    assert [cell["key"] for cell in counted if cell["round_trip"] is False] == []
+
+
+def table(text: str, after: str) -> dict[str, list[str]]:
+    """The cells of the first table after a sentence, by the first one of each row."""
+    lines = itertools.dropwhile(lambda line: not line.startswith("|"), text.split(after, 1)[1].splitlines())
+    head, _, *rows = itertools.takewhile(lambda line: line.startswith("|"), lines)
+    split = [[cell.strip() for cell in line.strip("|").split("|")] for line in (head, *rows)]
+    return {first: rest for first, *rest in split}
+
+
+def test_the_readme_s_tokens_are_those_of_the_page() -> None:
+    pages = (f"Totals: {name}, tokens of o200k\\_base" for name in ("built-in", r"reference\_catalogue"))
+    measured = [
+        {
+            "definitions: OpenAI": row(shown, "openai")[1],
+            "definitions: wirecall": row(shown, "wire")[1],
+            'calls: `{"name"': row(shown, "named")[2],
+            "calls: OpenAI": row(shown, "openai")[2],
+            "calls: wirecall": row(shown, "wire")[2],
+        }
+        for shown in map(section, pages)
+    ]
+    shown = table(README, "Tokens of `o200k_base`")
+    assert shown.pop("") == ["built-in", "reference"]
+    for begin, (title, numbers) in zip(measured[0], shown.items(), strict=True):
+        assert title.startswith(begin)
+        assert numbers == [found[begin] for found in measured], title
+
+
+def test_the_readme_s_times_are_those_of_the_page() -> None:
+    measured = table(PAGE, "### A call with an argument of code: microseconds per delta, median")
+    lengths = measured["contestant"]
+    shown = table(README, "Speed: median")
+    for length, column in zip(shown.pop(""), zip(*shown.values(), strict=True), strict=True):
+        names = (title.partition(" (")[0] for title in shown)
+        assert [*column] == [measured[name][lengths.index(length)] for name in names]
+    said = " ".join(table(PAGE, "## What was run")["latency.jsonl"]).lower()
+    for part in ("amd epyc", "2 cores", "python 3.11"):
+        assert part in README.lower()
+        assert part in said

@@ -1,1 +1,0 @@
-"""`wirecall bench`: what the format costs and gains, measured. Needs the extra `wirecall[bench]`."""
