@@ -1,10 +1,10 @@
 """wirecall against the reference's stream parser under Node (V8): `make bench-v8 REFERENCE=PATH`.
 
 PATH is a checkout of ai-sdk-wire-middleware (TheGreatAxios). Both parse the same deltas of the workloads of
-`wirecall_bench.goals` in turns; V8 has compiled its parser before. Its `TransformStream` is replaced by direct
-calls that push into an array. Events are dropped after each delta, or kept until the message ends. Both must
-read the calls that were written: a workload that the reference reads otherwise is not measured. It ends a call
-at the first CLOSE, so the long argument has no marks here.
+`wirecall_bench.goals` in turns; V8 has compiled its parser before. Its `TransformStream` is replaced by
+direct calls that push into an array. Events are dropped after each delta, or kept until the message ends.
+Both must read the calls that were written: a workload that the reference reads otherwise is not measured.
+It ends a call at the first CLOSE, so the long argument has no marks here.
 """
 
 from __future__ import annotations
