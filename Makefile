@@ -50,7 +50,7 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
-.PHONY: help demo test check check-rust check-python bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny advisories semver package structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients
 
@@ -208,6 +208,14 @@ benchmarks: build $(VENV)/.vocabularies ## docs/benchmarks.md, measured here; RE
 	cd $(BENCHMARKS) && $(CURDIR)/$(BIN)/wirecall bench latency --output latency.jsonl
 	$(BIN)/python scripts/benchmarks_page.py $(BENCHMARKS)/*.jsonl > $(BENCHMARKS)/page.md
 	mv $(BENCHMARKS)/page.md docs/benchmarks.md
+
+# REFERENCE: a checkout of the project. esbuild removes the types from its source.
+ESBUILD := target/v8/node_modules/esbuild
+bench-v8: build $(ESBUILD) ## the stream parser against its reference under Node: REFERENCE=PATH of ai-sdk-wire-middleware
+	$(BIN)/python benches/v8/compare.py $(REFERENCE) --esbuild $(ESBUILD)
+
+$(ESBUILD):
+	npm install --silent --no-audit --no-fund --prefix target/v8 esbuild@0.28.2
 
 repairs: $(VENV)/.installed ## docs/repairs.md, made from tests/slips
 	@mkdir -p $(LOGS)

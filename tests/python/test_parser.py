@@ -65,6 +65,47 @@ def test_lists_of_events_belong_to_the_caller() -> None:
     assert kept == [Text("a")]
 
 
+def test_events_can_be_fed_into_a_list() -> None:
+    text = 'Let me see.\n<call>get city="New York" days=2</call> and <call>no a=1</call>' + HIGH
+    for size in (1, 4, len(text)):
+        parser, other = (TOOLS.parser(ids=map("c{}".format, itertools.count()).__next__) for _ in range(2))
+        before = Text("before")
+        events: list[Event] = [before]
+        fed: list[Event] = []
+        for chunk in (text[at : at + size] for at in range(0, len(text), size)):
+            assert other.feed_into(chunk, events) is None
+            fed += parser.feed(chunk)
+        assert events[0] is before
+        assert events[1:] == fed
+        assert other.finish() == parser.finish() == [Text(LOST)]
+
+
+def test_what_is_fed_into_a_list_is_not_changed_by_later_feeds() -> None:
+    parser = TOOLS.parser()
+    events: list[Event] = []
+    assert [event.text for event in parser.feed("a ")] == ["a "]
+    parser.feed_into("b ", events)
+    assert parser.feed("c ") == [Text("c ")]
+    parser.feed_into("d ", events)
+    assert events == [Text("b "), Text("d ")]
+
+
+def test_a_list_is_unchanged_if_ids_raise() -> None:
+    parser = TOOLS.parser(ids=lambda: 5)  # type: ignore[arg-type, return-value]
+    events: list[Event] = []
+    with pytest.raises(TypeError, match="the ids callable must return a str"):
+        parser.feed_into("before <call>get</call> after", events)
+    assert events == []
+    with pytest.raises(RuntimeError, match="finished"):
+        parser.feed_into("x", events)
+
+
+@pytest.mark.parametrize("given", [(), None, {}])
+def test_events_are_fed_into_lists_only(given: Any) -> None:
+    with pytest.raises(TypeError):
+        TOOLS.parser().feed_into("x", given)
+
+
 def test_nothing_to_tell() -> None:
     parser = TOOLS.parser()
     assert parser.feed("") == []

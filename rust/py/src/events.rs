@@ -7,7 +7,6 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use wirecall_core as core;
 
 use crate::convert;
-use crate::ids::Ids;
 use crate::text::{LazyText, Slot};
 
 /// Text outside calls.
@@ -18,15 +17,15 @@ pub struct Text {
 }
 
 /// A call has begun, and its tool is known. Exactly one `CallEnd` or `CallError` with this id follows.
-#[pyclass(frozen, eq, hash, get_all, new = "from_fields", module = "wirecall")]
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[pyclass(frozen, eq, get_all, new = "from_fields", module = "wirecall")]
+#[derive(Debug)]
 pub struct CallStart {
     /// The number of this call among the started calls of the message, from 0.
     pub index: usize,
     /// `call_` and 24 random letters and digits, or the return value of `ids`.
-    pub id: String,
+    pub id: Py<PyString>,
     /// The tool's name, as declared.
-    pub name: String,
+    pub name: Py<PyString>,
 }
 
 // The parser may overwrite the slots of `Text` and `ArgumentsDelta` while it has the only reference (see `recycle`).
@@ -48,7 +47,7 @@ pub struct CallEnd {
     /// The number of this call among the started calls of the message, from 0.
     #[pyo3(get)]
     pub index: usize,
-    pub id: Id,
+    pub id: LazyText,
     /// The tool's name, as declared.
     #[pyo3(get)]
     pub name: Py<PyString>,
@@ -61,13 +60,6 @@ pub struct CallEnd {
     pub end: usize,
     pub repairs: Vec<Cow<'static, str>>,
     pub problems: Vec<Problem>,
-}
-
-/// The id of a call: known, or made on first access.
-#[derive(Debug)]
-pub enum Id {
-    Known(String),
-    Later(Ids),
 }
 
 /// A call that was rejected, or a forged result (section 6 of docs/wire-format.md).
@@ -127,6 +119,12 @@ impl PartialEq for Text {
     }
 }
 
+impl PartialEq for CallStart {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index && same(&self.id, &other.id) && same(&self.name, &other.name)
+    }
+}
+
 impl PartialEq for ArgumentsDelta {
     fn eq(&self, other: &Self) -> bool {
         let ((index, delta), (other_index, other_delta)) = (self.part.get(), other.part.get());
@@ -136,9 +134,11 @@ impl PartialEq for ArgumentsDelta {
 
 impl PartialEq for CallEnd {
     fn eq(&self, other: &Self) -> bool {
-        (self.index, self.id(), self.start, self.end) == (other.index, other.id(), other.start, other.end)
+        (self.index, self.start, self.end) == (other.index, other.start, other.end)
             && same(&self.name, &other.name)
-            && Python::attach(|py| same(self.arguments.get(py), other.arguments.get(py)))
+            && Python::attach(|py| {
+                same(self.id.get(py), other.id.get(py)) && same(self.arguments.get(py), other.arguments.get(py))
+            })
             && self.repairs == other.repairs
             && self.problems == other.problems
     }
@@ -215,6 +215,10 @@ event! {
 
 event! {
     CallStart: matched("index", "id", "name"), named("call_start");
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        (self.index, &self.id, &self.name).into_pyobject(py)?.hash()
+    }
 }
 
 event! {
@@ -251,7 +255,7 @@ event! {
     #[allow(clippy::too_many_arguments)]
     fn new(
         index: usize,
-        id: String,
+        id: Py<PyString>,
         name: Py<PyString>,
         arguments: Py<PyString>,
         start: usize,
@@ -261,16 +265,13 @@ event! {
     ) -> Self {
         let repairs = repairs.into_iter().map(Cow::Owned).collect();
         let arguments = LazyText::Made(arguments);
-        CallEnd { index, id: Id::Known(id), name, arguments, start, end, repairs, problems }
+        CallEnd { index, id: LazyText::Made(id), name, arguments, start, end, repairs, problems }
     }
 
     /// The id of the call's start.
     #[getter]
-    fn id(&self) -> String {
-        match &self.id {
-            Id::Known(id) => id.clone(),
-            Id::Later(ids) => ids.id(self.index),
-        }
+    fn id(&self, py: Python<'_>) -> &Py<PyString> {
+        self.id.get(py)
     }
 
     /// Compact JSON text of an object, equal to the joined deltas; numbers keep their digits.
@@ -307,7 +308,7 @@ event! {
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        (self.index, self.id(), &self.name, self.arguments.get(py), self.start, self.end).into_pyobject(py)?.hash()
+        (self.index, self.id.get(py), &self.name, self.arguments.get(py), self.start, self.end).into_pyobject(py)?.hash()
     }
 }
 
@@ -340,8 +341,8 @@ event! {
 }
 
 impl CallEnd {
-    /// With arguments and an id of the caller's.
-    pub fn from_core(py: Python<'_>, call: &core::CallEnd, arguments: LazyText, id: Id) -> Self {
+    /// With an id, a name and arguments of the caller's.
+    pub fn from_core(call: &core::CallEnd, id: LazyText, name: Py<PyString>, arguments: LazyText) -> Self {
         let problem = |problem: &core::Problem| Problem {
             kind: problem.kind.as_str().to_owned(),
             field: problem.field.clone(),
@@ -350,7 +351,7 @@ impl CallEnd {
         CallEnd {
             index: call.index,
             id,
-            name: PyString::new(py, &call.name).unbind(),
+            name,
             arguments,
             start: call.start,
             end: call.end,

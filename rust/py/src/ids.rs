@@ -4,6 +4,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
 /// The ids of one message's calls. They come from one random seed, so an id costs nothing until it is asked for; the
 /// seed is the operating system's, so forked processes do not repeat each other.
 #[derive(Clone, Copy, Debug)]
@@ -40,20 +43,19 @@ impl Ids {
     }
 
     /// The id of the call with this index.
-    pub fn id(self, index: usize) -> String {
+    pub fn id(self, py: Python<'_>, index: usize) -> Py<PyString> {
         const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-        let mut id = String::with_capacity(29);
-        id.push_str("call_");
+        let mut id = *b"call_........................";
         let mut state = mix(self.0 ^ mix(index as u64));
-        for _ in 0..3 {
+        for part in id[5..].chunks_exact_mut(8) {
             state = mix(state);
             let mut random = state;
             // 62^8 is far below 2^64, so the first of eight digits is as even as the last.
-            for _ in 0..8 {
-                id.push(ALPHABET[(random % 62) as usize] as char);
+            for place in part {
+                *place = ALPHABET[(random % 62) as usize];
                 random /= 62;
             }
         }
-        id
+        PyString::new(py, str::from_utf8(&id).unwrap_or_default()).unbind()
     }
 }

@@ -6,7 +6,7 @@ use pyo3::types::{PyString, PyTuple};
 use wirecall_core as core;
 
 use crate::errors;
-use crate::events::{CallEnd, CallError, Id, Text};
+use crate::events::{CallEnd, CallError, Text};
 use crate::ids::Ids;
 use crate::text::{LazyText, Slot};
 
@@ -31,10 +31,12 @@ impl Message {
             }
             core::Item::Call(call) => {
                 let arguments = LazyText::Made(PyString::new(py, &call.arguments).unbind());
-                Bound::new(py, CallEnd::from_core(py, call, arguments, Id::Later(ids))).map(Bound::into_any)
+                let name = PyString::new(py, &call.name).unbind();
+                Bound::new(py, CallEnd::from_core(call, LazyText::id(ids, call.index), name, arguments))
+                    .map(Bound::into_any)
             }
             core::Item::Error(error) => {
-                let id = error.index.map(|index| ids.id(index));
+                let id = error.index.map(|index| ids.id(py, index).to_string());
                 Bound::new(py, CallError::from_core((**error).clone(), id)).map(Bound::into_any)
             }
             item => Err(errors::unknown(item)),

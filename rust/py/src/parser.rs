@@ -10,7 +10,7 @@ use wirecall_core as core;
 
 use crate::convert::{self, Surrogates};
 use crate::errors;
-use crate::events::{CallEnd, CallError, CallStart, Id};
+use crate::events::{CallEnd, CallError, CallStart};
 use crate::exclusive::{Exclusive, Taken};
 use crate::ids::Ids;
 use crate::protocol;
@@ -28,15 +28,22 @@ use crate::text::LazyText;
 #[derive(Debug)]
 pub struct Parser(Exclusive<Reader>);
 
+/// What the start of a call and its end share.
+#[derive(Debug)]
+struct OpenCall {
+    id: Py<PyString>,
+    name: Py<PyString>,
+}
+
 /// What a parser is between two calls.
 #[derive(Debug)]
 struct Reader {
     parser: core::Parser,
     in_reasoning: bool,
     given_ids: Option<Py<PyAny>>,
-    ids: Ids,
-    /// Of the call that is open.
-    id: String,
+    /// Made when the first call starts: asking the system for randomness costs as much as reading ten deltas.
+    ids: Option<Ids>,
+    open: Option<OpenCall>,
     surrogates: Surrogates,
     recycler: Recycler,
     finished: bool,
@@ -58,11 +65,49 @@ impl Reader {
             parser: core::Parser::new(tools, in_reasoning),
             in_reasoning,
             given_ids: ids,
-            ids: Ids::new(),
-            id: String::new(),
+            ids: None,
+            open: None,
             surrogates: Surrogates::default(),
             recycler: Recycler::default(),
             finished: false,
+        }
+    }
+
+    /// Feeds a chunk. `give` gets its events; it is inlined where they are made, since most chunks are one piece of text.
+    #[inline(always)]
+    fn feed<'py, R>(
+        &mut self,
+        text: &Bound<'py, PyString>,
+        give: impl FnOnce(&mut Recycler, Made<'py>) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let py = text.py();
+        if self.finished {
+            return Err(errors::finished());
+        }
+        let text = &*convert::plain(text);
+        match convert::well_formed(text)? {
+            Some(known) if !self.surrogates.is_waiting() => {
+                let Reader { parser, recycler, .. } = self;
+                match parser.feed_plain(known) {
+                    core::Plain::Text => give(recycler, Made::Part(Part::Text(text.clone().unbind()))),
+                    core::Plain::DeltaIsInput { index } => {
+                        give(recycler, Made::Part(Part::Delta(index, text.clone().unbind())))
+                    }
+                    core::Plain::Delta { delta: "", .. } => give(recycler, Made::Nothing),
+                    core::Plain::Delta { index, delta } => {
+                        give(recycler, Made::Part(Part::Delta(index, PyString::new(py, delta).unbind())))
+                    }
+                    core::Plain::No => {
+                        let made = self.read(py, known, Some(text), None)?;
+                        give(&mut self.recycler, made)
+                    }
+                }
+            }
+            _ => {
+                let joined = self.surrogates.join(text, false)?;
+                let made = self.read(py, &joined, None, None)?;
+                give(&mut self.recycler, made)
+            }
         }
     }
 
@@ -73,10 +118,10 @@ impl Reader {
         text: &str,
         whole: Option<&Bound<'py, PyString>>,
         finish: Option<Option<bool>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let Reader { parser, given_ids, ids, id, recycler, .. } = self;
-        let (given_ids, ids) = (given_ids.as_ref(), *ids);
-        let mut events = Events { py, text, whole, given_ids, ids, id, first: None, list: Vec::new(), error: None };
+    ) -> PyResult<Made<'py>> {
+        let Reader { parser, given_ids, ids, open, .. } = self;
+        let given_ids = given_ids.as_ref();
+        let mut events = Events { py, text, whole, given_ids, ids, open, first: None, list: Vec::new(), error: None };
         let mut sink = |event: core::Event<'_>| events.add(event);
         if !text.is_empty() {
             parser.feed(text, &mut sink);
@@ -91,12 +136,39 @@ impl Reader {
                 self.finished = true;
                 Err(error)
             }
-            (None, Some(part)) if list.is_empty() => recycler.list_of(py, part),
+            (None, Some(part)) if list.is_empty() => Ok(Made::Part(part)),
             (None, Some(part)) => {
                 list.insert(0, part.into_event(py)?);
-                PyList::new(py, list)
+                Ok(Made::Events(list))
             }
-            (None, None) => PyList::new(py, list),
+            (None, None) => Ok(Made::Events(list)),
+        }
+    }
+}
+
+/// The events of one call of `feed`.
+enum Made<'py> {
+    Nothing,
+    Part(Part),
+    Events(Vec<Bound<'py, PyAny>>),
+}
+
+impl<'py> Made<'py> {
+    #[inline(always)]
+    fn list(self, py: Python<'py>, recycler: &mut Recycler) -> PyResult<Bound<'py, PyList>> {
+        match self {
+            Made::Nothing => Ok(PyList::empty(py)),
+            Made::Part(part) => recycler.list_of(py, part),
+            Made::Events(events) => PyList::new(py, events),
+        }
+    }
+
+    #[inline(always)]
+    fn append_to(self, list: &Bound<'py, PyList>) -> PyResult<()> {
+        match self {
+            Made::Nothing => Ok(()),
+            Made::Part(part) => list.append(part.into_event(list.py())?),
+            Made::Events(events) => events.into_iter().try_for_each(|event| list.append(event)),
         }
     }
 }
@@ -107,8 +179,8 @@ struct Events<'a, 'py> {
     text: &'a str,
     whole: Option<&'a Bound<'py, PyString>>,
     given_ids: Option<&'a Py<PyAny>>,
-    ids: Ids,
-    id: &'a mut String,
+    ids: &'a mut Option<Ids>,
+    open: &'a mut Option<OpenCall>,
     /// The first event, if it is but a piece of text: most often the only one.
     first: Option<Part>,
     list: Vec<Bound<'py, PyAny>>,
@@ -145,19 +217,22 @@ impl<'py> Events<'_, 'py> {
             core::Event::Text(text) => return self.part(Part::Text(self.string(text))),
             core::Event::ArgumentsDelta { index, delta } => return self.part(Part::Delta(index, self.string(delta))),
             core::Event::CallStart { index, name } => {
-                *self.id = match self.given_ids {
+                let id = match self.given_ids {
                     Some(given) => given_id(given.bind(py))?,
-                    None => self.ids.id(index),
+                    None => self.ids.get_or_insert_with(Ids::new).id(py, index),
                 };
-                Bound::new(py, CallStart { index, id: self.id.clone(), name: name.to_owned() })?.into_any()
+                let name = PyString::new(py, name).unbind();
+                *self.open = Some(OpenCall { id: id.clone_ref(py), name: name.clone_ref(py) });
+                Bound::new(py, CallStart { index, id, name })?.into_any()
             }
             core::Event::CallEnd(mut call) => {
+                // Every call that ends has started.
+                let Some(OpenCall { id, name }) = self.open.take() else { return Ok(()) };
                 let arguments = LazyText::owned(py, std::mem::take(&mut call.arguments));
-                let id = Id::Known(std::mem::take(self.id));
-                Bound::new(py, CallEnd::from_core(py, &call, arguments, id))?.into_any()
+                Bound::new(py, CallEnd::from_core(&call, LazyText::Made(id), name, arguments))?.into_any()
             }
             core::Event::CallError(error) => {
-                let id = error.index.map(|_| std::mem::take(self.id));
+                let id = error.index.and_then(|_| Some(self.open.take()?.id.to_string()));
                 CallError::bound(py, *error, id)?
             }
             event => return Err(errors::unknown(&event)),
@@ -167,11 +242,12 @@ impl<'py> Events<'_, 'py> {
     }
 }
 
-fn given_id(given: &Bound<'_, PyAny>) -> PyResult<String> {
+fn given_id(given: &Bound<'_, PyAny>) -> PyResult<Py<PyString>> {
     let id = given.call0()?;
     let id = id.cast::<PyString>().map_err(|_| PyTypeError::new_err("the ids callable must return a str"))?;
     let lone = |_| PyValueError::new_err("the ids callable returned a str with a lone surrogate; an id must be text");
-    id.to_str().map(str::to_owned).map_err(lone)
+    id.to_str().map_err(lone)?;
+    Ok(convert::plain(id).into_owned().unbind())
 }
 
 #[pymethods]
@@ -196,31 +272,25 @@ impl Parser {
     #[pyo3(signature = (text, /))]
     fn feed<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
-        let mut this = self.take(py)?;
-        if this.finished {
-            return Err(errors::finished());
-        }
-        let text = &*convert::plain(text);
-        match convert::well_formed(text)? {
-            Some(known) if !this.surrogates.is_waiting() => {
-                let Reader { parser, recycler, .. } = &mut *this;
-                match parser.feed_plain(known) {
-                    core::Plain::Text => recycler.list_of(py, Part::Text(text.clone().unbind())),
-                    core::Plain::DeltaIsInput { index } => {
-                        recycler.list_of(py, Part::Delta(index, text.clone().unbind()))
-                    }
-                    core::Plain::Delta { delta: "", .. } => Ok(PyList::empty(py)),
-                    core::Plain::Delta { index, delta } => {
-                        recycler.list_of(py, Part::Delta(index, PyString::new(py, delta).unbind()))
-                    }
-                    core::Plain::No => this.read(py, known, Some(text), None),
-                }
-            }
-            _ => {
-                let joined = this.surrogates.join(text, false)?;
-                this.read(py, &joined, None, None)
-            }
-        }
+        self.take(py)?.feed(text, |recycler, made| made.list(py, recycler))
+    }
+
+    /// Process the next chunk like `feed`, and append the events to a list.
+    ///
+    /// For hosts that keep the events of a message: it costs less than `feed`, whose lists would be dropped.
+    ///
+    /// Args:
+    ///     text: The next chunk, of any length, including "".
+    ///     events: Gets the events that are certain now. After an exception from `ids` it is unchanged.
+    ///
+    /// Raises:
+    ///     RuntimeError: The parser is finished, or in use.
+    ///     TypeError: `ids` did not return a str.
+    ///     ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids`, the parser
+    ///         is finished.
+    #[pyo3(signature = (text, events, /))]
+    fn feed_into<'py>(&self, text: &Bound<'py, PyString>, events: &Bound<'py, PyList>) -> PyResult<()> {
+        self.take(text.py())?.feed(text, |_, made| made.append_to(events))
     }
 
     /// End the message, and return its last events.
@@ -243,7 +313,8 @@ impl Parser {
         this.finished = true;
         let rest = this.surrogates.finish();
         this.recycler = Recycler::default();
-        this.read(py, rest, None, Some(truncated))
+        let made = this.read(py, rest, None, Some(truncated))?;
+        made.list(py, &mut this.recycler)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
+use crate::ids::Ids;
+
 /// A `str`, or a text that becomes one on first access.
 pub enum LazyText {
     Made(Py<PyString>),
@@ -18,6 +20,8 @@ pub enum Source {
     Own(Mutex<String>),
     /// These bytes of a message.
     Part(Py<PyString>, Range<usize>),
+    /// The id of the call with this index.
+    Id(Ids, usize),
 }
 
 /// Texts of at least this many bytes become a `str` only on first access. For shorter ones, that would cost more.
@@ -35,25 +39,29 @@ impl LazyText {
         LazyText::Later { of: Source::Part(message, bytes), made: PyOnceLock::new() }
     }
 
+    pub fn id(ids: Ids, index: usize) -> Self {
+        LazyText::Later { of: Source::Id(ids, index), made: PyOnceLock::new() }
+    }
+
     pub fn get(&self, py: Python<'_>) -> &Py<PyString> {
         match self {
             LazyText::Made(text) => text,
             LazyText::Later { of, made } => made.get_or_init(py, || {
-                let text = match of {
+                match of {
                     Source::Own(text) => {
                         let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
                         let made = PyString::new(py, &text);
                         // Only after the `str` exists: making it can fail when memory is short, and may then be tried again.
                         *text = String::new();
-                        made
+                        made.unbind()
                     }
                     // It was read from there, so it is there.
                     Source::Part(message, bytes) => {
                         let text = message.to_str(py).unwrap_or_default();
-                        PyString::new(py, text.get(bytes.clone()).unwrap_or_default())
+                        PyString::new(py, text.get(bytes.clone()).unwrap_or_default()).unbind()
                     }
-                };
-                text.unbind()
+                    Source::Id(ids, index) => ids.id(py, *index),
+                }
             }),
         }
     }

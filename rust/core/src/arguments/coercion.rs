@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use crate::error::ProblemKind;
 use crate::limits::FEW_CHOICES;
-use crate::schema::{Choice, Literal, Node, NodeId, Schema, UNKNOWN};
+use crate::schema::{Choice, ChoicesOf, Literal, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Value, is_beyond_float, is_number, parse, push_string, respelled, same_number, whole};
 use crate::syntax::scan::{is_ws, trim};
 
@@ -97,9 +97,9 @@ pub(crate) fn is_string_bare(node: &Node, text: &str) -> bool {
 }
 
 /// Whether the bare text is the null of another language (`None`, `NULL`), where null is allowed. In another case it may be a word.
-fn is_none(choices: &[Choice], text: &str) -> bool {
+fn is_none(choices: &ChoicesOf<'_>, text: &str) -> bool {
     matches!(text, "None" | "Null" | "NULL")
-        && choices.contains(&Choice::Null)
+        && choices.iter().any(|choice| *choice == Choice::Null)
         && !choices.iter().any(|choice| is_literal(choice, text))
 }
 
@@ -283,7 +283,7 @@ fn keyword(text: &str) -> Option<&'static str> {
 }
 
 /// The number of strings of the enum that equal this text, ignoring case.
-fn like(choices: &[Choice], folded: &str) -> usize {
+fn like(choices: &ChoicesOf<'_>, folded: &str) -> usize {
     let same = |choice: &&Choice| match choice {
         Choice::Literal(Literal { text: Some(_), folded: own, .. }) => own == folded,
         _ => false,

@@ -24,7 +24,6 @@ use crate::keymap::KeyMap;
 use crate::limits::FEW_CHOICES;
 use crate::syntax::json::Value;
 use regex::Regex;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -199,6 +198,23 @@ impl Array {
     }
 }
 
+/// Choices of a node, in their order.
+pub enum ChoicesOf<'n> {
+    All(&'n [Choice]),
+    Some(Vec<&'n Choice>),
+}
+
+impl<'n> ChoicesOf<'n> {
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = &'n Choice> {
+        let (all, some): (&'n [Choice], &[&'n Choice]) = match self {
+            ChoicesOf::All(all) => (all, &[]),
+            ChoicesOf::Some(some) => (&[], some),
+        };
+        all.iter().chain(some.iter().copied())
+    }
+}
+
 impl Node {
     /// Must be called when the choices are complete.
     fn index_strings(&mut self) {
@@ -218,12 +234,12 @@ impl Node {
     }
 
     /// The choices in their order. Of many strings, only those that are this text, ignoring case.
-    pub fn candidates(&self, text: &str) -> Cow<'_, [Choice]> {
-        let Some(Strings { folded, others }) = &self.strings else { return Cow::Borrowed(&self.choices) };
+    pub fn candidates(&self, text: &str) -> ChoicesOf<'_> {
+        let Some(Strings { folded, others }) = &self.strings else { return ChoicesOf::All(&self.choices) };
         let like = folded.get(&text.to_lowercase());
         let mut positions: Vec<usize> = others.iter().chain(like.into_iter().flatten()).copied().collect();
         positions.sort_unstable();
-        positions.into_iter().map(|at| self.choices[at].clone()).collect()
+        ChoicesOf::Some(positions.into_iter().map(|at| &self.choices[at]).collect())
     }
 
     pub fn is_unknown(&self) -> bool {
