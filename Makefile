@@ -62,7 +62,7 @@ demo: build ## see the format at work
 
 test: test-rust test-python ## all tests, of both languages
 
-check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, tests
+check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, dependencies, the package, tests
 
 # CI runs these two and test-clients side by side.
 check-rust: fmt-check-rust lint-rust no-python-in-core deny package test-rust test-host

@@ -9,7 +9,7 @@ use std::sync::Arc;
 const SCAN: usize = 16;
 
 #[derive(Clone, Debug)]
-pub struct KeyMap<V, K = Arc<str>> {
+pub(crate) struct KeyMap<V, K = Arc<str>> {
     entries: Vec<(K, V)>,
     index: Option<HashMap<K, usize>>,
 }
@@ -22,21 +22,21 @@ impl<V, K> Default for KeyMap<V, K> {
 
 impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
     /// Removes all entries and keeps the allocation of the list.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.index = None;
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The position of the key in the order of insertion.
-    pub fn position(&self, key: &str) -> Option<usize> {
+    pub(crate) fn position(&self, key: &str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(key).copied(),
             None => {
@@ -49,25 +49,25 @@ impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
     }
 
     /// The stored key, and its value.
-    pub fn entry(&self, key: &str) -> Option<(&K, &V)> {
+    pub(crate) fn entry(&self, key: &str) -> Option<(&K, &V)> {
         self.position(key).map(|at| self.at(at))
     }
 
-    pub fn get(&self, key: &str) -> Option<&V> {
+    pub(crate) fn get(&self, key: &str) -> Option<&V> {
         self.position(key).map(|at| &self.entries[at].1)
     }
 
-    pub fn at(&self, at: usize) -> (&K, &V) {
+    pub(crate) fn at(&self, at: usize) -> (&K, &V) {
         let (key, value) = &self.entries[at];
         (key, value)
     }
 
-    pub fn value_mut(&mut self, at: usize) -> &mut V {
+    pub(crate) fn value_mut(&mut self, at: usize) -> &mut V {
         &mut self.entries[at].1
     }
 
     /// Adds a key that is not in the map yet.
-    pub fn push(&mut self, key: K, value: V) {
+    pub(crate) fn push(&mut self, key: K, value: V) {
         if let Some(index) = &mut self.index {
             index.insert(key.clone(), self.entries.len());
         }
@@ -77,12 +77,12 @@ impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
         self.entries.iter().map(|(key, value)| (key.borrow(), value))
     }
 
     /// Keys and values, in the order of insertion.
-    pub fn into_entries(self) -> Vec<(K, V)> {
+    pub(crate) fn into_entries(self) -> Vec<(K, V)> {
         self.entries
     }
 }

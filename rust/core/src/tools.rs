@@ -40,7 +40,7 @@ pub struct Definition {
     pub description: Option<String>,
     /// The JSON text of its parameters' schema.
     pub parameters: String,
-    /// Validate this tool's calls, even if the toolset does not validate.
+    /// Validate this tool's calls, even if the toolset does not validate. Needs the feature `validate`.
     pub strict: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct Tool {
 
 /// The tool that a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lookup {
+pub(crate) enum Lookup {
     Exact(usize),
     /// The only tool with this name after folding.
     Folded(usize),
@@ -83,7 +83,7 @@ pub enum Lookup {
 
 impl Lookup {
     /// The declared tool.
-    pub fn tool(self) -> Option<usize> {
+    pub(crate) fn tool(self) -> Option<usize> {
         match self {
             Lookup::Exact(at) | Lookup::Folded(at) => Some(at),
             Lookup::Open | Lookup::Unknown => None,
@@ -93,7 +93,7 @@ impl Lookup {
 
 /// The tools, with an index of their names.
 #[derive(Debug)]
-pub struct Tools {
+pub(crate) struct Tools {
     list: Vec<Tool>,
     names: KeyMap<usize>,
     /// `None` if two names are equal after folding.
@@ -105,7 +105,7 @@ pub struct Tools {
 }
 
 /// How the calls of tools are to be written, and which of them a protocol can write so.
-pub struct WritingRules<'a> {
+pub(crate) struct WritingRules<'a> {
     pub syntax: Syntax,
     pub fallback: Fallback,
     /// Validate the calls of all tools.
@@ -121,7 +121,7 @@ pub struct WritingRules<'a> {
 }
 
 impl Tools {
-    pub fn new(definitions: Vec<Definition>, rules: &WritingRules<'_>) -> Result<Self, ToolError> {
+    pub(crate) fn new(definitions: Vec<Definition>, rules: &WritingRules<'_>) -> Result<Self, ToolError> {
         let mut tools = Tools {
             list: Vec::with_capacity(definitions.len()),
             names: KeyMap::default(),
@@ -183,51 +183,51 @@ impl Tools {
         self.list.push(Tool { name, description, parameters, schema, syntax, reason, validator, example });
         Ok(())
     }
-    pub fn iter(&self) -> impl Iterator<Item = &Tool> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.list.iter()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// The tool at this position.
-    pub fn at(&self, at: usize) -> &Tool {
+    pub(crate) fn at(&self, at: usize) -> &Tool {
         &self.list[at]
     }
 
     /// The position of the tool with exactly this name.
-    pub fn position(&self, name: &str) -> Option<usize> {
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
     }
 
     /// The tool with exactly this name.
-    pub fn get(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.position(name).map(|at| self.at(at))
     }
 
     /// The position of the declared tool that this name means.
-    pub fn find(&self, name: &str) -> Option<usize> {
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.lookup(name).tool()
     }
 
     /// The type of the arguments of the tool at this position, or of an undeclared tool.
-    pub fn schema(&self, at: Option<usize>) -> &Schema {
+    pub(crate) fn schema(&self, at: Option<usize>) -> &Schema {
         at.map_or(&self.unknown, |at| &self.at(at).schema)
     }
 
     /// Whether the name of a declared tool may begin with this byte, in any spelling.
     #[inline]
-    pub fn may_begin_name(&self, byte: u8) -> bool {
+    pub(crate) fn may_begin_name(&self, byte: u8) -> bool {
         self.firsts[byte as usize]
     }
 
     /// Whether the name of a declared tool begins with this text.
-    pub fn begins_name(&self, text: &str) -> bool {
+    pub(crate) fn begins_name(&self, text: &str) -> bool {
         self.iter().any(|tool| tool.name.starts_with(text))
     }
 
-    pub fn lookup(&self, name: &str) -> Lookup {
+    pub(crate) fn lookup(&self, name: &str) -> Lookup {
         if self.list.is_empty() {
             return Lookup::Open;
         }

@@ -47,7 +47,7 @@ pub struct Options {
     pub fallback: Fallback,
     /// Report near misses as errors instead of repairing them.
     pub strict: bool,
-    /// Validate arguments against the whole schema, and report calls with problems as errors.
+    /// Validate arguments against the whole schema, and report calls with problems as errors. Needs the feature `validate`.
     pub validate: bool,
     /// What calls inside Markdown code are.
     pub code: CodeMode,

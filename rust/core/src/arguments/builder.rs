@@ -15,21 +15,21 @@ use crate::syntax::shown::join;
 
 /// A step of the path from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathSegment {
+pub(crate) struct PathSegment {
     /// The type of the container that the step is made in.
     pub from: NodeId,
     pub to: To,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum To {
+pub(crate) enum To {
     Key(Arc<str>),
     Index(usize),
 }
 
 /// Where a value goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// The next member of the root object, sent as it is written.
     Streamed,
     /// A new piece.
@@ -40,7 +40,7 @@ pub enum Target {
 
 /// What already is at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Probe {
+pub(crate) enum Probe {
     Vacant,
     Whole,
     /// A list of pieces, and its length so far.
@@ -55,7 +55,7 @@ pub enum Probe {
 
 /// Why a value has no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collision {
+pub(crate) enum Collision {
     /// A part of the path is a whole value, or a whole value would replace pieces.
     Taken,
     /// An index beyond the next one.
@@ -78,7 +78,7 @@ pub(crate) type Visit<'v> = &'v mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> boo
 const FIRST_BYTES: usize = 120;
 
 #[derive(Debug)]
-pub struct ArgumentsBuilder {
+pub(crate) struct ArgumentsBuilder {
     pub json: String,
     /// Bytes that were sent.
     sent: usize,
@@ -123,7 +123,7 @@ pub(crate) fn push_key(json: &mut String, key: &str) {
 
 impl ArgumentsBuilder {
     /// Starts over, and keeps the allocations, except that of `json`, which is taken.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.pieces.truncate(1);
         if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
             keys.clear();
@@ -134,14 +134,14 @@ impl ArgumentsBuilder {
 
     /// What may be sent and was not sent yet.
     #[inline]
-    pub fn take_delta(&mut self) -> &str {
+    pub(crate) fn take_delta(&mut self) -> &str {
         let start = self.sent;
         self.sent = self.hold.unwrap_or(self.json.len()).max(start);
         &self.json[start..self.sent]
     }
 
     /// Nothing written from here on is sent until [`ArgumentsBuilder::release`]. False if text was already held.
-    pub fn hold(&mut self) -> bool {
+    pub(crate) fn hold(&mut self) -> bool {
         let first = self.hold.is_none();
         if first {
             self.hold = Some(self.json.len());
@@ -149,12 +149,12 @@ impl ArgumentsBuilder {
         first
     }
 
-    pub fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.hold = None;
     }
 
     /// Ends the hold that [`ArgumentsBuilder::hold`] began, if it returned true.
-    pub fn release_if(&mut self, held: bool) {
+    pub(crate) fn release_if(&mut self, held: bool) {
         if held {
             self.release();
         }
@@ -168,16 +168,16 @@ impl ArgumentsBuilder {
     }
 
     /// Whether anything came in pieces.
-    pub fn in_pieces(&self) -> bool {
+    pub(crate) fn in_pieces(&self) -> bool {
         self.held.is_some()
     }
 
-    pub fn has_root_key(&self, key: &str) -> bool {
+    pub(crate) fn has_root_key(&self, key: &str) -> bool {
         self.root().is_some_and(|keys| keys.position(key).is_some())
     }
 
     /// What is at the end of `steps`.
-    pub fn probe(&self, steps: &[PathSegment]) -> Probe {
+    pub(crate) fn probe(&self, steps: &[PathSegment]) -> Probe {
         let mut at = 0;
         for (position, step) in steps.iter().enumerate() {
             let next = match (&self.pieces[at], &step.to) {
@@ -205,7 +205,7 @@ impl ArgumentsBuilder {
     }
 
     /// Makes or finds the place that `steps` lead to.
-    pub fn place(&mut self, steps: &[PathSegment], pieces: bool) -> Result<Target, Collision> {
+    pub(crate) fn place(&mut self, steps: &[PathSegment], pieces: bool) -> Result<Target, Collision> {
         let mut at = 0;
         for PathSegment { from, to } in steps {
             // The container that this step needs, made where there is none.
@@ -262,13 +262,13 @@ impl ArgumentsBuilder {
 
     /// Whether a value of this root key would be sent as it is written.
     #[inline]
-    pub fn takes_live(&self, key: &str) -> bool {
+    pub(crate) fn takes_live(&self, key: &str) -> bool {
         self.hold.is_none() && self.held.is_none() && !self.has_root_key(key)
     }
 
     /// Makes room for a small call, where nothing is written yet.
     #[inline]
-    pub fn make_room(&mut self) {
+    pub(crate) fn make_room(&mut self) {
         if self.json.is_empty() {
             self.json.reserve(FIRST_BYTES);
         }
@@ -276,7 +276,7 @@ impl ArgumentsBuilder {
 
     /// Writes the key of the next live member of the root. Returns where its value starts.
     #[inline]
-    pub fn begin_member(&mut self, key: &str) -> usize {
+    pub(crate) fn begin_member(&mut self, key: &str) -> usize {
         if self.json.is_empty() {
             self.make_room();
             self.json.push('{');
@@ -286,7 +286,7 @@ impl ArgumentsBuilder {
     }
 
     /// The value of the live member that was begun is written, from `start` on.
-    pub fn end_member(&mut self, key: Arc<str>, start: usize) {
+    pub(crate) fn end_member(&mut self, key: Arc<str>, start: usize) {
         let new = self.pieces.len();
         if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
             keys.push(key, new);
@@ -296,7 +296,7 @@ impl ArgumentsBuilder {
 
     /// Writes a live member of the root if the text is a value of its type without changes. `None`: nothing was written.
     #[inline(always)]
-    pub fn plain_member(&mut self, schema: &Schema, key: &Arc<str>, id: NodeId, text: &str) -> Option<()> {
+    pub(crate) fn plain_member(&mut self, schema: &Schema, key: &Arc<str>, id: NodeId, text: &str) -> Option<()> {
         let before = self.json.len();
         let start = self.begin_member(key);
         if schema.node(id).is_string() {
@@ -312,7 +312,7 @@ impl ArgumentsBuilder {
     }
 
     /// Starts writing a value; for a live one this writes its key. Returns where the value starts.
-    pub fn begin(&mut self, target: Target, key: &str) -> usize {
+    pub(crate) fn begin(&mut self, target: Target, key: &str) -> usize {
         match target {
             Target::Streamed => return self.begin_member(key),
             Target::Duplicate(_) => {
@@ -326,7 +326,7 @@ impl ArgumentsBuilder {
     }
 
     /// The value that started at `start` is written. False: there was another one in its place.
-    pub fn end(&mut self, target: Target, start: usize) -> bool {
+    pub(crate) fn end(&mut self, target: Target, start: usize) -> bool {
         let range = start..self.json.len();
         let at = match target {
             Target::Streamed => self.pieces.len() - 1,
@@ -346,7 +346,7 @@ impl ArgumentsBuilder {
     }
 
     /// Appends items to the array at `steps`, which has `length` of them.
-    pub fn append(&mut self, steps: &[PathSegment], length: usize, items: &[String]) -> Result<(), Collision> {
+    pub(crate) fn append(&mut self, steps: &[PathSegment], length: usize, items: &[String]) -> Result<(), Collision> {
         let mut steps = steps.to_vec();
         for (offset, item) in items.iter().enumerate() {
             steps.push(PathSegment { from: crate::schema::UNKNOWN, to: To::Index(length + offset) });
@@ -360,7 +360,7 @@ impl ArgumentsBuilder {
     }
 
     /// Writes the pieces in their places.
-    pub fn write_pieces(&mut self, visit: Visit<'_>) {
+    pub(crate) fn write_pieces(&mut self, visit: Visit<'_>) {
         let (Some(held), Some(root)) = (self.held, self.root()) else { return };
         let mut out = String::from(if held == 0 { "{" } else { "" });
         for at in self.live..root.len() {
@@ -400,7 +400,7 @@ impl ArgumentsBuilder {
     }
 
     /// Closes a root that was written in pairs.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.json.push_str(if self.json.is_empty() { "{}" } else { "}" });
     }
 }

@@ -14,7 +14,7 @@ use crate::syntax::scan::{Delimiters, Scan, ws_run};
 use crate::tools::{Syntax, Tools};
 
 /// Writes calls and parts of calls, as a model would.
-pub trait CallWriter {
+pub(crate) trait CallWriter {
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
@@ -31,7 +31,7 @@ pub trait CallWriter {
 
 /// What a body must know. It does not change during a call.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// Writes the calls that sentences contain.
     pub writer: &'a dyn CallWriter,
     /// `None` for a document without tools.
@@ -58,7 +58,7 @@ pub(crate) const MAX_PROBLEMS: usize = 32;
 pub(crate) const MAX_PROBLEM_BYTES: usize = 4096;
 
 /// A window, and what reading it may change.
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     pub cx: Context<'a>,
     pub report: &'a mut Report,
     pub window: &'a str,
@@ -69,25 +69,25 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    pub fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         &self.window[self.at..]
     }
 
     /// Skips whitespace. Returns the position after it.
-    pub fn next_byte(&mut self) -> Flow<u8> {
+    pub(crate) fn next_byte(&mut self) -> Flow<u8> {
         self.at = ws_run(self.window, self.at);
         self.rest().bytes().next().ok_or(Progress::Incomplete)
     }
 
     /// [`Context::repair`] with the sentence that says what strict mode does not accept.
-    pub fn repair(&mut self, repair: Repair, message: impl Into<String>) -> Result<(), ReadError> {
+    pub(crate) fn repair(&mut self, repair: Repair, message: impl Into<String>) -> Result<(), ReadError> {
         self.cx.repair_or(self.report, repair, || message.into())
     }
 }
 
 /// What a body has found so far.
 #[derive(Debug, Default)]
-pub struct Report {
+pub(crate) struct Report {
     pub args: ArgumentsBuilder,
     pub repairs: Vec<Repair>,
     pub problems: Vec<Problem>,
@@ -95,7 +95,7 @@ pub struct Report {
 
 /// A call that cannot be handed over: why, and how to recover.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     pub kind: ErrorKind,
     pub message: String,
     pub recovery: Recovery,
@@ -106,7 +106,7 @@ pub(crate) type ReadError = (ErrorKind, String);
 
 /// The result of reading a window; `Input::at` says how much was consumed.
 #[derive(Debug)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// More text is needed.
     Incomplete,
     /// The call is complete, up to `Input::at`.
@@ -120,7 +120,7 @@ pub enum Progress {
 
 impl Progress {
     #[cold]
-    pub fn failed(kind: ErrorKind, message: String, recovery: Recovery) -> Self {
+    pub(crate) fn failed(kind: ErrorKind, message: String, recovery: Recovery) -> Self {
         Progress::Failed(Box::new(Failure { kind, message, recovery }))
     }
 }
@@ -147,14 +147,14 @@ impl From<ReadError> for Progress {
 impl<T> Scan<T> {
     /// The value of a match. If more text is needed to decide, the body asks for it.
     #[inline]
-    pub fn decided(self) -> Flow<Option<T>> {
+    pub(crate) fn decided(self) -> Flow<Option<T>> {
         // Made only where it is needed: dropping one costs more than this.
         self.decided_or(()).map_err(|()| Progress::Incomplete)
     }
 
     /// What was found, or an error if that cannot be told yet.
     #[inline]
-    pub fn decided_or<E>(self, incomplete: E) -> Result<Option<T>, E> {
+    pub(crate) fn decided_or<E>(self, incomplete: E) -> Result<Option<T>, E> {
         match self {
             Scan::Match(found) => Ok(Some(found)),
             Scan::NoMatch => Ok(None),
@@ -165,29 +165,29 @@ impl<T> Scan<T> {
 
 impl Report {
     /// Starts over, and keeps the allocations.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.args.reset();
         self.repairs.clear();
         self.problems.clear();
     }
 
-    pub fn repair(&mut self, repair: Repair) {
+    pub(crate) fn repair(&mut self, repair: Repair) {
         if !self.repairs.contains(&repair) {
             self.repairs.push(repair);
         }
     }
 
-    pub fn used(&self, repair: Repair) -> bool {
+    pub(crate) fn used(&self, repair: Repair) -> bool {
         self.repairs.contains(&repair)
     }
 
     /// Whether the maximum number of problems is listed.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }
 
     /// Lists a problem, once.
-    pub fn problem(&mut self, kind: ProblemKind, mut field: String, mut message: String) {
+    pub(crate) fn problem(&mut self, kind: ProblemKind, mut field: String, mut message: String) {
         if self.is_full() {
             return;
         }
@@ -202,7 +202,7 @@ impl Report {
 
     /// Lists a value that its type cannot take.
     #[cold]
-    pub fn violation(
+    pub(crate) fn violation(
         &mut self,
         cx: &Context<'_>,
         id: NodeId,
@@ -219,7 +219,7 @@ impl Report {
     }
 
     /// Reports the fields that an object of type `id` requires and does not have.
-    pub fn missing(
+    pub(crate) fn missing(
         &mut self,
         cx: &Context<'_>,
         id: NodeId,
@@ -251,12 +251,12 @@ pub(crate) fn missing(
 
 impl<'a> Context<'a> {
     /// The same for a call whose delimiters are spelled otherwise.
-    pub fn spelled(self, delimiters: Option<&'a Delimiters>) -> Self {
+    pub(crate) fn spelled(self, delimiters: Option<&'a Delimiters>) -> Self {
         Context { delimiters: delimiters.unwrap_or(self.delimiters), ..self }
     }
 
     /// A repair in lenient mode, an error of its name in strict mode.
-    pub fn repair(&self, report: &mut Report, repair: Repair) -> Result<(), ErrorKind> {
+    pub(crate) fn repair(&self, report: &mut Report, repair: Repair) -> Result<(), ErrorKind> {
         if self.strict && !(self.any_style && matches!(repair, Repair::Coerced | Repair::KeyStyle)) {
             return Err(ErrorKind::Strict(repair));
         }
@@ -265,7 +265,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same with the sentence that says what strict mode does not accept.
-    pub fn repair_or(
+    pub(crate) fn repair_or(
         &self,
         report: &mut Report,
         repair: Repair,

@@ -13,7 +13,7 @@ use crate::syntax::pairs::{Segment, segments};
 
 /// Where the value of a key goes.
 #[derive(Debug, Default)]
-pub struct ResolvedKey {
+pub(crate) struct ResolvedKey {
     pub steps: SmallVec<[PathSegment; 1]>,
     pub node: NodeId,
     /// The first step is exactly a property of the root.
@@ -22,12 +22,12 @@ pub struct ResolvedKey {
 
 impl ResolvedKey {
     /// Whether the value is a part of another one.
-    pub fn is_piece(&self) -> bool {
+    pub(crate) fn is_piece(&self) -> bool {
         self.steps.len() > 1
     }
 
     /// As a key would be written, for messages.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         let mut path = String::new();
         for step in &self.steps {
             match &step.to {
@@ -38,7 +38,7 @@ impl ResolvedKey {
         path
     }
 
-    pub fn root_key(&self) -> &str {
+    pub(crate) fn root_key(&self) -> &str {
         match self.steps.first() {
             Some(PathSegment { to: To::Key(key), .. }) => key,
             Some(PathSegment { to: To::Index(_), .. }) | None => "",
@@ -48,7 +48,7 @@ impl ResolvedKey {
 
 impl ArgumentsBuilder {
     /// Starts writing the value of a key. Returns where it goes, and where it starts.
-    pub fn begin_at(&mut self, key: &ResolvedKey) -> Result<(Target, usize), Collision> {
+    pub(crate) fn begin_at(&mut self, key: &ResolvedKey) -> Result<(Target, usize), Collision> {
         let target = self.place(&key.steps, key.is_piece())?;
         Ok((target, self.begin(target, key.root_key())))
     }

@@ -75,7 +75,7 @@ impl Opening {
 
 /// Reads the body of one call. It is fed windows of the text that is not consumed yet. A window begins where consumption of the
 /// last one ended.
-pub trait Body: Any + Debug + Send + Sync {
+pub(crate) trait Body: Any + Debug + Send + Sync {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress;
 
     /// After a failure, reads to the end of the call without repairs or output.

@@ -42,7 +42,7 @@ pub(crate) type NodeId = u32;
 
 /// One kind of value that a field may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
+pub(crate) enum Choice {
     String,
     Integer,
     Number,
@@ -55,7 +55,7 @@ pub enum Choice {
 
 /// A member of an enum, or a const.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Literal {
+pub(crate) struct Literal {
     /// Compact JSON.
     pub json: String,
     /// The decoded text, if the literal is a string.
@@ -68,7 +68,7 @@ pub struct Literal {
 
 /// A field's type.
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub(crate) struct Node {
     /// If empty, the type is unknown, and any JSON is allowed.
     pub choices: Vec<Choice>,
     pub object: Option<ObjectType>,
@@ -94,7 +94,7 @@ struct Strings {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct ObjectType {
+pub(crate) struct ObjectType {
     pub properties: KeyMap<NodeId>,
     /// Folded name → position in `properties`; `None` if two names fold to the same text.
     folded: HashMap<String, Option<usize>>,
@@ -108,7 +108,7 @@ pub struct ObjectType {
 
 /// What the schema says about keys that it does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Additional {
+pub(crate) enum Additional {
     /// Nothing: any value is allowed, but a key that nearly matches a declared one is read as that key.
     #[default]
     Unsaid,
@@ -124,7 +124,7 @@ impl Additional {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Array {
+pub(crate) struct Array {
     pub prefix: Vec<NodeId>,
     /// `None`: unknown.
     pub items: Option<NodeId>,
@@ -132,7 +132,7 @@ pub struct Array {
 
 /// A compiled schema. Nodes refer to each other by number, so it may be recursive.
 #[derive(Clone, Debug)]
-pub struct Schema {
+pub(crate) struct Schema {
     nodes: Vec<Node>,
     pub root: NodeId,
 }
@@ -158,7 +158,7 @@ pub(crate) fn begins_folded(key: &str, begun: &str) -> bool {
 impl ObjectType {
     /// The type of an exact key: from `properties`, then `patternProperties`, then `additionalProperties`. `None`: the
     /// key is not allowed.
-    pub fn member(&self, key: &str) -> Option<NodeId> {
+    pub(crate) fn member(&self, key: &str) -> Option<NodeId> {
         let fits = |(pattern, _): &&(Option<Regex>, NodeId)| pattern.as_ref().is_none_or(|regex| regex.is_match(key));
         let named = self.properties.get(key).or_else(|| Some(&self.patterns.iter().find(fits)?.1)).copied();
         named.or(match self.additional {
@@ -168,13 +168,13 @@ impl ObjectType {
     }
 
     /// The only declared key that differs just in case, `_` and `-`.
-    pub fn folded(&self, key: &str) -> Option<(&Arc<str>, NodeId)> {
+    pub(crate) fn folded(&self, key: &str) -> Option<(&Arc<str>, NodeId)> {
         let at = (*self.folded.get(&fold(key))?)?;
         let (name, node) = self.properties.at(at);
         Some((name, *node))
     }
 
-    pub fn explicitly_open(&self) -> bool {
+    pub(crate) fn explicitly_open(&self) -> bool {
         matches!(self.additional, Additional::Open(_)) || !self.patterns.is_empty()
     }
 
@@ -193,7 +193,7 @@ impl ObjectType {
 }
 
 impl Array {
-    pub fn item(&self, at: usize) -> NodeId {
+    pub(crate) fn item(&self, at: usize) -> NodeId {
         self.prefix.get(at).copied().or(self.items).unwrap_or(UNKNOWN)
     }
 }
@@ -234,7 +234,7 @@ impl Node {
     }
 
     /// The choices in their order. Of many strings, only those that are this text, ignoring case.
-    pub fn candidates(&self, text: &str) -> ChoicesOf<'_> {
+    pub(crate) fn candidates(&self, text: &str) -> ChoicesOf<'_> {
         let Some(Strings { folded, others }) = &self.strings else { return ChoicesOf::All(&self.choices) };
         let like = folded.get(&text.to_lowercase());
         let mut positions: Vec<usize> = others.iter().chain(like.into_iter().flatten()).copied().collect();
@@ -242,16 +242,16 @@ impl Node {
         ChoicesOf::Some(positions.into_iter().map(|at| &self.choices[at]).collect())
     }
 
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.choices.is_empty()
     }
 
-    pub fn has(&self, choice: &Choice) -> bool {
+    pub(crate) fn has(&self, choice: &Choice) -> bool {
         self.choices.contains(choice)
     }
 
     /// Whether the value can be a string. A value of unknown type can.
-    pub fn takes_string(&self) -> bool {
+    pub(crate) fn takes_string(&self) -> bool {
         self.is_unknown()
             || self.choices.iter().any(|choice| match choice {
                 Choice::String => true,
@@ -261,7 +261,7 @@ impl Node {
     }
 
     /// Whether a value is of this type. Its members are not checked.
-    pub fn accepts(&self, value: &Json) -> bool {
+    pub(crate) fn accepts(&self, value: &Json) -> bool {
         self.is_unknown()
             || self.choices.iter().any(|choice| match (choice, value) {
                 (Choice::Integer, Value::Number(text)) => text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok(),
@@ -272,28 +272,28 @@ impl Node {
     }
 
     /// Whether the type is any string and nothing else, so that text can be passed on as it arrives.
-    pub fn is_string(&self) -> bool {
+    pub(crate) fn is_string(&self) -> bool {
         self.choices == [Choice::String]
     }
 
     /// Whether the value can begin with this bracket. A value of unknown type can.
-    pub fn takes(&self, bracket: u8) -> bool {
+    pub(crate) fn takes(&self, bracket: u8) -> bool {
         let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
         self.is_unknown() || self.has(&wanted) || self.literals(bracket).next().is_some()
     }
 
     /// Whether the value can be an object. A value of unknown type can.
-    pub fn takes_object(&self) -> bool {
+    pub(crate) fn takes_object(&self) -> bool {
         self.takes(b'{')
     }
 
     /// Whether the value can be an object or an array. A value of unknown type can.
-    pub fn takes_container(&self) -> bool {
+    pub(crate) fn takes_container(&self) -> bool {
         self.takes(b'{') || self.takes(b'[')
     }
 
     /// The literals that begin with this bracket.
-    pub fn literals(&self, bracket: u8) -> impl Iterator<Item = &Literal> {
+    pub(crate) fn literals(&self, bracket: u8) -> impl Iterator<Item = &Literal> {
         self.choices.iter().filter_map(move |choice| match choice {
             Choice::Literal(literal) if literal.json.as_bytes()[0] == bracket => Some(literal),
             _ => None,
@@ -301,35 +301,35 @@ impl Node {
     }
 
     /// Whether the type is an array and never a string. A scalar is then an item, and a key may be repeated.
-    pub fn collects(&self) -> bool {
+    pub(crate) fn collects(&self) -> bool {
         self.has(&Choice::Array) && !self.takes_string()
     }
 }
 
 impl Schema {
     #[inline]
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }
 
     /// The schema of a tool without a known schema.
-    pub fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         Schema { nodes: vec![Node::default()], root: UNKNOWN }
     }
 
     /// The type of an exact key of a value of type `id`. `None`: the key is not allowed.
-    pub fn member(&self, id: NodeId, key: &str) -> Option<NodeId> {
+    pub(crate) fn member(&self, id: NodeId, key: &str) -> Option<NodeId> {
         self.node(id).object.as_ref().map_or(Some(UNKNOWN), |object| object.member(key))
     }
 
     /// The type of an item of a value of type `id`.
-    pub fn item(&self, id: NodeId, at: usize) -> NodeId {
+    pub(crate) fn item(&self, id: NodeId, at: usize) -> NodeId {
         self.node(id).array.as_ref().map_or(UNKNOWN, |array| array.item(at))
     }
 
     /// Whether a value of this type is written as dotted keys. It must be an object with declared members and never a
     /// string or array, or only its members are declared.
-    pub fn nests(&self, id: NodeId) -> bool {
+    pub(crate) fn nests(&self, id: NodeId) -> bool {
         let node = self.node(id);
         let plain = |choice: &Choice| matches!(choice, Choice::Object | Choice::Null);
         let object = node.has(&Choice::Object) && node.choices.iter().all(plain);
@@ -337,7 +337,7 @@ impl Schema {
     }
 
     /// The likely kind of a schema without `type`: an object if only members are described, an array if only items are.
-    pub fn hint(&self, id: NodeId) -> Option<Choice> {
+    pub(crate) fn hint(&self, id: NodeId) -> Option<Choice> {
         let node = self.node(id);
         let object = node.object.as_ref().is_some_and(ObjectType::is_described);
         let array = node.array.as_ref().is_some_and(|array| array.items.is_some() || !array.prefix.is_empty());
@@ -349,7 +349,7 @@ impl Schema {
     }
 
     /// Why calls of a tool with this schema are not written as pairs, if they are not.
-    pub fn complexity(&self) -> Option<&'static str> {
+    pub(crate) fn complexity(&self) -> Option<&'static str> {
         let root = self.node(self.root);
         if root.union {
             Some("its parameters are a union")
@@ -386,16 +386,16 @@ impl Schema {
     }
 
     /// Whether the arguments may have members that the schema does not name.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.node(self.root).object.as_ref().is_none_or(ObjectType::explicitly_open)
     }
 
     /// Whether this is exactly the name of a property of a value of type `id`.
-    pub fn declares(&self, id: NodeId, key: &str) -> bool {
+    pub(crate) fn declares(&self, id: NodeId, key: &str) -> bool {
         self.node(id).object.as_ref().is_some_and(|object| object.properties.get(key).is_some())
     }
 
-    pub fn declares_properties(&self, id: NodeId) -> bool {
+    pub(crate) fn declares_properties(&self, id: NodeId) -> bool {
         self.node(id).object.as_ref().is_some_and(|object| !object.properties.is_empty())
     }
 }

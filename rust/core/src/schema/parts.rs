@@ -58,7 +58,7 @@ impl Subschema<'_> {
     }
 
     /// The schema at this place in a copy of the outer schema.
-    pub(super) fn in_copy<'c>(&self, copy: &'c mut Json) -> Option<&'c mut Json> {
+    pub(crate) fn in_copy<'c>(&self, copy: &'c mut Json) -> Option<&'c mut Json> {
         let value = member_mut(copy, self.at, self.keyword)?;
         match (&self.place, value) {
             (Place::Whole, value) => Some(value),
@@ -78,7 +78,7 @@ pub(super) fn member_mut<'c>(value: &'c mut Json, at: usize, name: &str) -> Opti
 }
 
 /// The schemas under these keywords, in the order of the keywords.
-pub(super) fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Vec<Subschema<'s>> {
+pub(crate) fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Vec<Subschema<'s>> {
     let mut out = Vec::new();
     // Schemas have few keywords, so these are looked for in the lists: the other way round, each would cost a hash.
     for (at, (name, value)) in schema.iter().enumerate() {

@@ -25,12 +25,12 @@ pub(crate) fn read_schema(text: &str) -> Result<Json, SchemaFault> {
 }
 
 /// What a value of a document is known by: its place in memory.
-pub(super) fn address(value: &Json) -> usize {
+pub(crate) fn address(value: &Json) -> usize {
     std::ptr::from_ref(value) as usize
 }
 
 /// One document, with its references and an index of its members.
-pub struct SchemaDocument<'s> {
+pub(crate) struct SchemaDocument<'s> {
     pub root: &'s Json,
     anchors: HashMap<String, &'s Json>,
     /// The positions of members by name, for each object that has many, by its address.
@@ -39,7 +39,7 @@ pub struct SchemaDocument<'s> {
 
 impl<'s> SchemaDocument<'s> {
     /// Checks the whole document. The first fault is returned.
-    pub fn new(root: &'s Json) -> Result<Self, SchemaFault> {
+    pub(crate) fn new(root: &'s Json) -> Result<Self, SchemaFault> {
         let mut document = SchemaDocument { root, anchors: HashMap::new(), wide: HashMap::new() };
         document.index(root);
         document.collect(root);
@@ -62,7 +62,7 @@ impl<'s> SchemaDocument<'s> {
     }
 
     /// The position of a member of an object.
-    pub fn position(&self, value: &'s Json, name: &str) -> Option<usize> {
+    pub(crate) fn position(&self, value: &'s Json, name: &str) -> Option<usize> {
         let members = value.as_object()?;
         if members.len() > FEW_MEMBERS {
             return self.wide.get(&address(value))?.get(name).copied();
@@ -74,13 +74,13 @@ impl<'s> SchemaDocument<'s> {
 
     /// A member of an object. The value must belong to this document.
     #[inline]
-    pub fn get(&self, value: &'s Json, name: &str) -> Option<&'s Json> {
+    pub(crate) fn get(&self, value: &'s Json, name: &str) -> Option<&'s Json> {
         let at = self.position(value, name)?;
         value.as_object().map(|members| &members[at].1)
     }
 
     /// The positions of members and items that a JSON pointer goes through.
-    pub fn locate(&self, from: &'s Json, pointer: &str) -> Option<Vec<usize>> {
+    pub(crate) fn locate(&self, from: &'s Json, pointer: &str) -> Option<Vec<usize>> {
         let mut value = from;
         let steps = pointer.split('/').skip(1).map(|step| {
             let at;
@@ -107,7 +107,7 @@ impl<'s> SchemaDocument<'s> {
     }
 
     /// The member of an object with this name, or the item of an array at this index.
-    pub fn child(&self, value: &'s Json, name: &str) -> Option<&'s Json> {
+    pub(crate) fn child(&self, value: &'s Json, name: &str) -> Option<&'s Json> {
         self.step(value, name).map(|(_, child)| child)
     }
 
@@ -134,7 +134,7 @@ impl<'s> SchemaDocument<'s> {
     }
 
     /// The schema that a reference points to, or why there is none.
-    pub fn resolve(&self, reference: &str) -> Result<&'s Json, String> {
+    pub(crate) fn resolve(&self, reference: &str) -> Result<&'s Json, String> {
         if reference == "#" || reference.is_empty() {
             return Ok(self.root);
         }

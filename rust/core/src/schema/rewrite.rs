@@ -40,7 +40,7 @@ pub(super) fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
 }
 
 /// The names that one schema requires, without those of its own properties that have a default.
-pub(super) fn required<'s>(
+pub(crate) fn required<'s>(
     document: &SchemaDocument<'s>,
     schema: &'s Json,
     defaulted: &HashSet<usize>,
@@ -110,7 +110,7 @@ fn relax<'s>(document: &SchemaDocument<'s>, own: &'s Json, copy: &mut Json, defa
     }
 }
 
-pub(super) fn decoded(step: &str) -> String {
+pub(crate) fn decoded(step: &str) -> String {
     percent_decode(step).replace("~1", "/").replace("~0", "~")
 }
 

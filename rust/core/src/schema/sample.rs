@@ -13,7 +13,7 @@ const MADE_LENGTH: usize = 400;
 
 /// The part of a schema that matters for examples but not for types.
 #[derive(Clone, Debug, Default)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Examples in the schema.
     pub(super) examples: Vec<Json>,
     defaults: Vec<Json>,
@@ -36,7 +36,7 @@ pub struct Sample {
 
 impl Sample {
     /// The constraints of schemas that all apply. `None`: there are none.
-    pub fn new<'s>(document: &SchemaDocument<'s>, schemas: &[&'s Json], sole: bool) -> Option<Box<Self>> {
+    pub(crate) fn new<'s>(document: &SchemaDocument<'s>, schemas: &[&'s Json], sole: bool) -> Option<Box<Self>> {
         let mut sample = Sample { sole, ..Sample::default() };
         let mut any = false;
         for schema in schemas {
@@ -86,17 +86,17 @@ impl Sample {
     }
 
     /// The values in the schema: its examples, then its defaults.
-    pub fn given(&self) -> impl Iterator<Item = &Json> {
+    pub(crate) fn given(&self) -> impl Iterator<Item = &Json> {
         self.examples.iter().chain(&self.defaults)
     }
 
     /// The number of items of a list: `usual`, if the bounds allow it.
-    pub fn items(&self, usual: usize) -> usize {
+    pub(crate) fn items(&self, usual: usize) -> usize {
         usual.max(self.min_items.min(MADE_LENGTH)).min(self.max_items.unwrap_or(usize::MAX))
     }
 
     /// The JSON of a number: `usual`, if the bounds allow it. Each `nth` gives another number, if there are enough.
-    pub fn number(&self, usual: f64, whole: bool, nth: usize) -> String {
+    pub(crate) fn number(&self, usual: f64, whole: bool, nth: usize) -> String {
         let fits = |number: &f64| {
             self.least.is_none_or(|least| *number >= least)
                 && self.most.is_none_or(|most| *number <= most)
@@ -127,7 +127,7 @@ impl Sample {
     }
 
     /// A text. Each `nth` gives another text, if there are enough.
-    pub fn text(&self, nth: usize) -> String {
+    pub(crate) fn text(&self, nth: usize) -> String {
         if let Some(pattern) = &self.pattern
             && let Ok(parsed) = regex_syntax::Parser::new().parse(pattern)
         {

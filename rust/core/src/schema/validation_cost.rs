@@ -116,7 +116,7 @@ pub(super) struct ValidationCost {
 
 impl ValidationCost {
     /// Rejects a schema that refers to itself without a step into a value, or whose parts multiply at one place.
-    pub(super) fn new(root: &Json) -> Result<Self, SchemaFault> {
+    pub(crate) fn new(root: &Json) -> Result<Self, SchemaFault> {
         let document = SchemaDocument::new(root)?;
         one_resource(&document)?;
         let mut builder =

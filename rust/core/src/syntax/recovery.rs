@@ -8,7 +8,7 @@ use crate::syntax::scan::{Closer, Scan, is_ws};
 
 /// The state of the reader. `opens`: a quote opens a quoted text here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
+pub(crate) enum Recovery {
     TokenStart,
     /// In a word that may be a key.
     Key {
@@ -46,29 +46,29 @@ pub(crate) fn ends_in_word(window: &str, at: usize) -> bool {
 
 impl Recovery {
     /// After an error inside brackets.
-    pub fn in_brackets(depth: usize, string: Option<u8>) -> Self {
+    pub(crate) fn in_brackets(depth: usize, string: Option<u8>) -> Self {
         Recovery::Bracketed { depth, string, escape: false, opens: string.is_none() }
     }
 
     /// After an error inside brackets, at byte `at` of a window. In a word, a quote is an apostrophe.
-    pub fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
+    pub(crate) fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
         let word = ends_in_word(window, at);
         // In a string, `opens` would mean that the string is empty.
         Recovery::Bracketed { depth, string, escape: false, opens: !word && string.is_none() }
     }
 
     /// After an error inside quotes.
-    pub fn in_quotes(quote: u8) -> Self {
+    pub(crate) fn in_quotes(quote: u8) -> Self {
         Recovery::Quoted { quote, escape: false, empty: false }
     }
 
     /// After an error at a quote that opened a text.
-    pub fn opened_by(quote: u8) -> Self {
+    pub(crate) fn opened_by(quote: u8) -> Self {
         Recovery::Quoted { quote, escape: false, empty: true }
     }
 
     /// Reads from `*at` on. Returns the number of bytes of a closer, if it stops at one.
-    pub fn read(&mut self, window: &str, at: &mut usize, last: bool, close: &Closer<'_>) -> Option<usize> {
+    pub(crate) fn read(&mut self, window: &str, at: &mut usize, last: bool, close: &Closer<'_>) -> Option<usize> {
         let bytes = window.as_bytes();
         while let Some(&byte) = bytes.get(*at) {
             let closable = !matches!(self, Recovery::Quoted { .. } | Recovery::Bracketed { .. });
@@ -87,7 +87,7 @@ impl Recovery {
     }
 
     /// The state after one byte.
-    pub fn step(self, byte: u8) -> Recovery {
+    pub(crate) fn step(self, byte: u8) -> Recovery {
         let quoted = Recovery::opened_by(byte);
         let opened = |otherwise: Recovery| match byte {
             b'"' | b'\'' => quoted,

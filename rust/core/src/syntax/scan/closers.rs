@@ -4,7 +4,7 @@ use super::{Delimiters, Scan, starts, starts_as};
 
 /// What ends a call whose opening no reader accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Closers {
+pub(crate) enum Closers {
     /// CLOSE.
     #[default]
     Own,
@@ -16,7 +16,7 @@ pub enum Closers {
 
 impl Closers {
     /// Whether the text ends with a closer.
-    pub fn end(&self, text: &str) -> bool {
+    pub(crate) fn end(&self, text: &str) -> bool {
         let ends = |close: &str| {
             let from = text.len().saturating_sub(close.len());
             text.as_bytes()[from..].eq_ignore_ascii_case(close.as_bytes())
@@ -31,7 +31,7 @@ impl Closers {
 
 /// A closer to look for.
 #[derive(Clone, Copy, Debug)]
-pub enum Closer<'a> {
+pub(crate) enum Closer<'a> {
     Own(&'a Delimiters),
     /// This text only.
     Text(&'a str),
@@ -40,7 +40,7 @@ pub enum Closer<'a> {
 
 impl Closer<'_> {
     #[inline]
-    pub fn may_begin(&self, byte: u8) -> bool {
+    pub(crate) fn may_begin(&self, byte: u8) -> bool {
         match self {
             Closer::Own(delimiters) => delimiters.close.as_bytes()[0] == byte,
             Closer::Text(text) => text.as_bytes()[0] == byte,
@@ -50,7 +50,7 @@ impl Closer<'_> {
     }
 
     /// The number of bytes of the closer at the start of the text.
-    pub fn look(&self, text: &str, last: bool) -> Scan<usize> {
+    pub(crate) fn look(&self, text: &str, last: bool) -> Scan<usize> {
         let spelled = |close: &str| starts_as(text, close, last).map(|()| close.len());
         match self {
             Closer::Own(delimiters) => delimiters.closes(text, last),

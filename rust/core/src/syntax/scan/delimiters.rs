@@ -17,7 +17,7 @@ fn meets_result_tags(mark: &str) -> bool {
 
 /// The delimiters of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delimiters {
+pub(crate) struct Delimiters {
     pub open: String,
     pub close: String,
     /// The roles of each ASCII character.
@@ -28,7 +28,7 @@ pub struct Delimiters {
 
 /// One of the two delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delimiter {
+pub(crate) enum Delimiter {
     Open,
     Close,
 }
@@ -52,7 +52,7 @@ impl Default for Delimiters {
 
 impl Delimiters {
     /// The delimiters, or a sentence that says why they cannot be used.
-    pub fn new(open: &str, close: &str) -> Result<Self, String> {
+    pub(crate) fn new(open: &str, close: &str) -> Result<Self, String> {
         for mark in [open, close] {
             // If OPEN were a single character, neutralising it in a result would leave nothing of it.
             if mark.chars().count() < 2 {
@@ -80,7 +80,7 @@ impl Delimiters {
     }
 
     /// Any two markers that are not empty, for protocols that do not depend on their characters.
-    pub fn of(open: &str, close: &str) -> Self {
+    pub(crate) fn of(open: &str, close: &str) -> Self {
         let mut classes = [0; 128];
         for (byte, class) in (0..128).zip(&mut classes) {
             let first = [b'<', open.as_bytes()[0], close.as_bytes()[0]].contains(&byte);
@@ -99,7 +99,7 @@ impl Delimiters {
 
     /// The number of bytes of CLOSE, if the text starts with it. Spaces may precede its `>`.
     #[inline]
-    pub fn closes(&self, text: &str, last: bool) -> Scan<usize> {
+    pub(crate) fn closes(&self, text: &str, last: bool) -> Scan<usize> {
         // Usually not even its first character matches.
         if text.as_bytes().first().is_some_and(|first| *first != self.close.as_bytes()[0]) {
             return Scan::NoMatch;
@@ -121,7 +121,7 @@ impl Delimiters {
     }
 
     /// The delimiter at the start of the text. OPEN is tried first.
-    pub fn either(&self, text: &str, last: bool) -> Scan<Delimiter> {
+    pub(crate) fn either(&self, text: &str, last: bool) -> Scan<Delimiter> {
         match starts(text, &self.open, last) {
             Scan::NoMatch => self.closes(text, last).map(|_| Delimiter::Close),
             found => found.map(|()| Delimiter::Open),
@@ -129,19 +129,19 @@ impl Delimiters {
     }
 
     /// The part of CLOSE that is the same in every spelling: without a `>` at its end.
-    pub fn close_stem(&self) -> &str {
+    pub(crate) fn close_stem(&self) -> &str {
         self.close.strip_suffix('>').unwrap_or(&self.close)
     }
 
     /// Whether the byte needs no escape in JSON and begins no delimiter.
     #[inline]
-    pub fn is_plain(&self, byte: u8) -> bool {
+    pub(crate) fn is_plain(&self, byte: u8) -> bool {
         self.plain[byte as usize]
     }
 
     /// Whether a delimiter begins with this character. The encoder writes no bare word, name or key that contains it.
     #[inline]
-    pub fn is_first(&self, c: char) -> bool {
+    pub(crate) fn is_first(&self, c: char) -> bool {
         match self.classes.get(c as usize) {
             Some(class) => class & FIRST != 0,
             None => self.open.starts_with(c) || self.close.starts_with(c),
@@ -158,7 +158,7 @@ impl Delimiters {
     }
 
     /// Whether the encoder writes all these characters in a bare value.
-    pub fn are_bare(&self, text: &str) -> bool {
+    pub(crate) fn are_bare(&self, text: &str) -> bool {
         // Usually an early space decides.
         let ascii = |byte: &u8| self.classes.get(*byte as usize).is_some_and(|class| class & BARE != 0);
         match text.as_bytes().iter().position(|byte| !ascii(byte)) {
@@ -169,7 +169,7 @@ impl Delimiters {
 
     /// The length of the run that may be a bare segment of a key.
     #[inline]
-    pub fn key_run(&self, text: &str) -> usize {
+    pub(crate) fn key_run(&self, text: &str) -> usize {
         let ends = |byte: &u8| self.classes.get(*byte as usize).is_none_or(|class| class & KEY == 0);
         match text.as_bytes().iter().position(ends) {
             Some(at) if !text.as_bytes()[at].is_ascii() => {
@@ -181,7 +181,7 @@ impl Delimiters {
 
     /// The length of a tool's name.
     #[inline]
-    pub fn name_run(&self, text: &str) -> usize {
+    pub(crate) fn name_run(&self, text: &str) -> usize {
         let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
         let ends = |at: &usize| match self.classes.get(text.as_bytes()[*at] as usize) {
             Some(class) => class & NAME_END != 0,
@@ -197,7 +197,7 @@ impl Delimiters {
     /// The length of the run that a bare value can take without a closer look: up to whitespace, the first character of
     /// a delimiter, a quote or a comma.
     #[inline]
-    pub fn bare_run(&self, text: &str) -> usize {
+    pub(crate) fn bare_run(&self, text: &str) -> usize {
         let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
         let stops = |byte: &u8| match self.classes.get(*byte as usize) {
             Some(class) => class & STOP != 0,

@@ -13,7 +13,7 @@ pub(crate) use delimiters::{Delimiter, Delimiters};
 /// The result of a scan at a place in a text that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Scan<T = ()> {
+pub(crate) enum Scan<T = ()> {
     Match(T),
     NoMatch,
     /// More text is needed to decide.
@@ -23,27 +23,27 @@ pub enum Scan<T = ()> {
 impl<T> Scan<T> {
     /// The result where the text ends. With `last`, nothing follows.
     #[inline]
-    pub fn at_end(last: bool) -> Self {
+    pub(crate) fn at_end(last: bool) -> Self {
         if last { Scan::NoMatch } else { Scan::Incomplete }
     }
 
     /// A match if there is a value.
     #[inline]
-    pub fn some(found: Option<T>) -> Self {
+    pub(crate) fn some(found: Option<T>) -> Self {
         found.map_or(Scan::NoMatch, Scan::Match)
     }
 
-    pub fn is_match(&self) -> bool {
+    pub(crate) fn is_match(&self) -> bool {
         matches!(self, Scan::Match(_))
     }
 
-    pub fn is_incomplete(&self) -> bool {
+    pub(crate) fn is_incomplete(&self) -> bool {
         matches!(self, Scan::Incomplete)
     }
 
     /// The first match. Incomplete if neither matches and at least one is incomplete.
     #[inline]
-    pub fn or(self, other: impl FnOnce() -> Scan<T>) -> Scan<T> {
+    pub(crate) fn or(self, other: impl FnOnce() -> Scan<T>) -> Scan<T> {
         match self {
             Scan::Match(_) => self,
             Scan::NoMatch => other(),
@@ -56,7 +56,7 @@ impl<T> Scan<T> {
 
     /// The first match of several, as with [`Scan::or`].
     #[inline]
-    pub fn first_of(scans: impl IntoIterator<Item = Scan<T>>) -> Scan<T> {
+    pub(crate) fn first_of(scans: impl IntoIterator<Item = Scan<T>>) -> Scan<T> {
         let mut found = Scan::NoMatch;
         for scan in scans {
             match scan {
@@ -69,7 +69,7 @@ impl<T> Scan<T> {
     }
 
     #[inline]
-    pub fn and_then<U>(self, then: impl FnOnce(T) -> Scan<U>) -> Scan<U> {
+    pub(crate) fn and_then<U>(self, then: impl FnOnce(T) -> Scan<U>) -> Scan<U> {
         match self {
             Scan::Match(found) => then(found),
             Scan::NoMatch => Scan::NoMatch,
@@ -78,18 +78,18 @@ impl<T> Scan<T> {
     }
 
     #[inline]
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Scan<U> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Scan<U> {
         self.and_then(|found| Scan::Match(change(found)))
     }
 
     #[inline]
-    pub fn filter(self, fits: impl FnOnce(&T) -> bool) -> Scan<T> {
+    pub(crate) fn filter(self, fits: impl FnOnce(&T) -> bool) -> Scan<T> {
         self.and_then(|found| if fits(&found) { Scan::Match(found) } else { Scan::NoMatch })
     }
 
     /// The result without the value.
     #[inline]
-    pub fn void(self) -> Scan {
+    pub(crate) fn void(self) -> Scan {
         self.map(|_| ())
     }
 }
