@@ -199,14 +199,14 @@ impl Array {
 }
 
 /// Choices of a node, in their order.
-pub enum ChoicesOf<'n> {
+pub(crate) enum ChoicesOf<'n> {
     All(&'n [Choice]),
     Some(Vec<&'n Choice>),
 }
 
 impl<'n> ChoicesOf<'n> {
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = &'n Choice> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'n Choice> {
         let (all, some): (&'n [Choice], &[&'n Choice]) = match self {
             ChoicesOf::All(all) => (all, &[]),
             ChoicesOf::Some(some) => (&[], some),
