@@ -29,7 +29,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use compile::compile;
-pub use resolve::{Json, SchemaDocument, SchemaFault, read_schema};
+pub use parts::Json;
+pub use resolve::{SchemaDocument, SchemaFault, read_schema};
 pub use rewrite::without_required_defaults;
 pub use sample::Sample;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
