@@ -271,6 +271,6 @@ fn wide_schemas_compile_in_linear_time() {
     ] {
         let begun = std::time::Instant::now();
         compiles(&schema);
-        assert!(begun.elapsed().as_secs() < 10, "{:?}: {}", begun.elapsed(), &schema.to_string()[..100]);
+        assert!(begun.elapsed().as_secs() < 30, "{:?}: {}", begun.elapsed(), &schema.to_string()[..100]);
     }
 }
