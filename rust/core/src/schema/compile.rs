@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use regex::Regex;
 
-use super::resolve::{Json, SchemaDocument, SchemaFault, address};
+use super::parts::Json;
+use super::resolve::{SchemaDocument, SchemaFault, address};
 use super::rewrite::{defaulted, required};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, ObjectType, Sample, Schema, UNKNOWN};
 use crate::limits::{ALTERNATIVES, SCHEMA_NODES, SCHEMA_STEPS};

@@ -1,7 +1,7 @@
 //! The form of the newest draft: `items`, `dependencies` and a few more keywords may have the form of older ones.
 
-use super::parts::{EVERY, parts};
-use super::resolve::{Json, SchemaDocument};
+use super::parts::{EVERY, Json, parts};
+use super::resolve::SchemaDocument;
 use super::rewrite::{changed, decoded};
 use crate::syntax::json::{Member, Value};
 

@@ -28,7 +28,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(crate) use compile::compile;
-pub(crate) use resolve::{Json, SchemaDocument, SchemaFault, read_schema};
+pub(crate) use parts::Json;
+pub(crate) use resolve::{SchemaDocument, SchemaFault, read_schema};
 pub(crate) use rewrite::without_required_defaults;
 pub(crate) use sample::Sample;
 pub use signature::{Descriptions, Field};

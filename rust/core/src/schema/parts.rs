@@ -1,7 +1,9 @@
 //! The schemas directly inside a schema.
 
-use super::resolve::Json;
 use crate::syntax::json::{Member, Value};
+
+/// JSON of a schema.
+pub(crate) type Json = Value<'static>;
 
 /// Keywords by kind of value: a schema, a list of schemas, or a map of names to schemas.
 pub(super) type Keywords = [&'static [&'static str]; 3];

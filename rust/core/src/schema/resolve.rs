@@ -2,11 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::parts::{EVERY, NAMED, parts};
+use super::parts::{EVERY, Json, NAMED, parts};
 use crate::syntax::json::{Duplicates, Value, parse_with};
-
-/// JSON of a schema.
-pub(crate) type Json = Value<'static>;
 
 /// A JSON pointer, and what is wrong there.
 pub(crate) type SchemaFault = (String, String);

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::parts::{EVERY, LIST, NAMED, ONE, member_mut, parts};
-use super::resolve::{Json, SchemaDocument, address, percent_decode};
+use super::parts::{EVERY, Json, LIST, NAMED, ONE, member_mut, parts};
+use super::resolve::{SchemaDocument, address, percent_decode};
 use crate::syntax::json::Value;
 
 /// The addresses of the schemas that declare a default: directly, through a reference, in a part (`allOf`), or in a

@@ -2,7 +2,8 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::resolve::{Json, SchemaDocument};
+use super::parts::Json;
+use super::resolve::SchemaDocument;
 use crate::syntax::json::Value;
 
 /// Maximum bytes of a text and values of a container that an example takes from a schema. Examples must be short.
