@@ -7,52 +7,13 @@ use std::borrow::Cow;
 
 use super::lexer::{Expect, JsonLexeme, JsonLexer, TokenSet, plain_string};
 use super::number::is_number;
+use super::options::{Duplicates, LoadOptions};
 use super::value::Value;
 use crate::error::SyntaxError;
 use crate::keymap::KeyMap;
 use crate::limits::{RECURSION, WARNINGS};
 use crate::syntax::position::Position;
 use crate::syntax::scan::{is_ws, ws_run};
-
-/// What happens to a key that an object already has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Duplicates {
-    /// It is an error.
-    Error,
-    /// The first value is kept.
-    First,
-    /// The last value is kept, at the position of the first.
-    Last,
-}
-
-/// How [`loads`] reads a text. The default is [`LoadOptions::RELAXED`].
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct LoadOptions {
-    /// Relaxed JSON with comments; otherwise RFC 8259.
-    pub relaxed: bool,
-    /// What happens to a key that an object already has.
-    pub duplicates: Duplicates,
-    /// The text may be truncated.
-    pub partial: bool,
-    /// The maximum number of digits of an integer.
-    pub digits: usize,
-}
-
-impl LoadOptions {
-    /// JSON as in RFC 8259, whole, with unique keys and integers of any size.
-    pub const STRICT: Self =
-        LoadOptions { relaxed: false, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
-    /// The same with the near misses of models: single quotes, bare keys and words, trailing commas, comments and more.
-    pub const RELAXED: Self = LoadOptions { relaxed: true, ..Self::STRICT };
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        Self::RELAXED
-    }
-}
 
 /// The value of a JSON text; null if a truncated text contains no value yet. With `warnings`, errors are listed there,
 /// and only nesting beyond [`RECURSION`] fails; without, the first error does.
