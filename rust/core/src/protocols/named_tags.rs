@@ -10,7 +10,7 @@ use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, has_line_break, is_ws, starts, window, ws_run};
-use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag, word_end};
+use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, one_of, own_tag, word_end};
 use crate::syntax::xml::name_length;
 use crate::tools::{Syntax, Tool, Tools};
 
@@ -155,11 +155,11 @@ pub(crate) fn near_function(tools: &Tools, settings: &Settings, row: &Row, text:
     let step = Attempt::text(text);
     let whole = text;
     let (text, cut) = window(text, ATTEMPT_CHARS, last);
-    let mut words = row.call.words.iter().chain([&row.block]).map(|word| begins(&text[1..], word, cut));
-    let start = match words.find(|look| *look != Scan::NoMatch) {
-        Some(Scan::Match(length)) => 1 + length,
-        Some(Scan::Incomplete) => return Attempt::Incomplete,
-        Some(Scan::NoMatch) | None => return near(tools, whole, last),
+    let word = one_of(&text[1..], row.call.words, cut).map(str::len).or(|| begins(&text[1..], row.block, cut));
+    let start = match word {
+        Scan::Match(length) => 1 + length,
+        Scan::Incomplete => return Attempt::Incomplete,
+        Scan::NoMatch => return near(tools, whole, last),
     };
     let tool = |name: &str| tools.find(name);
     let found = match text.as_bytes()[start] {

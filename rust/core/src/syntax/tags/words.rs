@@ -17,7 +17,7 @@ pub(crate) fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
 
 /// The word that the text starts with.
 #[inline]
-pub(super) fn one_of(text: &str, words: &[&'static str], last: bool) -> Scan<&'static str> {
+pub(crate) fn one_of(text: &str, words: &[&'static str], last: bool) -> Scan<&'static str> {
     Scan::first_of(words.iter().map(|word| begins(text, word, last).map(|_| *word)))
 }
 
