@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+use smallvec::SmallVec;
 use wirecall_core as core;
 
 use crate::convert::{self, Surrogates};
@@ -121,7 +122,8 @@ impl Reader {
     ) -> PyResult<Made<'py>> {
         let Reader { parser, given_ids, ids, open, .. } = self;
         let given_ids = given_ids.as_ref();
-        let mut events = Events { py, text, whole, given_ids, ids, open, first: None, list: Vec::new(), error: None };
+        let mut events =
+            Events { py, text, whole, given_ids, ids, open, only: None, list: EventList::new(), error: None };
         let mut sink = |event: core::Event<'_>| events.add(event);
         if !text.is_empty() {
             parser.feed(text, &mut sink);
@@ -129,28 +131,27 @@ impl Reader {
         if let Some(truncated) = finish {
             parser.finish(truncated, &mut sink);
         }
-        let Events { first, mut list, error, .. } = events;
-        let raised = protocol::raised().err();
-        match (error.or(raised), first) {
-            (Some(error), _) => {
-                self.finished = true;
-                Err(error)
-            }
-            (None, Some(part)) if list.is_empty() => Ok(Made::Part(part)),
-            (None, Some(part)) => {
-                list.insert(0, part.into_event(py)?);
-                Ok(Made::Events(list))
-            }
-            (None, None) => Ok(Made::Events(list)),
+        let Events { only, list, error, .. } = events;
+        if let Some(error) = error.or_else(|| protocol::raised().err()) {
+            self.finished = true;
+            return Err(error);
         }
+        Ok(match only {
+            Some(part) => Made::Part(part),
+            None if list.is_empty() => Made::Nothing,
+            None => Made::Events(list),
+        })
     }
 }
+
+/// With room for a call in one chunk: its start, a delta and its end.
+type EventList<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
 
 /// The events of one call of `feed`.
 enum Made<'py> {
     Nothing,
     Part(Part),
-    Events(Vec<Bound<'py, PyAny>>),
+    Events(EventList<'py>),
 }
 
 impl<'py> Made<'py> {
@@ -181,9 +182,9 @@ struct Events<'a, 'py> {
     given_ids: Option<&'a Py<PyAny>>,
     ids: &'a mut Option<Ids>,
     open: &'a mut Option<OpenCall>,
-    /// The first event, if it is but a piece of text: most often the only one.
-    first: Option<Part>,
-    list: Vec<Bound<'py, PyAny>>,
+    /// The only event so far, if it is a piece of text.
+    only: Option<Part>,
+    list: EventList<'py>,
     error: Option<PyErr>,
 }
 
@@ -203,11 +204,19 @@ impl<'py> Events<'_, 'py> {
     }
 
     fn part(&mut self, part: Part) -> PyResult<()> {
-        if self.first.is_none() && self.list.is_empty() {
-            self.first = Some(part);
-        } else {
+        if self.only.is_none() && self.list.is_empty() {
+            self.only = Some(part);
+            return Ok(());
+        }
+        let event = part.into_event(self.py)?;
+        self.push(event)
+    }
+
+    fn push(&mut self, event: Bound<'py, PyAny>) -> PyResult<()> {
+        if let Some(part) = self.only.take() {
             self.list.push(part.into_event(self.py)?);
         }
+        self.list.push(event);
         Ok(())
     }
 
@@ -237,8 +246,7 @@ impl<'py> Events<'_, 'py> {
             }
             event => return Err(errors::unknown(&event)),
         };
-        self.list.push(event);
-        Ok(())
+        self.push(event)
     }
 }
 

@@ -89,7 +89,7 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
 
     /// The fast path: reads text that continues what came before and needs no decision.
     /// If it does not apply, nothing is read, and [`Parser::feed`] must be called.
-    #[inline]
+    #[inline(always)]
     pub fn feed_plain(&mut self, text: &str) -> Plain<'_> {
         self.machine.feed_plain(&self.tools, text)
     }
@@ -216,7 +216,7 @@ impl Machine {
         Machine { state: if in_reasoning { ParserState::Reasoning } else { ParserState::Start }, ..Machine::default() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn feed_plain(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         if self.buffer.len() != self.held || text.is_empty() {
             return Plain::No;
@@ -233,7 +233,7 @@ impl Machine {
         self.feed_plain_in_call(tools, text)
     }
 
-    #[inline]
+    #[inline(always)]
     fn feed_plain_in_call(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         let ParserState::Call(call) = &mut self.state else { return Plain::No };
         let too_long = call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes;
