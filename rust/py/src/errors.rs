@@ -47,12 +47,14 @@ pub fn encode_error(error: &EncodeError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
+#[cold]
 pub fn in_use() -> PyErr {
     PyRuntimeError::new_err(
         "this Parser is in use, by another thread or by its own ids callable; use one Parser for each message",
     )
 }
 
+#[cold]
 pub fn finished() -> PyErr {
     PyRuntimeError::new_err("this Parser is finished; call reset() before the next message")
 }
