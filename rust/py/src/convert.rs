@@ -308,9 +308,11 @@ pub(crate) fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String
 /// keeps it would be for the garbage collector to look into, which events are not.
 #[inline(always)]
 pub(crate) fn plain<'a, 'py>(text: &'a Bound<'py, PyString>) -> Cow<'a, Bound<'py, PyString>> {
-    if text.is_exact_instance_of::<PyString>() {
-        return Cow::Borrowed(text);
-    }
+    if text.is_exact_instance_of::<PyString>() { Cow::Borrowed(text) } else { of_subclass(text) }
+}
+
+#[cold]
+fn of_subclass<'a, 'py>(text: &'a Bound<'py, PyString>) -> Cow<'a, Bound<'py, PyString>> {
     text.to_str().map_or(Cow::Borrowed(text), |text_of_it| Cow::Owned(PyString::new(text.py(), text_of_it)))
 }
 
@@ -342,6 +344,7 @@ impl Surrogates {
     }
 
     /// The text without lone surrogates; a high one at its end waits, unless this is the `last`.
+    #[cold]
     pub(crate) fn join(&mut self, text: &Bound<'_, PyString>, last: bool) -> PyResult<String> {
         // The class's own way to encode itself could be anything.
         let own = text.py().get_type::<PyString>();

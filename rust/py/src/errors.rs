@@ -62,12 +62,14 @@ pub(crate) fn unknown(reported: &dyn std::fmt::Debug) -> PyErr {
     PyRuntimeError::new_err(format!("the core reported {reported:?}, which this module does not know"))
 }
 
+#[cold]
 pub(crate) fn in_use() -> PyErr {
     PyRuntimeError::new_err(
         "this Parser is in use, by another thread or by its own ids callable; use one Parser for each message",
     )
 }
 
+#[cold]
 pub(crate) fn finished() -> PyErr {
     PyRuntimeError::new_err("this Parser is finished; call reset() before the next message")
 }
