@@ -1,5 +1,7 @@
-"""The package `wirecall_bench`: no files import each other, and types have names of their own."""
+"""The package `wirecall_bench`: no circles of files, no shared names of types, commands that load quickly."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 from script_support import load_script
@@ -25,3 +27,12 @@ def test_no_types_share_a_name() -> None:
     assert public == {}
     # The rival has events of its own.
     assert every.keys() <= {"CallEnd"}
+
+
+def test_the_commands_load_no_library_of_the_benchmarks() -> None:
+    """`wirecall --help` lists them."""
+    code = "import sys, wirecall_bench.commands; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "wirecall_bench.commands" in loaded.split()
+    slow = {"anthropic", "jinja2", "jsonschema", "matplotlib", "numpy", "openai", "scipy", "tenacity"}
+    assert not slow.intersection(loaded.split())

@@ -18,7 +18,7 @@ from wirecall._cli.manual import manual
 from wirecall._cli.parse import parse
 from wirecall._cli.tokens import tokens
 
-# The group of entry points by which distributions add commands. They are loaded only when they are used.
+# The group of entry points by which distributions add commands. They are loaded when used or listed.
 ADDED = "wirecall.commands"
 # Commands of distributions that are in this project's repository, and how to install them from a clone.
 BESIDE = {"bench": "pip install ./benches"}
@@ -41,9 +41,15 @@ class _Commands(click.Group):
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
         for found in entry_points(group=ADDED, name=cmd_name):
-            added: click.Command = found.load()
+            try:
+                added: click.Command = found.load()
+            except Exception as error:  # Of somebody's module: the other commands work without it.
+                return _refusing(cmd_name, "Cannot be loaded.", f"{found.value} cannot be loaded: {error}")
             return added
-        return _missing(cmd_name) if cmd_name in BESIDE else None
+        if (command := BESIDE.get(cmd_name)) is None:
+            return None
+        how = f"wirecall-{cmd_name} is not installed. Install it from a clone of the repository: {command}"
+        return _refusing(cmd_name, "Not installed.", how)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -54,17 +60,15 @@ class _Commands(click.Group):
             raise ClosedOutputError from error
 
 
-def _missing(name: str) -> click.Command:
-    """Stands for a command that is not installed, and says how to install it."""
+def _refusing(name: str, short_help: str, message: str) -> click.Command:
+    """Stands for a command that there is not, and says why."""
 
     def refuse() -> None:
-        raise click.ClickException(
-            f"wirecall-{name} is not installed. Install it from a clone of the repository: {BESIDE[name]}"
-        )
+        raise click.ClickException(message)
 
     # Whatever follows the name, --help included, is not read.
     anything = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
-    return click.Command(name, callback=refuse, short_help="Not installed.", context_settings=anything)
+    return click.Command(name, callback=refuse, short_help=short_help, context_settings=anything)
 
 
 @click.group(

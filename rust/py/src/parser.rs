@@ -236,7 +236,7 @@ impl<'py> Events<'_, 'py> {
             }
             core::Event::CallEnd(mut call) => {
                 // Every call that ends has started.
-                let Some(OpenCall { id, name }) = self.open.take() else { return Ok(()) };
+                let Some(OpenCall { id, name }) = self.open.take() else { return Err(errors::unknown(&call)) };
                 let arguments = LazyText::owned(py, std::mem::take(&mut call.arguments));
                 Bound::new(py, CallEnd::from_core(&call, LazyText::Made(id), name, arguments))?.into_any()
             }

@@ -45,9 +45,14 @@ def test_a_command_of_another_distribution_is_one_of_ours() -> None:
 
 
 @pytest.mark.usefixtures("greeter")
-def test_a_command_that_cannot_be_loaded_says_why() -> None:
-    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        main(["broken"])
+def test_a_command_that_cannot_be_loaded_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["broken", "--loud"]) == FAILED
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "Error: no_such_module:command cannot be loaded: No module named 'no_such_module'\n"
+    listed = run("--help", COLUMNS="80")
+    assert "\n  broken   Cannot be loaded.\n" in listed.stdout
+    assert "\n  greet    Greet someone.\n" in listed.stdout
 
 
 @pytest.mark.usefixtures("alone")

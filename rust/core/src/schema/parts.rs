@@ -110,3 +110,13 @@ pub(crate) fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Ve
 pub(super) fn pointer_step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
+
+/// The name in a step of a JSON pointer.
+pub(super) fn step_name(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
+/// The names in the steps of a JSON pointer. `None`: it is not a pointer.
+pub(super) fn step_names(pointer: &str) -> Option<impl Iterator<Item = String>> {
+    (pointer.is_empty() || pointer.starts_with('/')).then(|| pointer.split('/').skip(1).map(step_name))
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::parts::{EVERY, Json, NAMED, parts};
+use super::parts::{EVERY, Json, NAMED, parts, step_names};
 use crate::syntax::json::{Duplicates, Value, parse_with};
 
 /// A JSON pointer, and what is wrong there.
@@ -79,12 +79,12 @@ impl<'s> SchemaDocument<'s> {
     /// The positions of members and items that a JSON pointer goes through.
     pub(crate) fn locate(&self, from: &'s Json, pointer: &str) -> Option<Vec<usize>> {
         let mut value = from;
-        let steps = pointer.split('/').skip(1).map(|step| {
+        let steps = step_names(pointer)?.map(|name| {
             let at;
-            (at, value) = self.step(value, &step.replace("~1", "/").replace("~0", "~"))?;
+            (at, value) = self.step(value, &name)?;
             Some(at)
         });
-        steps.collect::<Option<Vec<_>>>().filter(|_| pointer.is_empty() || pointer.starts_with('/'))
+        steps.collect()
     }
 
     /// The member or item that one step of a JSON pointer leads to, and its position.
@@ -110,11 +110,7 @@ impl<'s> SchemaDocument<'s> {
 
     /// The value that a JSON pointer points to.
     fn pointer(&self, from: &'s Json, pointer: &str) -> Option<&'s Json> {
-        if !pointer.is_empty() && !pointer.starts_with('/') {
-            return None;
-        }
-        let mut steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
-        steps.try_fold(from, |value, name| self.child(value, &name))
+        step_names(pointer)?.try_fold(from, |value, name| self.child(value, &name))
     }
 
     fn collect(&mut self, schema: &'s Json) {

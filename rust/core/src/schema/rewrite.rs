@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::parts::{EVERY, Json, LIST, NAMED, ONE, member_mut, parts};
+use super::parts::{EVERY, Json, LIST, NAMED, ONE, member_mut, parts, step_name};
 use super::resolve::{SchemaDocument, address, percent_decode};
 use crate::syntax::json::Value;
 
@@ -111,7 +111,7 @@ fn relax<'s>(document: &SchemaDocument<'s>, own: &'s Json, copy: &mut Json, defa
 }
 
 pub(crate) fn decoded(step: &str) -> String {
-    percent_decode(step).replace("~1", "/").replace("~0", "~")
+    step_name(&percent_decode(step))
 }
 
 /// The pointers to schemas that are reached only by references, such as those under `components`.

@@ -5,6 +5,7 @@ use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
 use super::drafts::modernised;
+use super::parts::step_names;
 use super::validation_cost::ValidationCost;
 use crate::error::{Problem, ProblemKind};
 use crate::limits::RECURSION;
@@ -140,8 +141,7 @@ fn read(text: &str) -> serde_json::Result<Value> {
 fn field(pointer: &str, arguments: &Value) -> String {
     let mut out = String::new();
     let mut place = Some(arguments);
-    for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
+    for name in step_names(pointer).into_iter().flatten() {
         match place {
             Some(Value::Array(items)) => {
                 out.push_str(&format!("[{name}]"));
