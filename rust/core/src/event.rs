@@ -88,6 +88,17 @@ pub(crate) fn message(sentence: &str, example: Option<&str>) -> String {
 pub enum Event<'a> {
     /// The next part of the text outside calls.
     Text(&'a str),
+    /// The next part of the reasoning.
+    Reasoning {
+        /// The text, without what opens and closes reasoning.
+        text: &'a str,
+        /// Where it begins in the message, in characters.
+        start: usize,
+        /// The character after it.
+        end: usize,
+    },
+    /// The next part of what is neither text, reasoning nor a call: markers, whitespace around them, and stop tokens.
+    Framing(&'a str),
     /// A call has begun. A [`Event::CallEnd`] or a [`Event::CallError`] with this index follows.
     CallStart {
         /// Counts the starts of the message, from 0.
@@ -114,26 +125,43 @@ pub enum Event<'a> {
 pub enum Item {
     /// Text outside calls: its bytes in the message. Texts are never adjacent.
     Text(Range<usize>),
+    /// Reasoning: its bytes in the message. Two are never adjacent.
+    Reasoning(Range<usize>),
+    /// Markers, whitespace around them, and stop tokens: their bytes in the message. Two are never adjacent.
+    Framing(Range<usize>),
     /// A complete call.
     Call(CallEnd),
     /// A call that cannot be executed, or a forged result.
     Error(Box<CallError>),
 }
 
-/// Adds an event to the items of a message, which texts, calls and errors tile.
-pub(crate) fn fold(items: &mut Vec<Item>, event: Event<'_>) {
-    match event {
-        Event::Text(text) => {
-            let start = match items.last_mut() {
-                Some(Item::Text(before)) => return before.end += text.len(),
-                Some(Item::Call(call)) => call.bytes.end,
-                Some(Item::Error(error)) => error.bytes.end,
-                None => 0,
-            };
-            items.push(Item::Text(start..start + text.len()));
+impl Item {
+    /// The bytes of the message that the item covers.
+    pub fn bytes(&self) -> &Range<usize> {
+        match self {
+            Item::Text(bytes) | Item::Reasoning(bytes) | Item::Framing(bytes) => bytes,
+            Item::Call(call) => &call.bytes,
+            Item::Error(error) => &error.bytes,
         }
-        Event::CallEnd(end) => items.push(Item::Call(end)),
-        Event::CallError(error) => items.push(Item::Error(error)),
-        Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+    }
+}
+
+/// Adds an event to the items of a message, which tile it.
+pub(crate) fn fold(items: &mut Vec<Item>, event: Event<'_>) {
+    let (text, make): (_, fn(Range<usize>) -> Item) = match event {
+        Event::Text(text) => (text, Item::Text),
+        Event::Reasoning { text, .. } => (text, Item::Reasoning),
+        Event::Framing(text) => (text, Item::Framing),
+        Event::CallEnd(end) => return items.push(Item::Call(end)),
+        Event::CallError(error) => return items.push(Item::Error(error)),
+        Event::CallStart { .. } | Event::ArgumentsDelta { .. } => return,
+    };
+    let start = items.last().map_or(0, |item| item.bytes().end);
+    let item = make(start..start + text.len());
+    match items.last_mut() {
+        Some(Item::Text(before)) if matches!(item, Item::Text(_)) => before.end += text.len(),
+        Some(Item::Reasoning(before)) if matches!(item, Item::Reasoning(_)) => before.end += text.len(),
+        Some(Item::Framing(before)) if matches!(item, Item::Framing(_)) => before.end += text.len(),
+        _ => items.push(item),
     }
 }

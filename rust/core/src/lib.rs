@@ -28,7 +28,7 @@
 //!     _ => {}
 //! };
 //! // One parser for each stream; a stream in another thread takes another clone of the `Arc`.
-//! let mut parser = Parser::new(tools.clone(), false);
+//! let mut parser = Parser::new(tools.clone(), None);
 //! for delta in ["Let me look. <ca", "ll>get_weather city=\"New Y", "ork\" days=3</call>"] {
 //!     parser.feed(delta, &mut on_event);
 //! }
@@ -83,7 +83,7 @@ pub use protocols::{Custom, Host, Reading, names as protocols};
 pub use schema::{Descriptions, Field};
 pub use syntax::json::{Duplicates, LoadOptions, Member, Value, loads, parse as parse_json};
 pub use tools::{Definition, Fallback, Syntax, Tool};
-pub use toolset::{CodeMode, Options, Toolset};
+pub use toolset::{CodeMode, Options, ReasoningTags, Toolset};
 
 // For the tests of the reader that arguments in YAML share. No part of the API: hosts have readers of their own.
 #[doc(hidden)]

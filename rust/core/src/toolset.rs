@@ -24,6 +24,18 @@ pub enum CodeMode {
     Text,
 }
 
+/// The tags around reasoning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReasoningTags {
+    /// Those of the native format; `<think>` and `</think>` in others.
+    Own,
+    /// There is no reasoning.
+    None,
+    /// These two.
+    Tags(String, String),
+}
+
 /// How a [`Toolset`] reads and writes calls.
 ///
 /// ```
@@ -57,8 +69,10 @@ pub struct Options {
     pub constraints: bool,
     /// What opens and closes a call; `None` for the protocol's own.
     pub delimiters: Option<(String, String)>,
-    /// The tags around reasoning, in which there are no calls; `None` if there is no reasoning.
-    pub reasoning: Option<(String, String)>,
+    /// The tags around reasoning, in which there are no calls.
+    pub reasoning: ReasoningTags,
+    /// Whether reasoning is separated from the text; `None` if only in native formats.
+    pub separate_reasoning: Option<bool>,
     /// What a message may cost.
     pub limits: Limits,
 }
@@ -77,7 +91,8 @@ impl Default for Options {
             descriptions: Descriptions::Full,
             constraints: true,
             delimiters: None,
-            reasoning: Some(("<think>".into(), "</think>".into())),
+            reasoning: ReasoningTags::Own,
+            separate_reasoning: None,
             limits: Limits::default(),
         }
     }
@@ -95,7 +110,12 @@ pub struct Toolset {
     /// For a toolset that is only read with: the one that writes calls.
     pub(crate) writer: Option<Arc<Toolset>>,
     pub(crate) code: CodeMode,
-    pub(crate) reasoning: Option<(String, String)>,
+    /// The tags around reasoning. Only native formats have more than one pair.
+    pub(crate) reasoning: Vec<(String, String)>,
+    /// Reasoning and its tags are not part of the text.
+    pub(crate) separates: bool,
+    /// The protocol is a native format.
+    pub(crate) native: bool,
 }
 
 impl Options {
@@ -134,6 +154,17 @@ impl Toolset {
             None => named(&options.protocol, recovers),
         }
         .map_err(fault)?;
+        let layout = protocol.layout();
+        let native = layout.native;
+        let pair = |(open, close): &(&str, &str)| ((*open).to_owned(), (*close).to_owned());
+        let reasoning = match &options.reasoning {
+            ReasoningTags::None => Vec::new(),
+            ReasoningTags::Tags(open, close) => vec![(open.clone(), close.clone())],
+            ReasoningTags::Own if native => {
+                layout.reasoning.iter().flat_map(|marks| marks.pairs).map(pair).collect::<Vec<_>>()
+            }
+            ReasoningTags::Own => vec![pair(&("<think>", "</think>"))],
+        };
         let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let mut settings = options.settings(&*protocol, given).map_err(fault)?;
         let rules = WritingRules {
@@ -154,7 +185,9 @@ impl Toolset {
             reads: Reads::Own,
             writer,
             code: options.code,
-            reasoning: options.reasoning.clone(),
+            reasoning: reasoning.clone(),
+            separates: options.separate_reasoning.unwrap_or(native),
+            native,
         };
         let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
         let same = |other: Arc<dyn Protocol>| {

@@ -16,6 +16,31 @@ pub struct Text {
     pub text: Slot<LazyText>,
 }
 
+/// Reasoning, without what opens and closes it.
+#[pyclass(frozen, eq, hash, get_all, new = "from_fields", module = "wirecall")]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Reasoning {
+    /// The text; not empty.
+    pub text: String,
+    /// Offset of its first character in the message.
+    pub start: usize,
+    /// Offset after its last character.
+    pub end: usize,
+}
+
+#[pymethods]
+impl Reasoning {
+    #[classattr]
+    const r#type: &'static str = "reasoning";
+    #[classattr]
+    const __match_args__: (&'static str, &'static str, &'static str) = ("text", "start", "end");
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = PyString::new(py, &self.text).repr()?;
+        Ok(format!("Reasoning(text={text}, start={}, end={})", self.start, self.end))
+    }
+}
+
 /// A call has begun, and its tool is known. Exactly one `CallEnd` or `CallError` with this id follows.
 #[pyclass(frozen, eq, get_all, new = "from_fields", module = "wirecall")]
 #[derive(Debug)]

@@ -20,7 +20,7 @@ mod xml;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::events::{ArgumentsDelta, CallEnd, CallError, CallStart, Problem, Text};
+    use crate::events::{ArgumentsDelta, CallEnd, CallError, CallStart, Problem, Reasoning, Text};
     #[pymodule_export]
     use crate::json::loads;
     #[pymodule_export]

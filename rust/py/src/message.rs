@@ -6,7 +6,7 @@ use pyo3::types::{PyString, PyTuple};
 use wirecall_core as core;
 
 use crate::errors;
-use crate::events::{CallEnd, CallError, Text};
+use crate::events::{CallEnd, CallError, Reasoning, Text};
 use crate::ids::Ids;
 use crate::text::{LazyText, Slot};
 
@@ -18,31 +18,54 @@ pub struct Message {
     /// Texts, calls and errors, in the order of the message. Texts are never adjacent.
     #[pyo3(get)]
     items: Py<PyTuple>,
+    /// Markers, whitespace around them, and stop tokens: the start and end of each span, in characters.
+    #[pyo3(get)]
+    framing: Vec<(usize, usize)>,
 }
 
 impl Message {
     /// A message of the items that were read from `message`.
     pub fn new(message: &Bound<'_, PyString>, items: &[core::Item], ids: Ids) -> PyResult<Self> {
         let py = message.py();
-        let make = |item: &core::Item| match item {
+        let mut framing = Vec::new();
+        let (mut chars, mut counted) = (0, 0);
+        let mut span = |bytes: &std::ops::Range<usize>| -> PyResult<(usize, usize)> {
+            let whole = message.to_str()?;
+            let part = |from: usize, to: usize| whole.get(from..to).map_or(0, |part| part.chars().count());
+            let start = chars + part(counted, bytes.start);
+            let end = start + part(bytes.start, bytes.end);
+            (chars, counted) = (end, bytes.end);
+            Ok((start, end))
+        };
+        let mut make = |item: &core::Item| match item {
+            core::Item::Framing(bytes) => span(bytes).map(|span| {
+                framing.push(span);
+                None
+            }),
+            core::Item::Reasoning(bytes) => {
+                let (start, end) = span(bytes)?;
+                let text = message.to_str()?.get(bytes.clone()).unwrap_or_default().to_owned();
+                Bound::new(py, Reasoning { text, start, end }).map(Bound::into_any).map(Some)
+            }
             core::Item::Text(bytes) => {
                 let text = Slot::new(LazyText::part(message.clone().unbind(), bytes.clone()));
-                Bound::new(py, Text { text }).map(Bound::into_any)
+                Bound::new(py, Text { text }).map(Bound::into_any).map(Some)
             }
             core::Item::Call(call) => {
                 let arguments = LazyText::Made(PyString::new(py, &call.arguments).unbind());
                 let name = PyString::new(py, &call.name).unbind();
                 Bound::new(py, CallEnd::from_core(call, LazyText::id(ids, call.index), name, arguments))
                     .map(Bound::into_any)
+                    .map(Some)
             }
             core::Item::Error(error) => {
                 let id = error.index.map(|index| ids.id(py, index).to_string());
-                Bound::new(py, CallError::from_core((**error).clone(), id)).map(Bound::into_any)
+                Bound::new(py, CallError::from_core((**error).clone(), id)).map(Bound::into_any).map(Some)
             }
             item => Err(errors::unknown(item)),
         };
-        let items = items.iter().map(make).collect::<PyResult<Vec<_>>>()?;
-        Ok(Message { items: PyTuple::new(py, items)?.unbind() })
+        let items = items.iter().filter_map(|item| make(item).transpose()).collect::<PyResult<Vec<_>>>()?;
+        Ok(Message { items: PyTuple::new(py, items)?.unbind(), framing })
     }
 
     fn of_type<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -60,6 +83,13 @@ impl Message {
         items
             .filter_map(|item| Some(item.cast::<Text>().ok()?.get().text.get().get(py).extract::<String>(py)))
             .collect()
+    }
+
+    /// The joined reasoning.
+    #[getter]
+    fn reasoning(&self, py: Python<'_>) -> String {
+        let items = self.items.bind(py).iter();
+        items.filter_map(|item| Some(item.cast::<Reasoning>().ok()?.get().text.clone())).collect()
     }
 
     /// The complete calls.

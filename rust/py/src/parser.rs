@@ -11,7 +11,7 @@ use wirecall_core as core;
 
 use crate::convert::{self, Surrogates};
 use crate::errors;
-use crate::events::{CallEnd, CallError, CallStart};
+use crate::events::{CallEnd, CallError, CallStart, Reasoning};
 use crate::exclusive::{Exclusive, Taken};
 use crate::ids::Ids;
 use crate::protocol;
@@ -40,7 +40,7 @@ struct OpenCall {
 #[derive(Debug)]
 struct Reader {
     parser: core::Parser,
-    in_reasoning: bool,
+    in_reasoning: Option<bool>,
     given_ids: Option<Py<PyAny>>,
     /// Made when the first call starts: asking the system for randomness costs as much as reading ten deltas.
     ids: Option<Ids>,
@@ -51,7 +51,7 @@ struct Reader {
 }
 
 impl Parser {
-    pub fn new(tools: Arc<core::Toolset>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> Self {
+    pub fn new(tools: Arc<core::Toolset>, ids: Option<Py<PyAny>>, in_reasoning: Option<bool>) -> Self {
         Parser(Exclusive::new(Reader::new(tools, ids, in_reasoning)))
     }
 
@@ -61,7 +61,7 @@ impl Parser {
 }
 
 impl Reader {
-    fn new(tools: Arc<core::Toolset>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> Self {
+    fn new(tools: Arc<core::Toolset>, ids: Option<Py<PyAny>>, in_reasoning: Option<bool>) -> Self {
         Reader {
             parser: core::Parser::new(tools, in_reasoning),
             in_reasoning,
@@ -224,6 +224,10 @@ impl<'py> Events<'_, 'py> {
         let py = self.py;
         let event = match event {
             core::Event::Text(text) => return self.part(Part::Text(self.string(text))),
+            core::Event::Reasoning { text, start, end } => {
+                Bound::new(py, Reasoning { text: text.to_owned(), start, end })?.into_any()
+            }
+            core::Event::Framing(_) => return Ok(()),
             core::Event::ArgumentsDelta { index, delta } => return self.part(Part::Delta(index, self.string(delta))),
             core::Event::CallStart { index, name } => {
                 let id = match self.given_ids {

@@ -170,9 +170,13 @@ impl Toolset {
         options.descriptions = one_of("descriptions", descriptions, &shown)?;
         options.constraints = constraints;
         options.delimiters = delimiters;
-        options.reasoning = reasoning;
+        options.reasoning = match reasoning {
+            None => core::ReasoningTags::None,
+            Some((open, close)) if open == "<think>" && close == "</think>" => core::ReasoningTags::Own,
+            Some((open, close)) => core::ReasoningTags::Tags(open, close),
+        };
         options.limits = self::limits(py, limits)?;
-        if options.reasoning.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
+        if matches!(&options.reasoning, core::ReasoningTags::Tags(open, close) if open.is_empty() || close.is_empty()) {
             return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
         }
         let definitions = tools
@@ -210,13 +214,13 @@ impl Toolset {
     ///
     /// Returns:
     ///     Texts, calls and errors. The model's mistakes are errors in the message, not exceptions.
-    #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=false))]
+    #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=None))]
     fn parse(
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyString>,
         truncated: Option<bool>,
-        in_reasoning: bool,
+        in_reasoning: Option<bool>,
     ) -> PyResult<Message> {
         let text = convert::backed(text)?;
         let items = core::parse(&self.tools, &text, truncated, in_reasoning);
@@ -238,14 +242,14 @@ impl Toolset {
     /// Raises:
     ///     TypeError: A text is not a str, or `texts` is a single str.
     ///     ValueError: `threads` is less than 1, or out of range.
-    #[pyo3(signature = (texts, /, *, threads=None, truncated=None, in_reasoning=false))]
+    #[pyo3(signature = (texts, /, *, threads=None, truncated=None, in_reasoning=None))]
     fn parse_many(
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
         threads: Option<&Bound<'_, PyAny>>,
         truncated: Option<bool>,
-        in_reasoning: bool,
+        in_reasoning: Option<bool>,
     ) -> PyResult<Vec<Message>> {
         if texts.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err("parse_many takes a list of str; for one str use parse"));
@@ -274,8 +278,8 @@ impl Toolset {
     ///
     /// Raises:
     ///     TypeError: `ids` is not callable.
-    #[pyo3(signature = (*, ids=None, in_reasoning=false))]
-    fn parser(&self, py: Python<'_>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> PyResult<Parser> {
+    #[pyo3(signature = (*, ids=None, in_reasoning=None))]
+    fn parser(&self, py: Python<'_>, ids: Option<Py<PyAny>>, in_reasoning: Option<bool>) -> PyResult<Parser> {
         if ids.as_ref().is_some_and(|ids| !ids.bind(py).is_callable()) {
             return Err(PyTypeError::new_err("ids must be a callable without arguments that returns a str"));
         }

@@ -279,7 +279,7 @@ impl Machine {
             let delta = call.report.args.take_delta();
             on_event(Event::ArgumentsDelta { index, delta });
         }
-        self.state = ParserState::Text;
+        self.state = self.outside();
         on_event(Event::CallEnd(CallEnd {
             index,
             name: call.name.take().unwrap_or_default(),
@@ -310,7 +310,7 @@ impl Machine {
             }
             _ => None,
         });
-        self.state = ParserState::Text;
+        self.state = self.outside();
         let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
         let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
         on_event(Event::CallError(Box::new(error)));
@@ -399,7 +399,7 @@ fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
     let (read, arguments) = match items.pop()? {
         Item::Call(call) => (Some(call.name), Some(call.arguments)),
         Item::Error(error) => (error.name, error.arguments),
-        Item::Text(_) => return None,
+        _ => return None,
     };
     (items.is_empty() && read.as_deref() == name).then_some(arguments).flatten()
 }

@@ -5,6 +5,7 @@
 
 mod call;
 mod example;
+mod framed;
 mod state;
 mod text;
 
@@ -14,6 +15,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
+use crate::parser::framed::{Place, stop_tail};
 use crate::parser::state::{Call, ParserState};
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, starts};
@@ -28,7 +30,7 @@ use crate::toolset::{CodeMode, Toolset};
 ///
 /// let tool = Definition::new("say", "{}");
 /// let tools = Arc::new(Toolset::new(vec![tool], Options::default())?);
-/// let (mut parser, mut calls) = (Parser::new(tools, false), Vec::new());
+/// let (mut parser, mut calls) = (Parser::new(tools, None), Vec::new());
 /// let mut on_event = |event: Event<'_>| {
 ///     if let Event::CallEnd(call) = event {
 ///         calls.push(call.arguments);
@@ -48,26 +50,27 @@ pub struct Parser<T = Arc<Toolset>> {
 }
 
 impl Parser {
-    /// `in_reasoning`: the message begins inside reasoning, because a template has opened it.
-    pub fn new(tools: Arc<Toolset>, in_reasoning: bool) -> Self {
+    /// `in_reasoning`: whether the message begins inside reasoning, because a template has opened it; `None` for the protocol's
+    /// default.
+    pub fn new(tools: Arc<Toolset>, in_reasoning: Option<bool>) -> Self {
         Parser { tools, machine: Machine::new(in_reasoning) }
     }
 }
 
 impl<'t> Parser<&'t Toolset> {
     /// A parser that borrows the tools.
-    pub fn borrowing(tools: &'t Toolset, in_reasoning: bool) -> Self {
+    pub fn borrowing(tools: &'t Toolset, in_reasoning: Option<bool>) -> Self {
         Parser { tools, machine: Machine::new(in_reasoning) }
     }
 
     /// For whole messages: no argument deltas.
-    pub(crate) fn whole(tools: &'t Toolset, in_reasoning: bool) -> Self {
+    pub(crate) fn whole(tools: &'t Toolset, in_reasoning: Option<bool>) -> Self {
         Parser { tools, machine: Machine { whole: true, ..Machine::new(in_reasoning) } }
     }
 
     /// Parses a whole text. Its errors have no examples.
     fn items(tools: &'t Toolset, text: &str) -> Vec<Item> {
-        let machine = Machine { whole: true, bare: true, ..Machine::new(false) };
+        let machine = Machine { whole: true, bare: true, ..Machine::new(None) };
         Parser { tools, machine }.read_all(text, None)
     }
 
@@ -124,10 +127,16 @@ struct Machine {
     bare: bool,
     /// The message is known to be complete, so its end can complete a call.
     complete: bool,
+    /// The message is known to be cut off.
+    cut: bool,
     /// The position of the other protocol in which the call, or the message from its first call on, is read.
     other: Option<usize>,
     /// It is decided which protocol the message has.
     settled: bool,
+    /// What the host says of the end of the prompt.
+    in_reasoning: Option<bool>,
+    /// In native formats.
+    place: Place,
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
     /// The last call, kept for its allocations.
@@ -212,8 +221,8 @@ fn count_chars(text: &str) -> usize {
 }
 
 impl Machine {
-    fn new(in_reasoning: bool) -> Self {
-        Machine { state: if in_reasoning { ParserState::Reasoning } else { ParserState::Start }, ..Machine::default() }
+    fn new(in_reasoning: Option<bool>) -> Self {
+        Machine { in_reasoning, ..Machine::default() }
     }
 
     #[inline(always)]
@@ -221,8 +230,11 @@ impl Machine {
         if self.buffer.len() != self.held || text.is_empty() {
             return Plain::No;
         }
+        if tools.native && memchr::memchr(b'<', text.as_bytes()).is_some() {
+            return Plain::No;
+        }
         if matches!(self.state, ParserState::Text) {
-            if !tools.settings.candidates.are_missing(text.as_bytes()) {
+            if !tools.settings.candidates.are_missing(text.as_bytes()) || (tools.native && !self.passes_text(text)) {
                 return Plain::No;
             }
             self.read_code(tools, text);
@@ -259,7 +271,7 @@ impl Machine {
         if self.buffer.len() == self.held {
             self.buffer.clear();
             self.held = 0;
-            let consumed = self.run(tools, text, false, on_event);
+            let consumed = self.run(tools, &text[..self.stop_tail(tools, text, false)], false, on_event);
             self.buffer.push_str(&text[consumed..]);
             return;
         }
@@ -268,7 +280,7 @@ impl Machine {
     }
 
     fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, on_event: OnEvent<'_>) {
-        self.complete = truncated == Some(false);
+        (self.complete, self.cut) = (truncated == Some(false), truncated == Some(true));
         let inside =
             matches!(&self.state, ParserState::Call(call) if call.failure.is_some() || !call.body.is_complete());
         if self.complete || !inside {
@@ -282,7 +294,13 @@ impl Machine {
 
     fn run_buffer(&mut self, tools: &Toolset, last: bool, on_event: OnEvent<'_>) {
         let buffer = std::mem::take(&mut self.buffer);
-        self.held += self.run(tools, &buffer[self.held..], last, on_event);
+        let text = &buffer[self.held..];
+        let end = self.stop_tail(tools, text, last);
+        self.held += self.run(tools, &text[..end], last, on_event);
+        if last {
+            emit_framing(&text[end..], on_event);
+            self.held += text.len() - end;
+        }
         self.buffer = buffer;
         // Moving the rest costs its length, so it is done only after as much was consumed.
         if self.held * 2 >= self.buffer.len() {
@@ -296,9 +314,12 @@ impl Machine {
         let mut window = Window::new(text, self.bytes, self.offset, last);
         loop {
             let more = match self.state {
-                ParserState::Start => self.start(tools, &window),
+                ParserState::Start => self.start(tools, &mut window, on_event),
+                ParserState::Reasoning if tools.native => self.framed_reasoning(tools, &mut window, on_event),
                 ParserState::Reasoning => self.reasoning(tools, &mut window, on_event),
+                ParserState::Text if tools.native => self.framed_text(tools, &mut window, on_event),
                 ParserState::Text => self.text(tools, &mut window, on_event),
+                ParserState::Section => self.section(tools, &mut window, on_event),
                 ParserState::Rest => {
                     emit_text(&window.text[window.at..], on_event);
                     window.at = text.len();
@@ -321,10 +342,30 @@ impl Machine {
         window.at
     }
 
-    fn start(&mut self, tools: &Toolset, window: &Window<'_>) -> bool {
-        let open = tools.reasoning.as_ref().map_or(Scan::NoMatch, |(open, _)| starts(window.text, open, false));
-        self.state = match open {
-            Scan::Match(()) => ParserState::Reasoning,
+    /// Where the stop tokens at the end of a message begin. Until something follows them, they are held back.
+    #[inline]
+    fn stop_tail(&self, tools: &Toolset, text: &str, last: bool) -> usize {
+        if tools.native { stop_tail(text, tools.protocol.layout().stops, last) } else { text.len() }
+    }
+
+    fn start(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
+        if tools.native {
+            self.framed_start(tools);
+            return true;
+        }
+        if self.in_reasoning == Some(true) {
+            self.state = ParserState::Reasoning;
+            return true;
+        }
+        let open = tools.reasoning.first().map(|(open, _)| open);
+        self.state = match open.map_or(Scan::NoMatch, |open| starts(window.text, open, false)) {
+            Scan::Match(()) => {
+                if tools.separates {
+                    window.at = open.map_or(0, String::len);
+                    emit_framing(&window.text[..window.at], on_event);
+                }
+                ParserState::Reasoning
+            }
             Scan::NoMatch => ParserState::Text,
             Scan::Incomplete if window.last => ParserState::Rest,
             Scan::Incomplete => return false,
@@ -334,7 +375,7 @@ impl Machine {
 
     fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let rest = &window.text[window.at..];
-        let close = tools.reasoning.as_ref().map_or("", |(_, close)| close);
+        let close = tools.reasoning.first().map_or("", |(_, close)| close);
         let closed = memchr::memmem::find(rest.as_bytes(), close.as_bytes()).map(|found| found + close.len());
         let reasoned = &rest[..closed.unwrap_or(rest.len())];
         let (mut code, mut read) = (self.code, 0);
@@ -355,8 +396,19 @@ impl Machine {
             (_, None) if window.last => (rest.len(), false),
             (_, None) => (partial_end(rest, close), false),
         };
-        emit_text(&rest[..end], on_event);
         self.read_code(tools, &rest[..end]);
+        if tools.separates {
+            let closes = closed == Some(end);
+            let text = &rest[..if closes { end - close.len() } else { end }];
+            if !text.is_empty() {
+                let start = window.offset(window.at);
+                let end = window.offset(window.at + text.len());
+                on_event(Event::Reasoning { text, start, end });
+            }
+            emit_framing(&rest[text.len()..end], on_event);
+        } else {
+            emit_text(&rest[..end], on_event);
+        }
         window.at += end;
         if more {
             // Code that is still open at the end of reasoning ends there.
@@ -379,6 +431,12 @@ impl Machine {
     /// The toolset of the protocol in which the call, or the rest of the message, is read.
     fn read_as<'t>(&self, tools: &'t Toolset) -> &'t Toolset {
         self.other.map_or(tools, |at| &tools.others[at])
+    }
+}
+
+fn emit_framing(text: &str, on_event: OnEvent<'_>) {
+    if !text.is_empty() {
+        on_event(Event::Framing(text));
     }
 }
 

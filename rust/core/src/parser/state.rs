@@ -12,9 +12,11 @@ pub(super) enum ParserState {
     /// Nothing is read yet. Reasoning may begin.
     #[default]
     Start,
-    /// Everything up to the end tag is text.
+    /// Up to its closer.
     Reasoning,
     Text,
+    /// Between the calls of a section.
+    Section,
     Call(Box<Call>),
     /// Everything up to the end of the message is text.
     Rest,

@@ -15,7 +15,7 @@ use crate::syntax::scan::{Closers, CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What is at a place where a call could begin.
-enum Candidate<'t> {
+pub(super) enum Candidate<'t> {
     /// More text is needed.
     Need,
     /// At least this many bytes of text.
@@ -80,7 +80,7 @@ impl Machine {
 
     /// The next candidate from byte `at` on that is outside of code. The text before it is scanned for code.
     #[inline]
-    fn candidate(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
+    pub(super) fn candidate(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
         match tools.code {
             CodeMode::Call => tools.settings.candidates.find(&text.as_bytes()[at..]).map(|offset| at + offset),
             CodeMode::Text => self.candidate_outside_code(tools, text, at),
@@ -108,7 +108,7 @@ impl Machine {
     }
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
-    fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
+    pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
         let mut bad = None;
@@ -155,7 +155,13 @@ impl Machine {
     }
 
     /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.
-    fn undecided(&mut self, tools: &Toolset, window: &mut Window<'_>, mut at: usize, on_event: OnEvent<'_>) -> bool {
+    pub(super) fn undecided(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        mut at: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
         let text = window.text;
         loop {
             let step = text[at..].chars().next().map_or(0, char::len_utf8);
@@ -173,7 +179,7 @@ impl Machine {
         }
     }
 
-    fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, on_event: OnEvent<'_>) -> bool {
+    pub(super) fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, on_event: OnEvent<'_>) -> bool {
         emit_text(&window.text[window.at..at], on_event);
         window.at = at;
         // Without its brackets, because a tag would be neutralised for the model.

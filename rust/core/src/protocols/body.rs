@@ -64,6 +64,8 @@ pub(crate) enum Opening {
     Keywords,
     /// One JSON object with the tool's name and the arguments, or a list of such objects, at its opening bracket.
     Envelope(Option<Wrapper>, Markers),
+    /// The body of a native format.
+    Native,
     /// Parameters as raw text in tags.
     Params(OpenTag),
 }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::body::{Body, Form, Opening};
+use super::layout::Layout;
 use crate::arguments::{CallWriter, Context};
 use crate::error::Repair;
 use crate::limits::Limits;
@@ -173,6 +174,16 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
         Candidates::none().with_byte(delimiters.open.as_bytes()[0]).with_byte(b'<')
     }
 
+    /// How a message is divided around calls.
+    fn layout(&self) -> &Layout {
+        &Layout::PROMPTED
+    }
+
+    /// A call may be the whole message: `attempt` is also called at its start, whatever it begins with.
+    fn begins_message(&self) -> bool {
+        false
+    }
+
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
 
@@ -199,6 +210,11 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
     /// opening, or empty; `recycled` is the body of an earlier call, for its allocations.
     fn body(&self, _form: Form, _json: bool, _name: &str, _recycled: Box<dyn Body>) -> Box<dyn Body> {
         Box::default()
+    }
+
+    /// The same with [`Opening::Native`], for native formats.
+    fn native_body(&self, _cx: &Context<'_>, _name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycled
     }
 
     /// The text of a result.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
-use super::families::hermes::{GEMMA, HERMES};
-use super::families::qwen3coder::QWEN3CODER;
+use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
+use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
 use super::wire::Wire;
@@ -38,9 +38,15 @@ const PROTOCOLS: &[Entry] = &[
     Entry("qwen3coder", &[], || Arc::new(QWEN3CODER)),
 ];
 
+/// Native formats. They are read by other protocols only if they are named.
+const FAMILIES: &[Entry] = &[
+    Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
+    Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
+];
+
 /// The names, without aliases.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    PROTOCOLS.iter().map(|Entry(name, ..)| *name)
+    PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name)
 }
 
 /// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
@@ -48,7 +54,7 @@ pub(crate) fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     let known = match name {
         // Calls are written in the first one.
         "auto" => PROTOCOLS.first(),
-        _ => PROTOCOLS.iter().find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)),
+        _ => PROTOCOLS.iter().chain(FAMILIES).find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)),
     };
     let Entry(known, _, own) = known.ok_or_else(|| {
         format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))

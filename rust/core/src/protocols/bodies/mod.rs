@@ -21,6 +21,7 @@ pub(crate) fn body_of(
 ) -> Box<dyn Body> {
     match opening {
         Opening::Own { form, json } => protocol.body(form, json, name, recycled),
+        Opening::Native => protocol.native_body(cx, name, recycled),
         Opening::Object(wrapper) => recycle(recycled, JsonBody::default, |body| body.reset(cx, wrapper)),
         Opening::Keywords => Box::new(JsonBody::keywords(cx)),
         Opening::Envelope(wrapper, markers) => {

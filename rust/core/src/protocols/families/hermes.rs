@@ -1,8 +1,10 @@
 //! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`, or in a fence for Gemma.
 
 use crate::protocols::frames::envelope::EnvelopeFamily;
+use crate::protocols::layout::{Layout, ReasoningMarks};
 use crate::syntax::misspelled::{Spelling, Spellings};
 
+/// What Hermes, Qwen 2.5 and 3 write.
 pub(crate) const HERMES: EnvelopeFamily = EnvelopeFamily {
     open: "<tool_call>",
     close: "</tool_call>",
@@ -11,7 +13,17 @@ pub(crate) const HERMES: EnvelopeFamily = EnvelopeFamily {
         tag: Some("<tool_call"),
     },
     alone: false,
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES),
+        trim_before_call: true,
+        stops: &["<|im_end|>"],
+        ..Layout::NATIVE
+    },
 };
+
+/// The same for models whose prompt opens the reasoning.
+pub(crate) const QWEN3_THINKING: EnvelopeFamily =
+    EnvelopeFamily { layout: Layout { starts_in_reasoning: true, ..HERMES.layout }, ..HERMES };
 
 /// For prompting: Gemma models do not write it by themselves.
 pub(crate) const GEMMA: EnvelopeFamily = EnvelopeFamily {
@@ -19,4 +31,5 @@ pub(crate) const GEMMA: EnvelopeFamily = EnvelopeFamily {
     close: "```",
     spellings: Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None },
     alone: true,
+    layout: Layout::PROMPTED,
 };

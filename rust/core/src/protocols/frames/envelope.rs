@@ -3,6 +3,7 @@
 use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
+use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{
     ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, ResultForm, Settings, bad,
     is_result_tag, misspelled,
@@ -45,6 +46,7 @@ pub(crate) struct EnvelopeFamily {
     pub spellings: Spellings,
     /// A message with calls contains nothing but calls.
     pub alone: bool,
+    pub layout: Layout,
 }
 
 impl CallWriter for EnvelopeFamily {
@@ -58,6 +60,10 @@ impl CallWriter for EnvelopeFamily {
 }
 
 impl Protocol for EnvelopeFamily {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     fn facts(&self) -> Facts {
         Facts::new(self.open, self.close, "json")
     }

@@ -1,4 +1,5 @@
 //! Frames: how a message is divided into text and calls. Each format over one is a row of data.
 
 pub(crate) mod envelope;
+pub(crate) mod flat;
 pub(crate) mod params;

@@ -6,6 +6,7 @@ use crate::arguments::{CallWriter, Context, is_misnamed};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::params::{holds, reads_as};
 use crate::protocols::body::Opening;
+use crate::protocols::layout::Layout;
 use crate::protocols::named_tags::{self, near_function};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
@@ -20,6 +21,7 @@ pub(crate) struct ParamsFamily {
     pub row: &'static Row,
     /// Why the host cannot choose delimiters.
     pub fixed: &'static str,
+    pub layout: Layout,
 }
 
 /// The text of a value in its tags: a string unchanged, any other value as JSON. `None` if it would be read as another value.
@@ -80,6 +82,10 @@ impl CallWriter for ParamsFamily {
 }
 
 impl Protocol for ParamsFamily {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     fn facts(&self) -> Facts {
         Facts::new(self.row.block_open, self.row.block_close, "parameters").fixed(self.fixed)
     }

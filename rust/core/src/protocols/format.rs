@@ -1,0 +1,59 @@
+//! How one call of a native format is written: its opening, the body that reads it, and its text.
+
+use std::fmt::Debug;
+
+use super::body::Body;
+use super::protocol::{Attempt, Settings};
+use crate::arguments::Context;
+use crate::error::EncodeError;
+use crate::syntax::json::Member;
+use crate::tools::Tools;
+
+/// A past call, as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PastCall<'a> {
+    pub arguments: &'a [Member<'a>],
+    /// The host's id of the call.
+    pub id: Option<&'a str>,
+    /// The calls before it in the message.
+    pub index: usize,
+    /// The calls before it in the conversation.
+    pub before: usize,
+}
+
+/// How one call is written. A family chooses one and gives it its markers.
+pub(crate) trait CallFormat: Send + Sync + Debug {
+    /// What may open a call. The parser calls `attempt` where the first two bytes of one occur.
+    fn openers(&self) -> &'static [&'static str];
+
+    /// What ends a call.
+    fn close(&self) -> &'static str;
+
+    /// The name of the form of calls, for plans.
+    fn encoding(&self) -> &'static str {
+        "json"
+    }
+
+    /// A call may only be a whole message: `attempt` is also called at the start of the message.
+    fn begins_message(&self) -> bool {
+        false
+    }
+
+    /// Scans the text where one of the openers may begin. With `last`, nothing follows. In a section, text between calls is
+    /// dropped, so [`Attempt::Text`] skips there.
+    fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
+
+    /// The body of a call that `attempt` has found. `name` is the tool's name as written, or empty; `recycled` is the body of an
+    /// earlier call, for its allocations.
+    fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body>;
+
+    /// Appends one call, with its markers, as the official template writes it.
+    ///
+    /// # Errors
+    ///
+    /// Why the format cannot hold the call.
+    fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError>;
+
+    /// A parameter with a value, given as JSON, for sentences about a bad call.
+    fn field_example(&self, field: &str, value: &str) -> String;
+}

@@ -1,0 +1,89 @@
+//! How a message is divided into reasoning, content and calls around the calls themselves: data of a family, read by the
+//! parser.
+
+/// How a message is divided.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Reasoning and whitespace around calls are separated from the content, as servers do for native formats. Otherwise, only
+    /// calls are taken out of the text.
+    pub native: bool,
+    pub reasoning: Option<ReasoningMarks>,
+    /// The message begins in reasoning, unless the host says how the prompt ends.
+    pub starts_in_reasoning: bool,
+    /// What begins and what ends a list of calls. Calls are only read between them.
+    pub section: Option<Section>,
+    /// Whitespace directly before a call belongs to the call.
+    pub trim_before_call: bool,
+    /// Line breaks at the start of the message are framing, also after a closer that is in the prompt.
+    pub breaks_at_start: bool,
+    /// What a server may leave at the end of a message. All begin with `<`.
+    pub stops: &'static [&'static str],
+}
+
+/// What begins and what ends a list of calls: several spellings, the first of which is written.
+#[derive(Debug)]
+pub(crate) struct Section {
+    pub begin: &'static [&'static str],
+    pub end: &'static [&'static str],
+}
+
+/// How reasoning is marked.
+#[derive(Debug)]
+pub(crate) struct ReasoningMarks {
+    /// What opens and closes it. The first pair is written.
+    pub pairs: &'static [(&'static str, &'static str)],
+    /// One line break after the opener is part of it.
+    pub break_after_open: bool,
+    /// One line break before the closer is part of it.
+    pub break_before_close: bool,
+    /// Line breaks after the closer are framing.
+    pub breaks_after: bool,
+    /// A whole opener of a call ends reasoning that is still open.
+    pub call_ends: CallEnds,
+}
+
+/// Whether a call ends reasoning that is still open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallEnds {
+    /// It is reasoning.
+    Never,
+    /// If its opener is complete.
+    Always,
+    /// If it names a declared tool.
+    Declared,
+}
+
+impl Layout {
+    /// Only calls are taken out of the text.
+    pub(crate) const PROMPTED: Layout = Layout {
+        native: false,
+        reasoning: None,
+        starts_in_reasoning: false,
+        section: None,
+        trim_before_call: false,
+        breaks_at_start: false,
+        stops: &[],
+    };
+
+    /// A native format without reasoning and section.
+    pub(crate) const NATIVE: Layout = Layout { native: true, ..Layout::PROMPTED };
+}
+
+impl ReasoningMarks {
+    /// `<think>` and `</think>`, with a line break inside each, and line breaks after the closer.
+    pub(crate) const LINES: ReasoningMarks = ReasoningMarks {
+        pairs: &[("<think>", "</think>")],
+        break_after_open: true,
+        break_before_close: true,
+        breaks_after: true,
+        call_ends: CallEnds::Never,
+    };
+
+    /// `<think>` and `</think>`, with nothing around the text.
+    pub(crate) const BARE: ReasoningMarks = ReasoningMarks {
+        break_after_open: false,
+        break_before_close: false,
+        breaks_after: false,
+        ..ReasoningMarks::LINES
+    };
+}
