@@ -26,7 +26,7 @@ pub(super) struct Place {
     /// There was something other than whitespace.
     anything: bool,
     /// Line breaks here are framing.
-    breaks: bool,
+    pub breaks: bool,
     /// So many bytes of the next window are known to be whitespace.
     looked: usize,
     /// Which pair of markers opened the reasoning.
@@ -34,7 +34,7 @@ pub(super) struct Place {
     /// There was reasoning other than whitespace.
     reasoned: bool,
     /// A line break here belongs to the opener of the reasoning.
-    opened: bool,
+    pub opened: bool,
 }
 
 /// Bytes at the end of a message in which stop tokens are recognised.
@@ -143,21 +143,39 @@ impl Machine {
         }
     }
 
+    /// Line breaks that are framing. Returns whether something else follows them.
+    pub(super) fn line_breaks(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
+        let rest = &window.text.as_bytes()[window.at..];
+        let end = window.at + rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        match self.place.anything {
+            true => self.mark(tools, window, end, on_event),
+            false => self.frame(window, end, on_event),
+        }
+        self.place.breaks = window.at == window.text.len();
+        !self.place.breaks
+    }
+
+    /// A section begins, in the other protocol at this position, and its marker ends at byte `end`.
+    pub(super) fn open_section(
+        &mut self,
+        other: Option<usize>,
+        window: &mut Window<'_>,
+        end: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        self.frame(window, end, on_event);
+        self.other = other;
+        self.code = CodeScanner::AFTER_CALL;
+        self.place.section = true;
+        self.state = self.outside();
+        true
+    }
+
     pub(super) fn framed_text(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let layout = tools.protocol.layout();
         let text = window.text;
-        if self.place.breaks {
-            let breaks = text.as_bytes()[window.at..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
-            let end = window.at + breaks;
-            if self.place.anything {
-                self.mark(tools, window, end, on_event)
-            } else {
-                self.frame(window, end, on_event)
-            }
-            if window.at == text.len() {
-                return false;
-            }
-            self.place.breaks = false;
+        if self.place.breaks && !self.line_breaks(tools, window, on_event) {
+            return false;
         }
         let mut at = window.at + self.place.looked;
         let mut begins = !self.place.anything && at == window.at && tools.protocol.begins_message();
@@ -187,23 +205,12 @@ impl Machine {
             {
                 return more;
             }
-            let found = match &layout.section {
-                Some(section) if tools.others.is_empty() => match first_mark(rest, section.begin, window.last) {
-                    Scan::Match(length) => {
-                        self.blanks(framing, window, at, on_event);
-                        self.frame(window, at + length, on_event);
-                        self.state = self.outside();
-                        self.place.section = true;
-                        self.state = ParserState::Section;
-                        return true;
-                    }
-                    Scan::Incomplete => Candidate::Need,
-                    Scan::NoMatch => Candidate::Text(rest.chars().next().map_or(1, char::len_utf8)),
-                },
-                _ => self.look(tools, rest, begin, window.last),
-            };
-            match found {
+            match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => at += length,
+                Candidate::Section(other, length) => {
+                    self.blanks(framing, window, at, on_event);
+                    return self.open_section(other, window, at + length, on_event);
+                }
                 Candidate::Forged(mark) => {
                     self.blanks(framing, window, at, on_event);
                     return self.forged(window, at, mark, on_event);
@@ -400,10 +407,11 @@ impl Machine {
 
     /// In a section, everything outside calls is framing.
     pub(super) fn section(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Some(section) = &tools.protocol.layout().section else { return self.to_text() };
+        let set = self.read_as(tools);
+        let Some(section) = &set.protocol.layout().section else { return self.to_text() };
         let text = window.text;
         let mut at = window.at;
-        while let Some(offset) = tools.settings.candidates.find(&text.as_bytes()[at..]) {
+        while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..]) {
             at += offset;
             let rest = &text[at..];
             let step = rest.chars().next().map_or(1, char::len_utf8);
@@ -420,7 +428,7 @@ impl Machine {
                 }
                 Scan::NoMatch => {}
             }
-            match tools.protocol.attempt(&tools.tools, &tools.settings, rest, window.last) {
+            match set.protocol.attempt(&set.tools, &set.settings, rest, window.last) {
                 Attempt::Incomplete if window.last => at += step,
                 Attempt::Incomplete => {
                     self.frame(window, at, on_event);
@@ -442,6 +450,6 @@ impl Machine {
 }
 
 /// The length of the first of these marks at the start of the text.
-fn first_mark(text: &str, marks: &[&str], last: bool) -> Scan<usize> {
+pub(super) fn first_mark(text: &str, marks: &[&str], last: bool) -> Scan<usize> {
     Scan::first_of(marks.iter().map(|mark| starts(text, mark, last).map(|()| mark.len())))
 }

@@ -54,10 +54,10 @@ pub(crate) enum CallEnds {
 }
 
 impl Layout {
-    /// Only calls are taken out of the text.
+    /// Only calls are taken out of the text, and reasoning at its start if the host asks for that.
     pub(crate) const PROMPTED: Layout = Layout {
         native: false,
-        reasoning: None,
+        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Always, ..ReasoningMarks::LINES }),
         starts_in_reasoning: false,
         section: None,
         trim_before_call: false,
@@ -66,7 +66,7 @@ impl Layout {
     };
 
     /// A native format without reasoning and section.
-    pub(crate) const NATIVE: Layout = Layout { native: true, ..Layout::PROMPTED };
+    pub(crate) const NATIVE: Layout = Layout { native: true, reasoning: None, ..Layout::PROMPTED };
 }
 
 impl ReasoningMarks {
