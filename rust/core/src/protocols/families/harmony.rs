@@ -45,7 +45,6 @@ impl Body for Tmp {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         self.0.feed(input).err().unwrap_or(Progress::CallEnd)
     }
-    fn finish(&self, _: &Context<'_>, _: &mut crate::arguments::Report) {}
 }
 
 impl CallFormat for HarmonyCall {
