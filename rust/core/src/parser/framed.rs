@@ -3,13 +3,13 @@
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
 use super::text::Candidate;
-use super::{Machine, OnEvent, Window, emit_framing, emit_text, partial_end};
+use super::{Machine, OnEvent, Window, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::layout::{CallEnds, Layout};
-use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, starts, ws_run};
+use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, partial_end, starts, ws_run};
 use crate::toolset::Toolset;
 
 /// What precedes the place outside calls where the parser is.
@@ -18,17 +18,17 @@ pub(super) struct Place {
     /// Between the markers of a section.
     pub section: bool,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
-    content: bool,
+    pub content: bool,
     /// There was a call or a section.
-    called: bool,
+    pub called: bool,
     /// There was text other than whitespace, a call, or a section. No reasoning begins any more.
-    begun: bool,
+    pub begun: bool,
     /// There was something other than whitespace.
-    anything: bool,
+    pub anything: bool,
     /// Line breaks here are framing.
     pub breaks: bool,
     /// So many bytes of the next window are known to be whitespace.
-    looked: usize,
+    pub looked: usize,
     /// Which pair of markers opened the reasoning.
     pair: usize,
     /// There was reasoning other than whitespace.
@@ -74,18 +74,29 @@ impl Machine {
         let layout = tools.protocol.layout();
         let reasons = !tools.reasoning.is_empty() && self.in_reasoning.unwrap_or(layout.starts_in_reasoning);
         self.place = Place { breaks: layout.breaks_at_start && !reasons, opened: true, ..Place::default() };
+        if let Some(frame) = layout.parts {
+            self.state = ParserState::Between;
+            if let Some(part) = frame.start(self.in_reasoning) {
+                self.enter(part);
+            }
+            return;
+        }
         self.state = if reasons { ParserState::Reasoning } else { ParserState::Text };
     }
 
     /// The state after a call or an error.
-    pub(super) fn outside(&mut self) -> ParserState {
+    pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked) = (false, 0);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
-        if self.place.section { ParserState::Section } else { ParserState::Text }
+        match tools.protocol.layout().parts {
+            _ if self.place.section => ParserState::Section,
+            Some(_) => ParserState::Between,
+            None => ParserState::Text,
+        }
     }
 
     /// Framing up to this byte of the window.
-    fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         emit_framing(&window.text[window.at..end], on_event);
         window.at = end;
         self.place.looked = 0;
@@ -103,7 +114,7 @@ impl Machine {
         }
     }
 
-    fn reason(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn reason(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         let text = &window.text[window.at..end];
         if text.is_empty() {
             return;
@@ -120,11 +131,9 @@ impl Machine {
     }
 
     /// Content up to this byte, which is not whitespace alone.
-    fn content(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn content(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         if end > window.at {
-            let text = &window.text[window.at..end];
-            emit_text(text, on_event);
-            self.read_code(tools, text);
+            emit_text(&window.text[window.at..end], on_event);
             window.at = end;
             (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
             self.place.looked = 0;
@@ -167,7 +176,7 @@ impl Machine {
         self.other = other;
         self.code = CodeScanner::AFTER_CALL;
         self.place.section = true;
-        self.state = self.outside();
+        self.state = ParserState::Section;
         true
     }
 
@@ -189,7 +198,7 @@ impl Machine {
             if cut == from && from > window.at {
                 cut = window.at;
             }
-            self.content(tools, window, cut, on_event);
+            self.content(window, cut, on_event);
             let Some(found) = found else {
                 self.place.looked = text.len() - window.at;
                 if window.last {
@@ -206,7 +215,10 @@ impl Machine {
                 return more;
             }
             match self.look(tools, rest, begin, window.last) {
-                Candidate::Text(length) => at += length,
+                Candidate::Text(length) => {
+                    self.read_code(tools, &text[at..at + length]);
+                    at += length;
+                }
                 Candidate::Section(other, length) => {
                     self.blanks(framing, window, at, on_event);
                     return self.open_section(other, window, at + length, on_event);
@@ -222,7 +234,7 @@ impl Machine {
                     return self.refuse(window, rest, ErrorKind::IncompleteCall, sentence, on_event);
                 }
                 Candidate::Need if window.last => {
-                    self.content(tools, window, at, on_event);
+                    self.content(window, at, on_event);
                     return self.undecided(tools, window, at, on_event);
                 }
                 Candidate::Need => {
@@ -286,8 +298,8 @@ impl Machine {
     }
 
     pub(super) fn framed_reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text() };
-        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text() };
+        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text(tools) };
+        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text(tools) };
         let text = window.text;
         if self.place.opened && marks.break_after_open {
             match text.as_bytes().get(window.at) {
@@ -302,7 +314,12 @@ impl Machine {
         let reasoned = &text[..closed.unwrap_or(text.len())];
         let call = match marks.call_ends {
             CallEnds::Never => None,
-            ends => self.ending_call(tools, reasoned, text, from, window.last, ends),
+            ends => {
+                let code = self.code;
+                let call = self.ending_call(tools, reasoned, text, from, window.last, ends);
+                self.code = code;
+                call
+            }
         };
         let (end, next) = match (call, closed) {
             (Some((at, true)), _) => (at, Some(at)),
@@ -311,6 +328,7 @@ impl Machine {
             (_, None) if window.last => (text.len(), None),
             (_, None) => (window.at + partial_end(&text[window.at..], close), None),
         };
+        self.read_code(tools, &text[from.min(end)..end]);
         // Whitespace at the end may belong to what ends the reasoning.
         let seen = content_end(&text[..end], from.min(end));
         let seen = if seen == from.min(end) { window.at } else { seen };
@@ -336,7 +354,6 @@ impl Machine {
         };
         if kept > window.at {
             self.place.reasoned = true;
-            self.read_code(tools, &text[window.at..kept]);
             self.reason(tools, window, kept, on_event);
         }
         let Some(next) = next else {
@@ -350,17 +367,18 @@ impl Machine {
         self.mark(tools, window, next, on_event);
         self.place.anything = true;
         if by_call {
-            return self.to_text();
+            return self.to_text(tools);
         }
         // Code that is still open at the end of reasoning ends there.
         self.code = CodeScanner::default();
         self.place.breaks = marks.breaks_after;
-        self.to_text()
+        self.to_text(tools)
     }
 
-    fn to_text(&mut self) -> bool {
+    /// Outside reasoning, calls and sections.
+    pub(super) fn to_text(&mut self, tools: &Toolset) -> bool {
         self.place.looked = 0;
-        self.state = ParserState::Text;
+        self.state = if tools.protocol.layout().parts.is_some() { ParserState::Between } else { ParserState::Text };
         true
     }
 
@@ -408,7 +426,7 @@ impl Machine {
     /// In a section, everything outside calls is framing.
     pub(super) fn section(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let set = self.read_as(tools);
-        let Some(section) = &set.protocol.layout().section else { return self.to_text() };
+        let Some(section) = &set.protocol.layout().section else { return self.to_text(tools) };
         let text = window.text;
         let mut at = window.at;
         while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..]) {
@@ -418,9 +436,9 @@ impl Machine {
             match first_mark(rest, section.end, window.last) {
                 Scan::Match(length) => {
                     self.frame(window, at + length, on_event);
-                    self.state = self.outside();
+                    self.state = self.outside(tools);
                     self.place.section = false;
-                    return self.to_text();
+                    return self.to_text(tools);
                 }
                 Scan::Incomplete => {
                     self.frame(window, at, on_event);
