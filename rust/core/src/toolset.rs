@@ -72,7 +72,7 @@ pub struct Options {
     pub constraints: bool,
     /// What opens and closes a call; `None` for the protocol's own.
     pub delimiters: Option<(String, String)>,
-    /// The tags around reasoning, in which there are no calls.
+    /// The tags around reasoning, in which there are no calls, except for formats in which a call ends it.
     pub reasoning: ReasoningTags,
     /// Whether reasoning is separated from the text; `None` if only in native formats.
     pub separate_reasoning: Option<bool>,
@@ -172,6 +172,10 @@ impl Toolset {
         };
         let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let mut settings = options.settings(&*protocol, given).map_err(fault)?;
+        if native {
+            let marks = reasoning.iter().flat_map(|(open, close)| [open, close]);
+            settings.candidates = marks.fold(settings.candidates, |known, mark| known.with_text(mark));
+        }
         let rules = WritingRules {
             syntax: options.syntax,
             fallback: options.fallback,

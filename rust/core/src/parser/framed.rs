@@ -408,7 +408,10 @@ impl Machine {
             match found {
                 Scan::Match(()) => return Some((at, true)),
                 Scan::Incomplete => return Some((at, false)),
-                Scan::NoMatch => from = at + rest.chars().next().map_or(1, char::len_utf8),
+                Scan::NoMatch => {
+                    from = at + rest.chars().next().map_or(1, char::len_utf8);
+                    self.read_code(tools, &text[at..from]);
+                }
             }
         }
         None
