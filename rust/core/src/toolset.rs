@@ -1,5 +1,6 @@
 //! A toolset: tools, a protocol and its settings, compiled once and shared by all parsers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::arguments::Context;
@@ -217,11 +218,16 @@ impl Toolset {
     /// Whether the calls of all formats that are read can be told apart by how they begin; or a sentence about two that cannot.
     fn check_openings(&self, own: &str, names: &[&str]) -> Result<(), String> {
         let name = self.tools().next().map_or("name", |tool| &tool.name);
+        let member = (Cow::Borrowed("a"), json::Value::String(Cow::Borrowed("b")));
         let sample = |set: &Toolset| {
             let mut call = String::new();
-            set.encode_members(name, &[], &mut call).map(|()| call.trim_start().to_owned()).unwrap_or_default()
+            let written = set.encode_members(name, std::slice::from_ref(&member), &mut call);
+            written.map(|()| call.trim_start().to_owned()).unwrap_or_default()
         };
         let sets = std::iter::once((own, self)).chain(names.iter().copied().zip(&*self.others));
+        if let Some((name, _)) = sets.clone().find(|(_, set)| set.protocol.layout().parts.is_some()) {
+            return Err(format!("{name} divides whole messages into parts, so no other format can be read with it"));
+        }
         let mut known: Vec<(&str, &Toolset, String)> = Vec::new();
         for (name, set) in sets {
             let call = sample(set);
