@@ -280,7 +280,7 @@ impl Machine {
             self.fail(tools, *call, window, begin, on_event);
             return true;
         }
-        self.state = self.outside();
+        self.state = self.outside(tools);
         let (end, end_byte) = (window.offset(window.at), window.before + window.at);
         if call.waits {
             call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
@@ -351,7 +351,7 @@ impl Machine {
     ) -> bool {
         self.calls -= 1;
         self.settled &= self.calls > 0;
-        self.state = self.outside();
+        self.state = self.outside(tools);
         for text in [call.raw.as_str(), &window.text[begin..window.at]] {
             emit_text(text, on_event);
             self.read_code(tools, text);
@@ -363,7 +363,7 @@ impl Machine {
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, on_event: OnEvent<'_>) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
-        self.state = self.outside();
+        self.state = self.outside(tools);
         let waits = call.waits;
         let error = Box::new(self.error(tools, call, window.offset(window.at), window.before + window.at));
         if waits {
