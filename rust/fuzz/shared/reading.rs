@@ -5,6 +5,8 @@ use wirecall_core::{CallEnd, CallError, Event, Parser, Toolset};
 #[derive(Debug, PartialEq)]
 enum Seen {
     Text(String),
+    Reasoning(String),
+    Framing(String),
     Start(usize, String),
     Deltas(usize, String),
     End(CallEnd),
@@ -21,6 +23,10 @@ fn read<'c>(
     let mut sink = |event: Event<'_>| match (event, seen.last_mut()) {
         (Event::Text(text), Some(Seen::Text(before))) => before.push_str(text),
         (Event::Text(text), _) => seen.push(Seen::Text(text.into())),
+        (Event::Reasoning { text, .. }, Some(Seen::Reasoning(before))) => before.push_str(text),
+        (Event::Reasoning { text, .. }, _) => seen.push(Seen::Reasoning(text.into())),
+        (Event::Framing(text), Some(Seen::Framing(before))) => before.push_str(text),
+        (Event::Framing(text), _) => seen.push(Seen::Framing(text.into())),
         (Event::ArgumentsDelta { delta, .. }, Some(Seen::Deltas(_, before))) => before.push_str(delta),
         (Event::ArgumentsDelta { index, delta }, _) => seen.push(Seen::Deltas(index, delta.into())),
         (Event::CallStart { index, name }, _) => seen.push(Seen::Start(index, name.into())),
@@ -28,7 +34,7 @@ fn read<'c>(
         (Event::CallError(error), _) => seen.push(Seen::Error(*error)),
         (event, _) => panic!("a new kind of event: {event:?}"),
     };
-    let mut parser = Parser::borrowing(tools, reasoning);
+    let mut parser = Parser::borrowing(tools, Some(reasoning));
     chunks.into_iter().for_each(|chunk| parser.feed(chunk, &mut sink));
     parser.finish(truncated, &mut sink);
     seen
@@ -41,7 +47,7 @@ fn tiles(message: &str, seen: &[Seen]) {
     let mut deltas = "";
     for one in seen {
         match one {
-            Seen::Text(text) => {
+            Seen::Text(text) | Seen::Reasoning(text) | Seen::Framing(text) => {
                 let end = at + text.chars().count();
                 assert_eq!(*text, slice(at, end));
                 at = end;
@@ -63,7 +69,7 @@ fn tiles(message: &str, seen: &[Seen]) {
     assert_eq!(at, characters.len());
 }
 
-/// However the message is cut, the events are the same, and texts, calls and errors tile it. Cuts are parts of 256.
+/// However the message is cut, the events are the same, and its items tile it. Cuts are parts of 256.
 pub fn holds(tools: &Toolset, message: &str, truncated: Option<bool>, reasoning: bool, cuts: &[u8]) {
     let whole = read(tools, [message], truncated, reasoning);
     tiles(message, &whole);
