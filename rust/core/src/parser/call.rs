@@ -279,7 +279,7 @@ impl Machine {
             let delta = call.report.args.take_delta();
             on_event(Event::ArgumentsDelta { index, delta });
         }
-        self.state = self.outside();
+        self.state = self.outside(tools);
         on_event(Event::CallEnd(CallEnd {
             index,
             name: call.name.take().unwrap_or_default(),
@@ -310,7 +310,7 @@ impl Machine {
             }
             _ => None,
         });
-        self.state = self.outside();
+        self.state = self.outside(tools);
         let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
         let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
         on_event(Event::CallError(Box::new(error)));

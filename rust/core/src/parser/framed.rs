@@ -3,13 +3,13 @@
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
 use super::text::Candidate;
-use super::{Machine, OnEvent, Window, emit_framing, emit_text, partial_end};
+use super::{Machine, OnEvent, Window, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::layout::{CallEnds, Layout};
-use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, starts, ws_run};
+use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, partial_end, starts, ws_run};
 use crate::toolset::Toolset;
 
 /// What precedes the place outside calls where the parser is.
@@ -18,17 +18,17 @@ pub(super) struct Place {
     /// Between the markers of a section.
     pub section: bool,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
-    content: bool,
+    pub content: bool,
     /// There was a call or a section.
-    called: bool,
+    pub called: bool,
     /// There was text other than whitespace, a call, or a section. No reasoning begins any more.
-    begun: bool,
+    pub begun: bool,
     /// There was something other than whitespace.
-    anything: bool,
+    pub anything: bool,
     /// Line breaks here are framing.
-    breaks: bool,
+    pub breaks: bool,
     /// So many bytes of the next window are known to be whitespace.
-    looked: usize,
+    pub looked: usize,
     /// Which pair of markers opened the reasoning.
     pair: usize,
     /// There was reasoning other than whitespace.
@@ -74,18 +74,29 @@ impl Machine {
         let layout = tools.protocol.layout();
         let reasons = !tools.reasoning.is_empty() && self.in_reasoning.unwrap_or(layout.starts_in_reasoning);
         self.place = Place { breaks: layout.breaks_at_start && !reasons, opened: true, ..Place::default() };
+        if let Some(frame) = layout.parts {
+            self.state = ParserState::Between;
+            if let Some(part) = frame.start(self.in_reasoning) {
+                self.enter(part);
+            }
+            return;
+        }
         self.state = if reasons { ParserState::Reasoning } else { ParserState::Text };
     }
 
     /// The state after a call or an error.
-    pub(super) fn outside(&mut self) -> ParserState {
+    pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked) = (false, 0);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
-        if self.place.section { ParserState::Section } else { ParserState::Text }
+        match tools.protocol.layout().parts {
+            _ if self.place.section => ParserState::Section,
+            Some(_) => ParserState::Between,
+            None => ParserState::Text,
+        }
     }
 
     /// Framing up to this byte of the window.
-    fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         emit_framing(&window.text[window.at..end], on_event);
         window.at = end;
         self.place.looked = 0;
@@ -103,7 +114,7 @@ impl Machine {
         }
     }
 
-    fn reason(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn reason(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         let text = &window.text[window.at..end];
         if text.is_empty() {
             return;
@@ -120,7 +131,7 @@ impl Machine {
     }
 
     /// Content up to this byte, which is not whitespace alone.
-    fn content(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn content(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         if end > window.at {
             let text = &window.text[window.at..end];
             emit_text(text, on_event);
@@ -192,7 +203,7 @@ impl Machine {
                     Scan::Match(length) => {
                         self.blanks(framing, window, at, on_event);
                         self.frame(window, at + length, on_event);
-                        self.state = self.outside();
+                        self.state = self.outside(tools);
                         self.place.section = true;
                         self.state = ParserState::Section;
                         return true;
@@ -279,8 +290,8 @@ impl Machine {
     }
 
     pub(super) fn framed_reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text() };
-        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text() };
+        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text(tools) };
+        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text(tools) };
         let text = window.text;
         if self.place.opened && marks.break_after_open {
             match text.as_bytes().get(window.at) {
@@ -343,17 +354,18 @@ impl Machine {
         self.mark(tools, window, next, on_event);
         self.place.anything = true;
         if by_call {
-            return self.to_text();
+            return self.to_text(tools);
         }
         // Code that is still open at the end of reasoning ends there.
         self.code = CodeScanner::default();
         self.place.breaks = marks.breaks_after;
-        self.to_text()
+        self.to_text(tools)
     }
 
-    fn to_text(&mut self) -> bool {
+    /// Outside reasoning, calls and sections.
+    pub(super) fn to_text(&mut self, tools: &Toolset) -> bool {
         self.place.looked = 0;
-        self.state = ParserState::Text;
+        self.state = if tools.protocol.layout().parts.is_some() { ParserState::Between } else { ParserState::Text };
         true
     }
 
@@ -400,7 +412,7 @@ impl Machine {
 
     /// In a section, everything outside calls is framing.
     pub(super) fn section(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Some(section) = &tools.protocol.layout().section else { return self.to_text() };
+        let Some(section) = &tools.protocol.layout().section else { return self.to_text(tools) };
         let text = window.text;
         let mut at = window.at;
         while let Some(offset) = tools.settings.candidates.find(&text.as_bytes()[at..]) {
@@ -410,9 +422,9 @@ impl Machine {
             match first_mark(rest, section.end, window.last) {
                 Scan::Match(length) => {
                     self.frame(window, at + length, on_event);
-                    self.state = self.outside();
+                    self.state = self.outside(tools);
                     self.place.section = false;
-                    return self.to_text();
+                    return self.to_text(tools);
                 }
                 Scan::Incomplete => {
                     self.frame(window, at, on_event);

@@ -6,6 +6,7 @@
 mod call;
 mod example;
 mod framed;
+mod parts;
 mod state;
 mod text;
 
@@ -17,8 +18,9 @@ use std::sync::Arc;
 use crate::event::{Event, Item, fold};
 use crate::parser::framed::{Place, stop_tail};
 use crate::parser::state::{Call, ParserState};
+use crate::protocols::frames::parts::Part;
 use crate::protocols::registry::Reads;
-use crate::syntax::scan::{CodeScanner, Scan, starts};
+use crate::syntax::scan::{CodeScanner, Scan, partial_end, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// Parses one message after another with the same tools. It can be moved between threads.
@@ -233,7 +235,7 @@ impl Machine {
         if tools.native && memchr::memchr(b'<', text.as_bytes()).is_some() {
             return Plain::No;
         }
-        if matches!(self.state, ParserState::Text) {
+        if matches!(self.state, ParserState::Text | ParserState::Part(Part::Content)) {
             if !tools.settings.candidates.are_missing(text.as_bytes()) || (tools.native && !self.passes_text(text)) {
                 return Plain::No;
             }
@@ -319,6 +321,14 @@ impl Machine {
                 ParserState::Reasoning => self.reasoning(tools, &mut window, on_event),
                 ParserState::Text if tools.native => self.framed_text(tools, &mut window, on_event),
                 ParserState::Text => self.text(tools, &mut window, on_event),
+                ParserState::Between => match tools.protocol.layout().parts {
+                    Some(frame) => self.between(tools, frame, &mut window, on_event),
+                    None => self.to_text(tools),
+                },
+                ParserState::Part(part) => match tools.protocol.layout().parts {
+                    Some(frame) => self.part(tools, frame, part, &mut window, on_event),
+                    None => self.to_text(tools),
+                },
                 ParserState::Section => self.section(tools, &mut window, on_event),
                 ParserState::Rest => {
                     emit_text(&window.text[window.at..], on_event);
@@ -444,12 +454,4 @@ fn emit_text(text: &str, on_event: OnEvent<'_>) {
     if !text.is_empty() {
         on_event(Event::Text(text));
     }
-}
-
-/// The byte from which the end of `text` could be the start of `marker`.
-fn partial_end(text: &str, marker: &str) -> usize {
-    let longest = marker.len().saturating_sub(1).min(text.len());
-    (text.len() - longest..text.len())
-        .find(|at| text.is_char_boundary(*at) && marker.starts_with(&text[*at..]))
-        .unwrap_or(text.len())
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::arguments::{Failure, Report};
 use crate::protocols::body::Body;
+use crate::protocols::frames::parts::Part;
 use crate::syntax::scan::{Closers, Delimiters, fitting};
 
 /// The state between events. Undecided text is in the parser's buffer.
@@ -17,6 +18,10 @@ pub(super) enum ParserState {
     Text,
     /// Between the calls of a section.
     Section,
+    /// Between the parts of a message.
+    Between,
+    /// In a part that is text.
+    Part(Part),
     Call(Box<Call>),
     /// Everything up to the end of the message is text.
     Rest,

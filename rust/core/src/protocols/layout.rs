@@ -1,6 +1,8 @@
 //! How a message is divided into reasoning, content and calls around the calls themselves: data of a family, read by the
 //! parser.
 
+use crate::protocols::frames::parts::PartsFrame;
+
 /// How a message is divided.
 #[derive(Debug)]
 pub(crate) struct Layout {
@@ -10,6 +12,8 @@ pub(crate) struct Layout {
     pub reasoning: Option<ReasoningMarks>,
     /// The message begins in reasoning, unless the host says how the prompt ends.
     pub starts_in_reasoning: bool,
+    /// How the message is divided into parts, if it is.
+    pub parts: Option<&'static dyn PartsFrame>,
     /// What begins and what ends a list of calls. Calls are only read between them.
     pub section: Option<Section>,
     /// Whitespace directly before a call belongs to the call.
@@ -69,6 +73,7 @@ impl Layout {
         native: false,
         reasoning: None,
         starts_in_reasoning: false,
+        parts: None,
         section: None,
         trim_before_call: false,
         breaks_at_start: false,

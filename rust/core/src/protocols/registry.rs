@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
@@ -40,6 +41,7 @@ const PROTOCOLS: &[Entry] = &[
 
 /// Native formats. They are read by other protocols only if they are named.
 const FAMILIES: &[Entry] = &[
+    Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
 ];

@@ -108,6 +108,14 @@ pub(crate) fn starts(text: &str, marker: &str, last: bool) -> Scan {
     }
 }
 
+/// The byte from which the end of `text` could be the start of `marker`.
+pub(crate) fn partial_end(text: &str, marker: &str) -> usize {
+    let longest = marker.len().saturating_sub(1).min(text.len());
+    (text.len() - longest..text.len())
+        .find(|at| text.is_char_boundary(*at) && marker.starts_with(&text[*at..]))
+        .unwrap_or(text.len())
+}
+
 /// Where a word contains a marker. Most words are shorter.
 #[inline]
 pub(crate) fn find_mark(word: &str, marker: &str) -> Option<usize> {

@@ -1,0 +1,74 @@
+//! Messages in channels, as gpt-oss writes them: `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>`.
+
+use crate::arguments::{Context, Input, Object, Progress};
+use crate::error::EncodeError;
+use crate::protocols::body::Body;
+use crate::protocols::format::{CallFormat, PastCall};
+use crate::protocols::frames::channels::Channels;
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::Layout;
+use crate::protocols::protocol::{Attempt, Settings};
+use crate::syntax::json::write_spaced_object;
+use crate::tools::Tools;
+
+const CHANNELS: Channels = Channels {
+    start: "<|start|>",
+    channel: "<|channel|>",
+    constrain: "<|constrain|>",
+    separator: "<|message|>",
+    ends: &["<|end|>", "<|call|>", "<|return|>"],
+    recipient: "to=",
+    functions: "functions.",
+    reasoning: "analysis",
+    content: &["final", "commentary"],
+};
+
+pub(crate) const HARMONY: FlatFamily = FlatFamily {
+    layout: Layout { parts: Some(&CHANNELS), ..Layout::NATIVE },
+    call: &HarmonyCall,
+    writing: Writing {
+        begin: "",
+        end: "",
+        between: "<|start|>assistant",
+        after_content: "<|end|><|start|>assistant",
+        result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
+        result_mark: None,
+    },
+};
+
+#[derive(Debug)]
+struct HarmonyCall;
+
+#[derive(Debug)]
+struct Tmp(Object);
+impl Body for Tmp {
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        self.0.feed(input).err().unwrap_or(Progress::CallEnd)
+    }
+}
+
+impl CallFormat for HarmonyCall {
+    fn openers(&self) -> &'static [&'static str] {
+        &["<|channel|>"]
+    }
+    fn close(&self) -> &'static str {
+        "<|call|>"
+    }
+    fn attempt(&self, _: &Tools, _: &Settings, text: &str, _: bool) -> Attempt {
+        Attempt::text(text)
+    }
+    fn body(&self, cx: &Context<'_>, _: &str, _: Box<dyn Body>) -> Box<dyn Body> {
+        Box::new(Tmp(Object::arguments(cx)))
+    }
+    fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        out.push_str(" to=functions.");
+        out.push_str(cx.tool);
+        out.push_str("<|channel|>commentary <|constrain|>json<|message|>");
+        write_spaced_object(call.arguments, out);
+        out.push_str("<|call|>");
+        Ok(())
+    }
+    fn field_example(&self, field: &str, value: &str) -> String {
+        format!("\"{field}\": {value}")
+    }
+}

@@ -1,0 +1,112 @@
+//! The frame of messages in channels: `HEADER SEPARATOR TEXT END`, repeated. The header says the channel and the recipient.
+
+use std::ops::Range;
+
+use super::parts::{Header, Part, PartsFrame, followed};
+use crate::protocols::body::Opening;
+use crate::protocols::protocol::Attempt;
+use crate::syntax::scan::{Scan, partial_end, starts, window};
+use crate::tools::Tools;
+
+/// Characters of a header. A longer one is not a header.
+const HEADER_CHARS: usize = 1024;
+
+/// The markers of a family.
+#[derive(Debug)]
+pub(crate) struct Channels {
+    /// What begins the header of a message, after the role in the prompt.
+    pub start: &'static str,
+    pub channel: &'static str,
+    /// What precedes the type of the content in a header.
+    pub constrain: &'static str,
+    /// What ends a header.
+    pub separator: &'static str,
+    /// What ends a message.
+    pub ends: &'static [&'static str],
+    pub recipient: &'static str,
+    /// What the recipient of a call begins with.
+    pub functions: &'static str,
+    pub reasoning: &'static str,
+    pub content: &'static [&'static str],
+}
+
+impl Channels {
+    /// The channel and the recipient of a header, as its bytes. The last channel counts; a recipient may be in the role or in the
+    /// channel.
+    fn read<'h>(&self, header: &'h str) -> (Option<&'h str>, Option<Range<usize>>) {
+        let mut parts = header.split(self.channel);
+        let role = parts.next().unwrap_or_default();
+        let channel = parts.last();
+        let recipient = |part: &'h str| {
+            let named = part.split(self.constrain).next().unwrap_or_default();
+            let word = named.split_ascii_whitespace().find_map(|word| word.strip_prefix(self.recipient))?;
+            let start = word.as_ptr() as usize - header.as_ptr() as usize;
+            Some(start..start + word.len())
+        };
+        let name = channel.and_then(|part| part.split(self.constrain).next()?.split_ascii_whitespace().next());
+        (name, channel.and_then(recipient).or_else(|| recipient(role)))
+    }
+}
+
+impl PartsFrame for Channels {
+    fn start(&self, in_reasoning: Option<bool>) -> Option<Part> {
+        (in_reasoning == Some(true)).then_some(Part::Reasoning)
+    }
+
+    fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
+        let (head, ended) = window(text, HEADER_CHARS, last);
+        let begun = if first {
+            // The prompt has written the start and the role.
+            let trimmed = head.trim_start();
+            let begins = [self.start, self.channel, self.recipient];
+            Scan::first_of(begins.map(|mark| starts(trimmed, mark, last)))
+        } else {
+            starts(head, self.start, last)
+        };
+        match begun {
+            Scan::Incomplete => return Header::Incomplete,
+            Scan::Match(()) => {}
+            // A server has left out the headers, or the prompt has written the first one.
+            Scan::NoMatch if first => return Header::Part(0, Part::Content),
+            Scan::NoMatch => {
+                let next = memchr::memmem::find(text.as_bytes(), self.start.as_bytes());
+                let held = || partial_end(text, self.start);
+                return match next.unwrap_or_else(|| if last { text.len() } else { held() }) {
+                    0 => Header::Incomplete,
+                    length => Header::Framing(length),
+                };
+            }
+        }
+        let skipped = if head.starts_with(self.start) { self.start.len() } else { 0 };
+        let inner = &head[skipped..];
+        let separator = memchr::memmem::find(inner.as_bytes(), self.separator.as_bytes());
+        // A header without a separator ends where the next one begins.
+        let next = memchr::memmem::find(inner.as_bytes(), self.start.as_bytes());
+        let at = match (separator, next) {
+            (Some(at), next) if next.is_none_or(|next| at < next) => at,
+            (_, Some(next)) => return Header::Framing(skipped + next),
+            (_, None) if ended => return Header::Framing(head.len()),
+            (_, None) => return Header::Incomplete,
+        };
+        let (header, length) = (&inner[..at], skipped + at + self.separator.len());
+        let (channel, recipient) = self.read(header);
+        match (recipient, channel) {
+            (Some(to), _) => match header[to.clone()].strip_prefix(self.functions) {
+                Some(name) => {
+                    let name_at = skipped + to.end - name.len()..skipped + to.end;
+                    Header::Call(Attempt::named(length, (name_at, tools.lookup(name)), length, Opening::Native))
+                }
+                None => Header::Part(length, Part::Dropped),
+            },
+            (None, Some(channel)) if channel == self.reasoning => Header::Part(length, Part::Reasoning),
+            (None, Some(channel)) if !self.content.contains(&channel) => Header::Part(length, Part::Dropped),
+            (None, _) => Header::Part(length, Part::Content),
+        }
+    }
+
+    fn closer(&self, _: Part, text: &str, last: bool) -> Scan<usize> {
+        Scan::first_of(self.ends.iter().map(|end| {
+            starts(text, end, last).and_then(|()| followed(&text[end.len()..], last, &[self.start]).map(|()| end.len()))
+        }))
+    }
+}

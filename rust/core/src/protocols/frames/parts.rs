@@ -1,0 +1,51 @@
+//! Frames of messages that consist of parts, each with a header: what begins a part, what it is, and what ends it.
+
+use std::fmt::Debug;
+
+use crate::protocols::protocol::Attempt;
+use crate::syntax::scan::Scan;
+use crate::tools::Tools;
+
+/// What a part of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Reasoning,
+    Content,
+    /// The calls of the layout's section.
+    Calls,
+    /// Neither: it is framing.
+    Dropped,
+}
+
+/// What is at a place between two parts. Byte offsets count from that place.
+#[derive(Debug)]
+pub(crate) enum Header {
+    /// More text is needed.
+    Incomplete,
+    /// So many bytes belong to no part.
+    Framing(usize),
+    /// A part, after a header of so many bytes.
+    Part(usize, Part),
+    /// A call.
+    Call(Attempt),
+}
+
+/// A frame of messages in parts.
+pub(crate) trait PartsFrame: Debug + Sync {
+    /// The part in which a message begins; `None` if it begins with a header.
+    fn start(&self, in_reasoning: Option<bool>) -> Option<Part>;
+
+    /// Scans between two parts. The text is not empty. `first`: the message begins here.
+    fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;
+
+    /// The length of what ends a part, at a `<` in it. It ends the part only if a header or the end of the message follows it.
+    fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize>;
+}
+
+/// A scan of what follows a closer: with `last`, the end of the message is one of the choices.
+pub(crate) fn followed(text: &str, last: bool, marks: &[&str]) -> Scan {
+    if text.is_empty() {
+        return if last { Scan::Match(()) } else { Scan::Incomplete };
+    }
+    Scan::first_of(marks.iter().map(|mark| crate::syntax::scan::starts(text, mark, last)))
+}
