@@ -7,9 +7,10 @@ use crate::arguments::Context;
 use crate::error::{EncodeError, ToolError};
 use crate::event::message;
 use crate::limits::Limits;
+use crate::past::{PastMessage, PastResult, PastToolCall};
 use crate::protocols::protocol::Neutralise;
 use crate::protocols::registry::{Reads, Recover, custom, named};
-use crate::protocols::{Attempt, CallResult, Custom, Prompt, Protocol, Settings};
+use crate::protocols::{Attempt, CallResult, Custom, PastCall, Prompt, Protocol, Settings};
 use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
 use crate::syntax::scan::{Delimiters, Scan};
@@ -321,26 +322,28 @@ impl Toolset {
         arguments: &[json::Member<'_>],
         out: &mut String,
     ) -> Result<(), EncodeError> {
-        let at = self.tools.position(name);
-        if at.is_none() && self.protocol.bad_name(name, &self.settings.delimiters).is_some() {
-            return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
+        let at = self.named(name)?;
+        if !self.native {
+            self.protocol.write_call(&self.context(at, name), arguments, out);
+            return Ok(());
         }
-        self.protocol.write_call(&self.context(at, name), arguments, out);
+        let calls = [PastToolCall::new(name, arguments)];
+        out.push_str(&self.encode_message(&PastMessage { calls: &calls, ..PastMessage::default() })?);
         Ok(())
     }
 
     /// The text of a result. Neither its content nor its name can be read as a mark. `error`: the content describes an error.
     /// `number`: which of several calls of the same tool in one turn this is the result of, from 1.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        let content = &self.neutralise(content);
-        self.protocol.wrap_result(&self.prompt(), &CallResult { name, content, error, number })
+        self.encode_past_result(&PastResult { name, content, error, number, ..PastResult::default() })
     }
 
     /// The text of a result that reports an error to the model. Marks are neutralised in the sentence, which may quote the model or
     /// a schema, but not in the example.
     pub fn encode_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
         let content = &message(&self.neutralise(sentence), example);
-        let result = CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None };
+        let result =
+            CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None, call: PastCall::NONE };
         self.protocol.wrap_result(&self.prompt(), &result)
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
 use crate::parser::framed::{Place, stop_tail};
-use crate::parser::state::{Call, ParserState};
+use crate::parser::state::{Call, ParserState, Waiting};
 use crate::protocols::frames::parts::Part;
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, partial_end, starts};
@@ -141,6 +141,8 @@ struct Machine {
     place: Place,
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
+    /// Calls of a list that has not ended.
+    waiting: Vec<Waiting>,
     /// The last call, kept for its allocations.
     recycled: Option<Box<Call>>,
 }
@@ -251,7 +253,7 @@ impl Machine {
     #[inline(always)]
     fn feed_plain_in_call(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         let ParserState::Call(call) = &mut self.state else { return Plain::No };
-        let too_long = call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes;
+        let too_long = text.len() > call.room(tools.settings.limits.call_bytes);
         if self.whole || call.failure.is_some() || too_long {
             return Plain::No;
         }
@@ -318,7 +320,9 @@ impl Machine {
         loop {
             let more = match self.state {
                 ParserState::Start => self.start(tools, &mut window, on_event),
-                ParserState::Reasoning if tools.native || tools.separates => self.framed_reasoning(tools, &mut window, on_event),
+                ParserState::Reasoning if tools.native || tools.separates => {
+                    self.framed_reasoning(tools, &mut window, on_event)
+                }
                 ParserState::Reasoning => self.reasoning(tools, &mut window, on_event),
                 ParserState::Text if tools.native => self.framed_text(tools, &mut window, on_event),
                 ParserState::Text => self.text(tools, &mut window, on_event),

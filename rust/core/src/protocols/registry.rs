@@ -86,7 +86,9 @@ fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<(&'static str, 
 pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, String> {
     if name == "auto" {
         if let Recover::Named(_) = recover {
-            return Err("auto reads the protocol of each message's first call, so it takes no list of other formats".into());
+            return Err(
+                "auto reads the protocol of each message's first call, so it takes no list of other formats".into()
+            );
         }
         // Calls are written in the first one.
         let Entry(first, _, make) = &PROTOCOLS[0];
