@@ -3,6 +3,7 @@
 pub(crate) mod envelope;
 pub(crate) mod json_body;
 pub(crate) mod params;
+pub(crate) mod tagged;
 
 use super::body::{Body, Opening, recycle};
 use super::protocol::Protocol;

@@ -1,7 +1,10 @@
 //! Native formats: one row of data for each, and calls without markers. A new format is a row here and a line in
 //! [`registry`](super::registry).
 
+pub(crate) mod deepseek;
+pub(crate) mod glm;
 pub(crate) mod harmony;
 pub(crate) mod hermes;
+pub(crate) mod kimi_k3;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
