@@ -2,9 +2,15 @@
 //! [`registry`](super::registry).
 
 pub(crate) mod deepseek;
+pub(crate) mod deepseek_v3;
 pub(crate) mod glm;
 pub(crate) mod harmony;
+pub(crate) mod harmony;
 pub(crate) mod hermes;
+pub(crate) mod hermes;
+pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
+pub(crate) mod llama_json;
+pub(crate) mod mistral;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
