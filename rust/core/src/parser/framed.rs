@@ -95,6 +95,12 @@ impl Machine {
         }
     }
 
+    /// Text was reported.
+    pub(super) fn wrote(&mut self) {
+        (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
+        self.place.looked = 0;
+    }
+
     /// Framing up to this byte of the window.
     pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         emit_framing(&window.text[window.at..end], on_event);
@@ -137,8 +143,7 @@ impl Machine {
             emit_text(text, on_event);
             self.read_code(tools, text);
             window.at = end;
-            (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
-            self.place.looked = 0;
+            self.wrote();
         }
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
 use crate::parser::framed::{Place, stop_tail};
-use crate::parser::state::{Call, ParserState};
+use crate::parser::state::{Call, ParserState, Waiting};
 use crate::protocols::frames::parts::Part;
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, partial_end, starts};
@@ -141,6 +141,8 @@ struct Machine {
     place: Place,
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
+    /// Calls of a list that has not ended.
+    waiting: Vec<Waiting>,
     /// The last call, kept for its allocations.
     recycled: Option<Box<Call>>,
 }
@@ -250,7 +252,7 @@ impl Machine {
     #[inline(always)]
     fn feed_plain_in_call(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         let ParserState::Call(call) = &mut self.state else { return Plain::No };
-        let too_long = call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes;
+        let too_long = text.len() > call.room(tools.settings.limits.call_bytes);
         if self.whole || call.failure.is_some() || too_long {
             return Plain::No;
         }
