@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::families::gemma4::GEMMA4;
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
+use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -41,7 +43,9 @@ const PROTOCOLS: &[Entry] = &[
 
 /// Native formats. They are read by other protocols only if they are named.
 const FAMILIES: &[Entry] = &[
+    Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
 ];

@@ -2,7 +2,9 @@
 
 pub(crate) mod envelope;
 pub(crate) mod json_body;
+pub(crate) mod notation;
 pub(crate) mod params;
+pub(crate) mod pycalls;
 
 use super::body::{Body, Opening, recycle};
 use super::protocol::Protocol;
