@@ -150,7 +150,7 @@ class Toolset:
             TypeError: `ids` is not callable.
         """
 
-    def encode(self, name: str, arguments: Mapping[str, Any] | str, /) -> str:
+    def encode(self, name: str, arguments: Mapping[str, Any] | str, /, *, native: bool = False) -> str:
         """The canonical text of a call (section 8). In both modes, it parses as the same JSON.
 
         Args:
@@ -159,16 +159,56 @@ class Toolset:
             arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
                 and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
                 violations are parsed as the schema requires (`1` as `"1"` for a string).
+            native: Raise an error if the call cannot be written as the model's official template writes it,
+                instead of writing it in another form.
 
         Raises:
             TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
                 JSON.
             ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
-                nested deeper than `depth` (or cyclic); or no call can have the name.
+                nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the native
+                format cannot hold the arguments.
+        """
+
+    def encode_message(
+        self,
+        content: str,
+        calls: Sequence[PastCall] = (),
+        /,
+        *,
+        reasoning: str | None = None,
+        calls_before: int = 0,
+        native: bool = False,
+    ) -> str:
+        """The text of a whole message of the model. In a native format, it is that of the model's official template.
+
+        Args:
+            content: The message's text, before or after the calls as the format has it. Lone surrogates become
+                U+FFFD.
+            calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
+                formats write. A call that the format cannot hold is written as one JSON object where the format
+                reads that, and otherwise as a note in the content.
+            reasoning: What the model thought; "" for an empty span, None for none. Formats without reasoning
+                leave it out.
+            calls_before: How many calls there were in earlier messages, since some formats number them.
+            native: Raise an error for a call that the format cannot hold.
+
+        Raises:
+            TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
+            ValueError: Arguments are wrong as in `encode`; with `native`, a call cannot be written.
         """
 
     def encode_result(
-        self, name: str | None, content: object, /, *, error: bool = False, number: int | None = None
+        self,
+        name: str | None,
+        content: object,
+        /,
+        *,
+        error: bool = False,
+        number: int | None = None,
+        id: str | None = None,
+        index: int = 0,
+        calls_before: int = 0,
     ) -> str:
         """The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
 
@@ -179,6 +219,9 @@ class Toolset:
             error: Whether the content describes an error: in wire a `<tool-error>` instead of a
                 `<tool-result>`.
             number: Which of several calls of the same tool in one turn this is the result of, from 1.
+            id: The id of the call, for native formats that write it.
+            index: Which call of its message this is the result of, from 0, for native formats that number them.
+            calls_before: How many calls of the conversation were before that call, for the same purpose.
 
         Raises:
             TypeError: The value is not JSON.
