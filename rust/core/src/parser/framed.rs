@@ -306,6 +306,21 @@ impl Machine {
         let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text(tools) };
         let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text(tools) };
         let text = window.text;
+        // The model may open the reasoning although the prompt has done so.
+        if !self.place.anything
+            && let Some((open, _)) = tools.reasoning.first()
+        {
+            let at = ws_run(text, window.at + self.place.looked);
+            match starts(&text[at..], open, window.last) {
+                Scan::Incomplete => {
+                    self.place.looked = at - window.at;
+                    return false;
+                }
+                Scan::Match(()) => self.mark(tools, window, at + open.len(), on_event),
+                Scan::NoMatch => {}
+            }
+            (self.place.anything, self.place.looked) = (true, 0);
+        }
         if self.place.opened && marks.break_after_open {
             match text.as_bytes().get(window.at) {
                 None => return false,
