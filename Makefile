@@ -24,7 +24,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # The profile of the extension: `make EXTENSION_PROFILE=dev …` compiles faster and runs slower.
 EXTENSION_PROFILE ?= release
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := chunking protocols round_trip json loads documents
+FUZZ_TARGETS := chunking protocols families round_trip json loads documents
 
 # How many cases each law is tried with, in both languages; always the same ones. `make check` tries more than the other
 # targets, `make laws` a million new ones.

@@ -33,7 +33,7 @@ fn deltas(text: &str) -> Vec<String> {
 }
 
 fn stream(tools: &Toolset, deltas: &[String]) -> usize {
-    let mut parser = Parser::borrowing(tools, false);
+    let mut parser = Parser::borrowing(tools, None);
     let mut events = 0;
     let mut sink = |event: Event<'_>| {
         black_box(&event);
@@ -64,7 +64,7 @@ fn benches(c: &mut Criterion) {
     let message = format!("{}\n{CALL}\n", PROSE.repeat(5)).repeat(200);
     let mut group = c.benchmark_group("whole");
     group.throughput(Throughput::Bytes(message.len() as u64));
-    group.bench_function("100 KB, 200 calls", |b| b.iter(|| parse(&tools, black_box(&message), Some(false), false)));
+    group.bench_function("100 KB, 200 calls", |b| b.iter(|| parse(&tools, black_box(&message), Some(false), None)));
     group.finish();
 
     let arguments = r#"{"path":"src/my file.rs","limit":5,"tags":["a","b"],"owner":{"name":"Ann","id":7}}"#;

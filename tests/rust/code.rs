@@ -211,7 +211,8 @@ fn came(message: &str, seen: &[Seen]) -> Vec<Came> {
     let mut out = Vec::new();
     for one in seen {
         match one {
-            Seen::Text(text) => push(&mut out, text),
+            // What is framing is of no interest here: only that it is in no call.
+            Seen::Text(text) | Seen::Framing(text) | Seen::Reasoning { text, .. } => push(&mut out, text),
             Seen::End(end) => out.push(Came::Call(message[end.bytes.clone()].into())),
             Seen::Error(error) => out.push(Came::Error(message[error.bytes.clone()].into())),
             Seen::Start { .. } | Seen::Deltas { .. } => {}
@@ -301,7 +302,7 @@ proptest! {
 each_protocol!(laws, own, fenced, tilde, recover, delimiters);
 
 fn calls(tools: &Toolset, message: &str) -> usize {
-    let items = parse(tools, message, None, false);
+    let items = parse(tools, message, None, None);
     items.iter().filter(|item| matches!(item, Item::Call(_))).count()
 }
 
@@ -353,7 +354,7 @@ fn reasoning_leaves_no_code_open() {
         let message = format!("<think>{thought}{call}");
         assert_eq!(calls(&tools, &message), count, "{message}");
         let mut seen = 0;
-        let mut parser = Parser::borrowing(&tools, true);
+        let mut parser = Parser::borrowing(&tools, Some(true));
         let mut sink = |event: wirecall_core::Event<'_>| {
             seen += usize::from(matches!(event, wirecall_core::Event::CallEnd(_)));
         };

@@ -64,7 +64,7 @@ fn the_models_mistakes_are_sentences_for_the_model() {
     let schema = r#"{"properties": {"n": {"type": "integer"}}}"#;
     let tools = Toolset::new(vec![Definition::new("t", schema)], Options::default()).expect("the schema is fine");
     let message = "<call>nope n=1</call><call>t n=x</call>";
-    let items = parse(&tools, message, Some(false), false);
+    let items = parse(&tools, message, Some(false), None);
     let [Item::Error(error), Item::Call(call)] = &items[..] else { panic!("{items:#?}") };
     assert_eq!(error.to_string(), error.message());
     assert_eq!((error.kind.to_string(), error.kind.as_str()), ("unknown_tool".to_owned(), "unknown_tool"));

@@ -7,13 +7,14 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 use support::config;
+use support::every::with_laws;
 use support::reading::{Seen, calls, read};
 use support::toolsets::{definition, options_of};
-use wirecall_core::{Toolset, protocols};
+use wirecall_core::Toolset;
 
 /// All whose calls are a document between markers; `wire` has a syntax of its own for members, and its own near misses.
 fn documents() -> impl Iterator<Item = &'static str> {
-    protocols().filter(|name| *name != "wire")
+    with_laws().filter(|name| *name != "wire")
 }
 
 /// Members on lines, their values as flows.

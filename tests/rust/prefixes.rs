@@ -16,7 +16,7 @@ use support::every::with_auto;
 use support::reading::{calls, read};
 use support::shared;
 use support::toolsets::{Setting, definition, options_of};
-use wirecall_core::{CodeMode, Toolset};
+use wirecall_core::{CodeMode, ReasoningTags, Toolset};
 
 /// Calls that are complete.
 #[rustfmt::skip]
@@ -76,7 +76,7 @@ fn toolset(protocol: &str, recover: bool, strict: bool, code: CodeMode) -> Tools
         definition("ping", &json!({"type": "object", "properties": {}})),
     ];
     // It begins like a call.
-    let reasoning = Some(("<ping/>>".into(), "</think>".into()));
+    let reasoning = ReasoningTags::Tags("<ping/>>".into(), "</think>".into());
     let mut options = options_of(protocol, strict);
     options.recover = recover;
     options.code = code;

@@ -291,7 +291,7 @@ fn none_from(seen: &[Seen], message: &str, quoted: &Range<usize>) -> Result<(), 
                 end.name != "rm" && !(quoted.contains(&byte(end.start)) && end.name != "save"),
                 "{message:?} gave {seen:#?}"
             ),
-            Seen::Text(_) | Seen::Deltas { .. } | Seen::Error(_) => {}
+            Seen::Text(_) | Seen::Reasoning { .. } | Seen::Framing(_) | Seen::Deltas { .. } | Seen::Error(_) => {}
         }
     }
     Ok(())

@@ -1,12 +1,13 @@
 //! A call is read as it is alone, whatever call was before it: nothing of a body is left when the next call gets it.
 
 #[allow(dead_code)]
+#[macro_use]
 #[path = "support/every.rs"]
 mod every;
 
-use every::every;
+use every::{every, with_laws};
 use serde_json::json;
-use wirecall_core::{Definition, Item, Options, Toolset, parse, protocols};
+use wirecall_core::{Definition, Item, Options, Toolset, parse};
 
 const BETWEEN: &str = "\nand then\n\n";
 
@@ -90,8 +91,8 @@ fn toolset(protocol: &str) -> Toolset {
 
 /// The calls and errors of a message, without their places.
 fn read(tools: &Toolset, message: &str) -> Vec<String> {
-    let read = parse(tools, message, Some(false), false).into_iter().filter_map(|item| match item {
-        Item::Text(_) => None,
+    let read = parse(tools, message, Some(false), None).into_iter().filter_map(|item| match item {
+        Item::Text(_) | Item::Reasoning(_) | Item::Framing(_) => None,
         Item::Call(call) => Some(format!("{} {} {:?} {:?}", call.name, call.arguments, call.repairs, call.problems)),
         Item::Error(error) => Some(format!("{:?} {:?} {} {}", error.name, error.kind, error.sentence, error.raw)),
         item => panic!("a new kind of item: {item:?}"),
@@ -101,7 +102,7 @@ fn read(tools: &Toolset, message: &str) -> Vec<String> {
 
 #[test]
 fn nothing_is_left_of_the_call_before() {
-    every(protocols(), |protocol| {
+    every(with_laws(), |protocol| {
         let (tools, calls) = (toolset(protocol), calls(protocol));
         // From here on no other protocol is read as a repair.
         let own = format!("{}{BETWEEN}", calls[0]);

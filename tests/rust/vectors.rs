@@ -4,6 +4,7 @@
 //! Each is read whole, character by character, at every two-way split, in random pieces, and with text around it.
 
 #[allow(dead_code)]
+#[macro_use]
 #[path = "support/every.rs"]
 mod every;
 
@@ -11,11 +12,12 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use wirecall_core::{
-    CallEnd, CallError, CodeMode, Definition, Descriptions, Event, Fallback, Item, Limits, Options, Parser, Syntax,
-    Toolset, parse, parse_json,
+    CallEnd, CallError, CodeMode, Definition, Descriptions, Event, Fallback, Item, Limits, Options, Parser,
+    ReasoningTags, Syntax, Toolset, parse, parse_json, protocols,
 };
 
-const BEFORE: &str = "Text before. ";
+/// It ends in no whitespace, which belongs to the call in some formats.
+const BEFORE: &str = "Text before:";
 const BEHIND: &str = " Text behind.";
 const PIECES: u64 = 8;
 
@@ -26,16 +28,26 @@ fn folder(protocol: &str) -> String {
     format!("{}/../../tests/vectors/{protocol}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files of a protocol about reading.
-fn reading(protocol: &str) -> Vec<String> {
+/// The names of the files in a folder.
+fn files(protocol: &str) -> Vec<String> {
     let files = std::fs::read_dir(folder(protocol)).expect(protocol);
-    let names = files.map(|file| file.expect(protocol).path().file_stem().unwrap().to_string_lossy().into_owned());
-    names.filter(|name| !WRITING.contains(&name.as_str())).collect()
+    files.map(|file| file.expect(protocol).path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
 }
 
+/// The files of a protocol about reading.
+fn reading(protocol: &str) -> Vec<String> {
+    files(protocol).into_iter().filter(|name| !WRITING.contains(&name.as_str())).collect()
+}
+
+/// The protocols that have vectors: folders with their names.
+fn folders() -> impl Iterator<Item = &'static str> {
+    protocols().filter(|protocol| std::path::Path::new(&folder(protocol)).is_dir())
+}
+
+/// The cases of a file, if the protocol has it.
 fn load(protocol: &str, name: &str) -> Vec<Value> {
     let path = format!("{}/{name}.jsonl", folder(protocol));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let Ok(text) = std::fs::read_to_string(&path) else { return Vec::new() };
     let case = |line: &str| {
         let mut case: Value = serde_json::from_str(line).expect(line);
         case["options"]["protocol"] = protocol.into();
@@ -97,10 +109,11 @@ fn options(case: &Value, strict: bool) -> Options {
                 let (open, close) = pair(value);
                 options.delimiters = Some((open.to_owned(), close.to_owned()));
             }
-            "reasoning" if value.is_null() => options.reasoning = None,
+            "reasoning" if value.is_null() => options.reasoning = ReasoningTags::None,
+            "reasoning" if value.is_string() => options.separate_reasoning = Some(value == "separate"),
             "reasoning" => {
                 let (open, close) = pair(value);
-                options.reasoning = Some((open.to_owned(), close.to_owned()));
+                options.reasoning = ReasoningTags::Tags(open.to_owned(), close.to_owned());
             }
             "limits" => options.limits = limits(value),
             other => panic!("unknown option {other}"),
@@ -119,12 +132,34 @@ fn toolset(case: &Value, strict: bool) -> Toolset {
     Toolset::new(tools, options(case, strict)).unwrap_or_else(|error| panic!("{}: {error}", case["id"]))
 }
 
+/// What is neither a call nor an error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Text,
+    Reasoning,
+    Framing,
+}
+
+const FORMS: [(&str, Form); 3] = [("text", Form::Text), ("reasoning", Form::Reasoning), ("framing", Form::Framing)];
+
 /// An item in the words of the vectors, with offsets; easy to compare and to read.
 #[derive(Clone, Debug, PartialEq)]
 enum Plain {
-    Text(String),
-    Call { name: String, arguments: String, at: (usize, usize), repairs: Vec<String>, problems: Vec<(String, String)> },
-    Error { kind: String, name: Option<String>, raw: String, at: (usize, usize) },
+    /// Text, reasoning or framing.
+    Part(Form, String),
+    Call {
+        name: String,
+        arguments: String,
+        at: (usize, usize),
+        repairs: Vec<String>,
+        problems: Vec<(String, String)>,
+    },
+    Error {
+        kind: String,
+        name: Option<String>,
+        raw: String,
+        at: (usize, usize),
+    },
 }
 
 impl From<&CallEnd> for Plain {
@@ -152,28 +187,42 @@ impl From<&CallError> for Plain {
     }
 }
 
-fn push_text(items: &mut Vec<Plain>, text: &str) {
+fn push(items: &mut Vec<Plain>, form: Form, text: &str) {
     match items.last_mut() {
         _ if text.is_empty() => {}
-        Some(Plain::Text(before)) => before.push_str(text),
-        _ => items.push(Plain::Text(text.into())),
+        Some(Plain::Part(same, before)) if *same == form => before.push_str(text),
+        _ => items.push(Plain::Part(form, text.into())),
     }
+}
+
+/// Adds text after the message. Whitespace after a call is text if text follows.
+fn push_behind(items: &mut Vec<Plain>, behind: &str) {
+    let after_call = matches!(&items[..], [.., Plain::Call { .. } | Plain::Error { .. }, Plain::Part(..)]);
+    if let Some(Plain::Part(form @ Form::Framing, blank)) = items.last_mut()
+        && !behind.is_empty()
+        && after_call
+        && blank.trim().is_empty()
+    {
+        *form = Form::Text;
+    }
+    push(items, Form::Text, behind);
 }
 
 /// What a case expects, with offsets for sources, and with text around it.
 fn expectation(case: &Value, before: &str, behind: &str) -> Vec<Plain> {
     let mut items = Vec::new();
     let mut at = before.chars().count();
-    push_text(&mut items, before);
+    push(&mut items, Form::Text, before);
     for item in case["expected"].as_array().unwrap() {
         let start = at;
         let mut span = |source: &str| {
             at += source.chars().count();
             (start, at)
         };
-        if let Some(text) = item["text"].as_str() {
+        let part = FORMS.iter().find_map(|(name, form)| Some((*form, item[name].as_str()?)));
+        if let Some((form, text)) = part {
             span(text);
-            push_text(&mut items, text);
+            push(&mut items, form, text);
         } else if let Some(call) = item.get("call") {
             let strings = |list: &Value| list.as_array().unwrap().iter().map(|v| v.as_str().unwrap().into()).collect();
             let problems = call["problems"].as_array().unwrap().iter().map(pair);
@@ -194,7 +243,9 @@ fn expectation(case: &Value, before: &str, behind: &str) -> Vec<Plain> {
             });
         }
     }
-    push_text(&mut items, behind);
+    let message = format!("{before}{}", str_at(case, "text"));
+    assert_eq!(at, message.chars().count(), "the items of {} are not its text", case["id"]);
+    push_behind(&mut items, behind);
     items
 }
 
@@ -205,15 +256,26 @@ struct Folded {
     open: Option<usize>,
     deltas: String,
     started: usize,
+    /// Where the next item begins, in characters: items tile the message.
+    at: usize,
 }
 
 impl Folded {
+    fn push(&mut self, form: Form, text: &str) {
+        assert!(!text.is_empty());
+        assert_eq!(self.open, None);
+        self.at += text.chars().count();
+        push(&mut self.items, form, text);
+    }
+
     fn add(&mut self, event: &Event<'_>) {
         match event {
-            Event::Text(text) => {
-                assert!(!text.is_empty());
-                push_text(&mut self.items, text);
+            Event::Text(text) => self.push(Form::Text, text),
+            Event::Reasoning { text, start, end } => {
+                assert_eq!((*start, *end), (self.at, self.at + text.chars().count()));
+                self.push(Form::Reasoning, text);
             }
+            Event::Framing(text) => self.push(Form::Framing, text),
             Event::CallStart { index, .. } => {
                 assert_eq!((self.open, *index), (None, self.started));
                 self.open = Some(*index);
@@ -228,9 +290,11 @@ impl Folded {
             Event::CallEnd(end) => {
                 assert_eq!(self.open.take(), Some(end.index));
                 assert_eq!(self.deltas, end.arguments);
+                assert_eq!(std::mem::replace(&mut self.at, end.end), end.start);
                 self.items.push(Plain::from(end));
             }
             Event::CallError(error) => {
+                assert_eq!(std::mem::replace(&mut self.at, error.end), error.start);
                 assert_eq!(self.open.take(), error.index);
                 self.items.push(Plain::from(&**error));
             }
@@ -239,7 +303,7 @@ impl Folded {
     }
 }
 
-fn in_pieces(tools: &Toolset, pieces: &[&str], truncated: Option<bool>, in_reasoning: bool) -> Vec<Plain> {
+fn in_pieces(tools: &Toolset, pieces: &[&str], truncated: Option<bool>, in_reasoning: Option<bool>) -> Vec<Plain> {
     let mut parser = Parser::borrowing(tools, in_reasoning);
     let mut folded = Folded::default();
     let mut sink = |event: Event<'_>| folded.add(&event);
@@ -248,6 +312,7 @@ fn in_pieces(tools: &Toolset, pieces: &[&str], truncated: Option<bool>, in_reaso
     }
     parser.finish(truncated, &mut sink);
     assert_eq!(folded.open, None);
+    assert_eq!(folded.at, pieces.iter().map(|piece| piece.chars().count()).sum::<usize>());
     folded.items
 }
 
@@ -290,12 +355,14 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
     let tools = toolset(case, strict);
     let message = format!("{before}{}{behind}", str_at(case, "text"));
     let truncated = case["truncated"].as_bool();
-    let in_reasoning = case["options"]["in_reasoning"] == true;
+    let in_reasoning = case["options"]["in_reasoning"].as_bool();
     let mut wanted = expectation(case, before, behind);
     let mut whole: Vec<Plain> = Vec::new();
     for item in parse(&tools, &message, truncated, in_reasoning) {
         match item {
-            Item::Text(bytes) => push_text(&mut whole, &message[bytes]),
+            Item::Text(bytes) => push(&mut whole, Form::Text, &message[bytes]),
+            Item::Reasoning(bytes) => push(&mut whole, Form::Reasoning, &message[bytes]),
+            Item::Framing(bytes) => push(&mut whole, Form::Framing, &message[bytes]),
             Item::Call(end) => whole.push(Plain::from(&end)),
             Item::Error(error) => whole.push(Plain::from(&*error)),
             item => panic!("a new kind of item: {item:?}"),
@@ -344,33 +411,48 @@ fn read_all(protocol: &str) {
 
 /// Each test reads the vectors of all protocols, whose folders in `tests/vectors` have their names.
 mod every_protocol {
-    use wirecall_core::protocols;
-
     use crate::every::every;
+    use crate::folders;
+
+    /// Folders that no protocol has would not be read.
+    #[test]
+    fn every_folder_has_a_protocol() {
+        let others = ["json", "schemas"];
+        for entry in std::fs::read_dir(crate::folder("")).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().into_string().unwrap();
+            let known = others.contains(&&*name) || folders().any(|folder| folder == name);
+            assert!(known || entry.path().is_file(), "{name} is not a protocol");
+        }
+        for protocol in crate::every::with_laws() {
+            for name in ["streaming", "code", "encode", "manual", "results", "known"] {
+                assert!(!super::load(protocol, name).is_empty(), "{protocol} has no {name}");
+            }
+        }
+    }
 
     #[test]
     fn reading() {
-        every(protocols(), super::read_all);
+        every(folders(), super::read_all);
     }
 
     #[test]
     fn steps() {
-        every(protocols(), super::steps);
+        every(folders(), super::steps);
     }
 
     #[test]
     fn encode() {
-        every(protocols(), super::encode);
+        every(folders(), super::encode);
     }
 
     #[test]
     fn manual() {
-        every(protocols(), super::manual);
+        every(folders(), super::manual);
     }
 
     #[test]
     fn results() {
-        every(protocols(), super::results);
+        every(folders(), super::results);
     }
 }
 
@@ -379,10 +461,10 @@ fn steps(protocol: &str) {
     for case in load(protocol, "streaming") {
         for strict in modes(&case) {
             let tools = toolset(&case, strict);
-            let mut parser = Parser::borrowing(&tools, false);
+            let mut parser = Parser::borrowing(&tools, case["options"]["in_reasoning"].as_bool());
             let mut deltas = String::new();
             for step in case["steps"].as_array().unwrap() {
-                let (mut text, mut starts) = (String::new(), Vec::new());
+                let (mut text, mut reasoning, mut starts) = (String::new(), String::new(), Vec::new());
                 let mut sink = |event: Event<'_>| match event {
                     Event::Text(part) => text.push_str(part),
                     Event::CallStart { name, .. } => {
@@ -390,11 +472,13 @@ fn steps(protocol: &str) {
                         deltas.clear();
                     }
                     Event::ArgumentsDelta { delta, .. } => deltas.push_str(delta),
-                    Event::CallEnd(_) | Event::CallError(_) => {}
+                    Event::Reasoning { text, .. } => reasoning.push_str(text),
+                    Event::Framing(_) | Event::CallEnd(_) | Event::CallError(_) => {}
                     event => panic!("a new kind of event: {event:?}"),
                 };
                 parser.feed(str_at(step, "feed"), &mut sink);
-                let place = format!("{} strict={strict} {step}: {text:?} {deltas:?}", case["id"]);
+                let place = format!("{} strict={strict} {step}: {text:?} {reasoning:?} {deltas:?}", case["id"]);
+                assert!(step["reasoning"].is_null() || step["reasoning"] == reasoning, "{place}");
                 assert!(step["text"].is_null() || step["text"] == text, "{place}");
                 assert!(step["starts"].is_null() || step["starts"] == Value::from(starts), "{place}");
                 assert!(deltas.starts_with(step["least"].as_str().unwrap_or("")), "{place}");
@@ -415,7 +499,7 @@ fn encode(protocol: &str) {
             if case["read"] == false {
                 continue;
             }
-            match &parse(&tools, &written, None, false)[..] {
+            match &parse(&tools, &written, None, Some(false))[..] {
                 [Item::Call(end)] => {
                     assert_eq!((&*end.name, &end.repairs[..]), (name, &[][..]), "{written}");
                     // Numbers compare by their digits, and members in their order.

@@ -258,7 +258,7 @@ static TOOLS: LazyLock<[Toolset; 2]> = LazyLock::new(|| [toolset(false), toolset
 fn the_manual_shows_a_call_that_is_read() {
     let tools = toolset(false);
     let manual = tools.manual(None);
-    let items = parse(&tools, &manual, None, false);
+    let items = parse(&tools, &manual, None, None);
     let call = items.iter().find_map(|item| if let Item::Call(call) = item { Some(call) } else { None });
     let call = call.expect("a call is in it");
     assert!(call.repairs.is_empty() && call.problems.is_empty(), "{call:?}");

@@ -61,7 +61,7 @@ impl Server {
             if self.parsers.len() == STREAMS {
                 return refuse("too many streams are open", out);
             }
-            self.parsers.insert(stream.to_owned(), Parser::new(self.tools.clone(), false));
+            self.parsers.insert(stream.to_owned(), Parser::new(self.tools.clone(), None));
         }
         let Some(parser) = self.parsers.get_mut(stream) else { return Ok(()) };
         written(out, |out| parser.feed(delta, &mut |event| push(stream, event, out)))

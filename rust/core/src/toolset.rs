@@ -8,11 +8,11 @@ use crate::event::message;
 use crate::limits::Limits;
 use crate::past::{PastMessage, PastResult, PastToolCall};
 use crate::protocols::protocol::Neutralise;
-use crate::protocols::registry::{Reads, custom, named};
-use crate::protocols::{CallResult, Custom, PastCall, Prompt, Protocol, Settings};
+use crate::protocols::registry::{Reads, Recover, custom, named};
+use crate::protocols::{Attempt, CallResult, Custom, PastCall, Prompt, Protocol, Settings};
 use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
-use crate::syntax::scan::Delimiters;
+use crate::syntax::scan::{Delimiters, Scan};
 use crate::tools::{Definition, Fallback, Syntax, Tool, Tools, WritingRules};
 
 /// What the openings of calls and results mean inside Markdown code: fences and inline code.
@@ -54,6 +54,9 @@ pub struct Options {
     pub custom: Option<Custom>,
     /// Also read calls in other formats until there is one in the protocol's own. Ignored in strict mode.
     pub recover: bool,
+    /// With `recover`: the names of these formats. If there are none, all that are not only native, and JSON objects without
+    /// markers.
+    pub recover_from: Vec<String>,
     /// How calls are written.
     pub syntax: Syntax,
     /// What happens to tools whose calls cannot be written well as pairs.
@@ -84,6 +87,7 @@ impl Default for Options {
             protocol: "wire".into(),
             custom: None,
             recover: false,
+            recover_from: Vec::new(),
             syntax: Syntax::Wire,
             fallback: Fallback::Complex,
             strict: false,
@@ -149,10 +153,14 @@ impl Toolset {
     /// The first tool that cannot be used, or an option that cannot be.
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
         let fault = |message: String| ToolError { tool: None, pointer: None, message };
-        let recovers = options.recover && !options.strict;
+        let recover = match &*options.recover_from {
+            _ if !options.recover || options.strict => Recover::Nothing,
+            [] => Recover::Usual,
+            names => Recover::Named(names),
+        };
         let (protocol, others, reads) = match &options.custom {
-            Some(parts) => custom(parts.clone(), recovers),
-            None => named(&options.protocol, recovers),
+            Some(parts) => custom(parts.clone(), recover),
+            None => named(&options.protocol, recover),
         }
         .map_err(fault)?;
         let layout = protocol.layout();
@@ -161,10 +169,7 @@ impl Toolset {
         let reasoning = match &options.reasoning {
             ReasoningTags::None => Vec::new(),
             ReasoningTags::Tags(open, close) => vec![(open.clone(), close.clone())],
-            ReasoningTags::Own if native => {
-                layout.reasoning.iter().flat_map(|marks| marks.pairs).map(pair).collect::<Vec<_>>()
-            }
-            ReasoningTags::Own => vec![pair(&("<think>", "</think>"))],
+            ReasoningTags::Own => layout.reasoning.iter().flat_map(|marks| marks.pairs).map(pair).collect::<Vec<_>>(),
         };
         let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let mut settings = options.settings(&*protocol, given).map_err(fault)?;
@@ -191,13 +196,48 @@ impl Toolset {
             native,
         };
         let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
+        let (names, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();
         let same = |other: Arc<dyn Protocol>| {
             let own = options.settings(&*other, None).map_err(fault)?;
             settings.candidates = settings.candidates.clone().and(&own.candidates);
             Ok(set(other, own, writer.clone()))
         };
         let others = others.into_iter().map(same).collect::<Result<Arc<[_]>, _>>()?;
-        Ok(Toolset { others, reads, ..set(protocol, settings, None) })
+        let made = Toolset { others, reads, ..set(protocol, settings, None) };
+        if let Recover::Named(_) = recover {
+            let own = if options.custom.is_some() { "the protocol" } else { options.protocol.as_str() };
+            made.check_openings(own, &names).map_err(fault)?;
+        }
+        Ok(made)
+    }
+
+    /// Whether the calls of all formats that are read can be told apart by how they begin; or a sentence about two that cannot.
+    fn check_openings(&self, own: &str, names: &[&str]) -> Result<(), String> {
+        let name = self.tools().next().map_or("name", |tool| &tool.name);
+        let sample = |set: &Toolset| {
+            let mut call = String::new();
+            set.encode_members(name, &[], &mut call).map(|()| call.trim_start().to_owned()).unwrap_or_default()
+        };
+        let sets = std::iter::once((own, self)).chain(names.iter().copied().zip(&*self.others));
+        let mut known: Vec<(&str, &Toolset, String)> = Vec::new();
+        for (name, set) in sets {
+            let call = sample(set);
+            let same = |(_, other, written): &&(&str, &Toolset, String)| other.opens(&call) || set.opens(written);
+            if let Some((other, ..)) = known.iter().find(same) {
+                return Err(format!("{other} and {name} begin calls in the same way, so they cannot be read together"));
+            }
+            known.push((name, set, call));
+        }
+        Ok(())
+    }
+
+    /// Whether a call, or a section, of this protocol begins at the start of the text.
+    fn opens(&self, text: &str) -> bool {
+        if let Some(section) = &self.protocol.layout().section {
+            return section.begin.iter().any(|mark| text.starts_with(mark));
+        }
+        self.protocol.fits(text) != Scan::NoMatch
+            && matches!(self.protocol.attempt(&self.tools, &self.settings, text, true), Attempt::Call { .. })
     }
 
     /// The tools, in the given order.

@@ -17,7 +17,7 @@ static STRICT: LazyLock<Toolset> = LazyLock::new(|| {
 /// The one call that is the whole message; an error is one only if serde_json finds one too.
 fn read(message: &str, json: &str) -> Option<CallEnd> {
     let valid = serde_json::from_str::<Value>(json).is_ok();
-    match &parse(&STRICT, message, Some(false), false)[..] {
+    match &parse(&STRICT, message, Some(false), None)[..] {
         [Item::Call(call)] => Some(call.clone()),
         [Item::Error(error)] if matches!(error.kind, ErrorKind::DuplicateArgument | ErrorKind::TooDeep) => None,
         items => {

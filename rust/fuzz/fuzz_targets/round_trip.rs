@@ -137,7 +137,7 @@ fuzz_target!(|input: Input| {
     let arguments = parse_json(&value.to_string(), 64).expect("it is JSON");
     let written = tools[0].encode("t", &arguments).expect("it can be written");
     for tools in &tools {
-        match &parse(tools, &written, None, false)[..] {
+        match &parse(tools, &written, None, None)[..] {
             [Item::Call(call)] => {
                 assert_eq!(parse_json(&call.arguments, 64).as_ref(), Ok(&arguments), "{schema}: {written}");
                 assert!(call.repairs.is_empty() && call.problems.is_empty(), "{schema}: {written}: {call:?}");

@@ -61,7 +61,7 @@ pub(crate) fn schema() -> serde_json::Value {
 pub(crate) struct Outcome {
     pub ends: Vec<CallEnd>,
     pub errors: Vec<ErrorKind>,
-    /// Characters of text, of deltas, and of the events' own source.
+    /// Characters of text, reasoning and framing, of deltas, and of the events' own source.
     pub text: usize,
     pub peak: usize,
     pub total: usize,
@@ -72,11 +72,12 @@ pub(crate) fn read(tools: &Toolset, message: &str, size: usize, truncated: Optio
     let before = LIVE.get();
     let total = TOTAL.get();
     PEAK.set(before);
-    let mut parser = Parser::borrowing(tools, false);
+    let mut parser = Parser::borrowing(tools, None);
     let mut sink = |event: Event<'_>| match event {
         Event::Text(text) => outcome.text += text.len(),
         Event::CallEnd(end) => outcome.ends.push(end),
         Event::CallError(error) => outcome.errors.push(error.kind),
+        Event::Reasoning { text, .. } | Event::Framing(text) => outcome.text += text.len(),
         Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
         event => panic!("a new kind of event: {event:?}"),
     };

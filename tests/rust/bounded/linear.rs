@@ -10,7 +10,7 @@ use serde_json::json;
 use wirecall_core::{CodeMode, Definition, Options, Toolset, Value};
 
 use super::counting::{KIB, read, schema};
-use super::every::{every, with_auto};
+use super::every::{all, every};
 
 /// Special characters, the openings and endings of every format, halves of them, and names of tools and fields.
 #[rustfmt::skip]
@@ -153,5 +153,5 @@ fn check(protocol: &str) {
 
 #[test]
 fn cost_grows_with_the_message() {
-    every(with_auto(), check);
+    every(all(), check);
 }

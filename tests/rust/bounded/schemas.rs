@@ -12,7 +12,7 @@ fn literals_that_are_objects_are_not_read_again_for_each_value() {
     let tools = toolset(&schema, Options::default());
     let (zeros, begun) = (vec!["0"; 1000].join(","), std::time::Instant::now());
     let message = format!("<call>t a=[{}{{\"y\":[7e0,15e-1],\"x\":[{zeros}]}}]</call>", "{},".repeat(20_000));
-    let end = wirecall_core::parse(&tools, &message, None, false);
+    let end = wirecall_core::parse(&tools, &message, None, None);
     assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     let [wirecall_core::Item::Call(call)] = &end[..] else { panic!("{end:?}") };
     assert!(call.arguments.ends_with("\"y\":[7,1.5]}]}"), "it becomes the literal: {}", &call.arguments[60_000..]);
@@ -215,7 +215,7 @@ fn patterns_are_matched_in_linear_time() {
         definition.strict = true;
         let tools = Toolset::new(vec![definition], Options::default()).expect("a linear pattern");
         let mut message = String::new();
-        let mut parser = Parser::borrowing(&tools, false);
+        let mut parser = Parser::borrowing(&tools, None);
         let call = format!("<call>t a=\"{}\"</call>", "xa".repeat(MIB / 2));
         parser.feed(&call, &mut |event| {
             if let Event::CallError(error) = event {

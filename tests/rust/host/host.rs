@@ -26,7 +26,7 @@ fn calls_are_read_and_written() {
         let tools = Toolset::new(vec![definition(false)], options).expect("the schema is fine");
         let arguments = parse_json(r#"{"path":"/a b","limit":7}"#, 8).expect("valid JSON");
         let written = tools.encode("read", &arguments).expect("it can be written");
-        let items = parse(&tools, &written, Some(false), false);
+        let items = parse(&tools, &written, Some(false), None);
         let [Item::Call(call)] = &items[..] else { panic!("{protocol}: {items:?}") };
         assert_eq!(call.arguments, r#"{"path":"/a b","limit":7}"#, "{protocol}");
         assert!(tools.manual(None).contains("limit"), "{protocol}");

@@ -16,12 +16,17 @@ pub(crate) fn slice(message: &str, start: usize, end: usize) -> String {
     message.chars().skip(start).take(end - start).collect()
 }
 
-/// Texts, calls and errors follow each other without a gap, and their sources are the text there.
+/// Texts, reasoning, framing, calls and errors follow each other without a gap, and their sources are the text there.
 pub(crate) fn tiles(message: &str, seen: &[Seen]) -> TestCaseResult {
     let mut at = 0;
     for one in seen {
         match one {
-            Seen::Text(text) => {
+            Seen::Reasoning { text, start, end } => {
+                prop_assert_eq!(*start, at, "the start of the reasoning");
+                prop_assert_eq!(text, &slice(message, *start, *end), "the reasoning that ends at {}", end);
+                at = *end;
+            }
+            Seen::Text(text) | Seen::Framing(text) => {
                 let end = at + text.chars().count();
                 prop_assert_eq!(text, &slice(message, at, end), "the text that ends at {}", end);
                 at = end;
@@ -48,7 +53,7 @@ pub(crate) fn one_end(seen: &[Seen]) -> TestCaseResult {
     let mut next = 0;
     for one in seen {
         match one {
-            Seen::Text(text) => {
+            Seen::Text(text) | Seen::Framing(text) | Seen::Reasoning { text, .. } => {
                 prop_assert_eq!(open, None, "text inside a call");
                 prop_assert!(!text.is_empty());
             }
@@ -108,7 +113,7 @@ pub(crate) fn deltas(seen: &[Seen]) -> TestCaseResult {
                 }
                 json = "";
             }
-            Seen::Text(_) => {}
+            Seen::Text(_) | Seen::Reasoning { .. } | Seen::Framing(_) => {}
         }
     }
     Ok(())
@@ -163,20 +168,17 @@ pub(crate) fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>
         .filter_map(|one| {
             let item = match one {
                 Seen::Text(text) => Item::Text(at..at + text.len()),
+                Seen::Reasoning { text, .. } => Item::Reasoning(at..at + text.len()),
+                Seen::Framing(text) => Item::Framing(at..at + text.len()),
                 Seen::End(end) => Item::Call(end),
                 Seen::Error(error) => Item::Error(Box::new(error)),
                 Seen::Start { .. } | Seen::Deltas { .. } => return None,
             };
-            at = match &item {
-                Item::Text(bytes) => bytes.end,
-                Item::Call(call) => call.bytes.end,
-                Item::Error(error) => error.bytes.end,
-                item => panic!("a new kind of item: {item:?}"),
-            };
+            at = item.bytes().end;
             Some(item)
         })
         .collect();
-    prop_assert_eq!(parse(tools, message, truncated, false), items);
+    prop_assert_eq!(parse(tools, message, truncated, Some(false)), items);
     Ok(())
 }
 
@@ -201,7 +203,7 @@ pub(crate) fn chunks_of_large_calls(
         match one {
             Seen::End(end) => prop_assert!(slice(message, end.start, end.end).len() <= tools.limits().call_bytes),
             Seen::Error(error) => prop_assert!(error.raw.len() <= tools.limits().call_bytes.max(mark)),
-            Seen::Text(_) | Seen::Start { .. } | Seen::Deltas { .. } => {}
+            Seen::Text(_) | Seen::Reasoning { .. } | Seen::Framing(_) | Seen::Start { .. } | Seen::Deltas { .. } => {}
         }
     }
     Ok(())

@@ -1,19 +1,40 @@
-//! What holds in every protocol is tried in each of them.
+//! What holds in every protocol is tried in each of them. Families of native formats are rows of data, so that they share their
+//! laws (`families.rs`); the protocols that others read as repairs have laws and tokens of their own as well.
 
 use std::thread;
 
 use wirecall_core::protocols;
 
-/// All protocols, and `auto`, which reads all of them.
+/// Passes the names of [`with_auto`], and more, to a macro that makes a test of each: `make laws` runs such tests one by one. A
+/// macro sees no values, so the names are written here, and nowhere else; `every_protocol_has_its_laws` compares them.
+macro_rules! each_protocol {
+    ($tests:ident $(, $more:ident)*) => { $tests! { wire, hermes, gemma, xml, yaml, qwen3coder, auto $(, $more)* } };
+}
+
+/// The protocols with laws of their own, and `auto`, which reads all of them.
 pub(crate) fn with_auto() -> impl Iterator<Item = &'static str> {
+    macro_rules! names {
+        ($($protocol:ident),*) => { [$(stringify!($protocol)),*] };
+    }
+    each_protocol!(names).into_iter()
+}
+
+/// The same without `auto`.
+pub(crate) fn with_laws() -> impl Iterator<Item = &'static str> {
+    with_auto().filter(|name| *name != "auto")
+}
+
+/// All protocols, and `auto`.
+pub(crate) fn all() -> impl Iterator<Item = &'static str> {
     protocols().chain(["auto"])
 }
 
-/// Passes the names of [`with_auto`], and more, to a macro that makes a test of each: `make laws` runs such tests one by one. A
-/// macro sees no values, so the names are written here, and nowhere else; `every_protocol_has_its_laws` compares them.
-#[allow(unused_macros)]
-macro_rules! each_protocol {
-    ($tests:ident $(, $more:ident)*) => { $tests! { wire, hermes, gemma, xml, yaml, qwen3coder, auto $(, $more)* } };
+/// Protocols that are only for prompting: all others are native formats.
+pub(crate) const PROMPTED: [&str; 4] = ["wire", "gemma", "xml", "yaml"];
+
+/// The native formats: every row of the registry.
+pub(crate) fn families() -> impl Iterator<Item = &'static str> {
+    protocols().filter(|name| !PROMPTED.contains(name))
 }
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure

@@ -2,12 +2,25 @@
 
 use wirecall_core::{CallEnd, CallError, Event, Parser, Plain, Toolset};
 
-/// What was seen, in order; adjacent texts are joined, and so are adjacent deltas of one call.
+/// What was seen, in order; adjacent parts of one kind are joined, and so are adjacent deltas of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seen {
     Text(String),
-    Start { index: usize, name: String },
-    Deltas { index: usize, json: String },
+    /// With its place in characters.
+    Reasoning {
+        text: String,
+        start: usize,
+        end: usize,
+    },
+    Framing(String),
+    Start {
+        index: usize,
+        name: String,
+    },
+    Deltas {
+        index: usize,
+        json: String,
+    },
     End(CallEnd),
     Error(CallError),
 }
@@ -17,6 +30,18 @@ fn fold(seen: &mut Vec<Seen>, event: Event<'_>) {
         Event::Text(text) => match seen.last_mut() {
             Some(Seen::Text(before)) => before.push_str(text),
             _ => seen.push(Seen::Text(text.to_owned())),
+        },
+        Event::Reasoning { text, start, end } => match seen.last_mut() {
+            Some(Seen::Reasoning { text: before, end: last, .. }) => {
+                assert_eq!(*last, start, "reasoning goes on where it was");
+                before.push_str(text);
+                *last = end;
+            }
+            _ => seen.push(Seen::Reasoning { text: text.to_owned(), start, end }),
+        },
+        Event::Framing(text) => match seen.last_mut() {
+            Some(Seen::Framing(before)) => before.push_str(text),
+            _ => seen.push(Seen::Framing(text.to_owned())),
         },
         Event::CallStart { index, name } => seen.push(Seen::Start { index, name: name.to_owned() }),
         Event::ArgumentsDelta { index, delta } => match seen.last_mut() {
@@ -34,10 +59,21 @@ pub(crate) fn read_chunks<'c>(
     tools: &Toolset,
     chunks: impl IntoIterator<Item = &'c str>,
     truncated: Option<bool>,
+    after: impl FnMut(&[Seen]),
+) -> Vec<Seen> {
+    read_chunks_of(tools, chunks, truncated, Some(false), after)
+}
+
+/// The same, with what the host says of reasoning.
+pub(crate) fn read_chunks_of<'c>(
+    tools: &Toolset,
+    chunks: impl IntoIterator<Item = &'c str>,
+    truncated: Option<bool>,
+    in_reasoning: Option<bool>,
     mut after: impl FnMut(&[Seen]),
 ) -> Vec<Seen> {
     let mut seen = Vec::new();
-    let mut parser = Parser::borrowing(tools, false);
+    let mut parser = Parser::borrowing(tools, in_reasoning);
     for chunk in chunks {
         match parser.feed_plain(chunk) {
             Plain::No => parser.feed(chunk, &mut |event| fold(&mut seen, event)),
@@ -80,7 +116,7 @@ pub(crate) fn calls(seen: &[Seen]) -> impl Iterator<Item = &CallEnd> {
     })
 }
 
-/// Calls that began, ended or failed: all but text.
+/// Calls that began, ended or failed.
 pub(crate) fn traces(seen: &[Seen]) -> usize {
-    seen.iter().filter(|one| !matches!(one, Seen::Text(_))).count()
+    seen.iter().filter(|one| !matches!(one, Seen::Text(_) | Seen::Reasoning { .. } | Seen::Framing(_))).count()
 }

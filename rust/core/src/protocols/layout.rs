@@ -62,16 +62,15 @@ pub(crate) enum CallEnds {
 impl Layout {
     /// Appends the reasoning of a past message.
     pub(crate) fn write_reasoning(&self, reasoning: &str, out: &mut String) {
-        let marks = self.reasoning.as_ref().or_else(|| (!self.native).then_some(&ReasoningMarks::LINES));
-        if let Some(ReasoningMarks { written: (open, close), .. }) = marks {
+        if let Some(ReasoningMarks { written: (open, close), .. }) = &self.reasoning {
             out.extend([open, reasoning, close]);
         }
     }
 
-    /// Only calls are taken out of the text.
+    /// Only calls are taken out of the text, and reasoning at its start if the host asks for that.
     pub(crate) const PROMPTED: Layout = Layout {
         native: false,
-        reasoning: None,
+        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Always, ..ReasoningMarks::LINES }),
         starts_in_reasoning: false,
         parts: None,
         section: None,
@@ -81,7 +80,7 @@ impl Layout {
     };
 
     /// A native format without reasoning and section.
-    pub(crate) const NATIVE: Layout = Layout { native: true, ..Layout::PROMPTED };
+    pub(crate) const NATIVE: Layout = Layout { native: true, reasoning: None, ..Layout::PROMPTED };
 }
 
 impl ReasoningMarks {

@@ -12,8 +12,8 @@ use super::wire::Wire;
 use super::xml::Xml;
 use super::yaml::Yaml;
 
-/// A protocol, the others in which calls are read, and when they are read.
-pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
+/// A protocol, the others in which calls are read, with their names, and when they are read.
+pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<(&'static str, Arc<dyn Protocol>)>, Reads);
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,36 +51,64 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name)
 }
 
-/// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
-pub(crate) fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
-    let known = match name {
-        // Calls are written in the first one.
-        "auto" => PROTOCOLS.first(),
-        _ => PROTOCOLS.iter().chain(FAMILIES).find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)),
-    };
-    let Entry(known, _, own) = known.ok_or_else(|| {
+/// In which other protocols calls are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Recover<'a> {
+    Nothing,
+    /// In all that are not only native, and as JSON objects without markers.
+    Usual,
+    Named(&'a [String]),
+}
+
+/// The protocol of that name or alias; or a sentence that lists the names.
+fn find(name: &str) -> Result<&'static Entry, String> {
+    let mut all = PROTOCOLS.iter().chain(FAMILIES);
+    all.find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)).ok_or_else(|| {
         format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))
-    })?;
-    let reads = match name {
-        "auto" => Reads::First,
-        _ if recovers => Reads::Recovers,
-        _ => return Ok((own(), Vec::new(), Reads::Own)),
-    };
-    let mut others: Vec<_> = PROTOCOLS.iter().filter(|other| other.0 != *known).map(|Entry(.., make)| make()).collect();
-    if reads == Reads::Recovers {
-        others.push(Arc::new(UnmarkedCalls));
+    })
+}
+
+/// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
+fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<(&'static str, Arc<dyn Protocol>)>, String> {
+    let is_other = |name: &str| own != Some(name);
+    let made = |Entry(name, _, make): &'static Entry| (*name, make());
+    match recover {
+        Recover::Nothing => Ok(Vec::new()),
+        Recover::Usual => Ok(PROTOCOLS.iter().filter(|entry| is_other(entry.0)).map(made).collect()),
+        Recover::Named(names) => {
+            let found = names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+            Ok(found.into_iter().filter(|entry| is_other(entry.0)).map(made).collect())
+        }
     }
-    Ok((own(), others, reads))
+}
+
+/// The protocol of that name, and the others in which calls are read; or a sentence about a name.
+pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, String> {
+    if name == "auto" {
+        if let Recover::Named(_) = recover {
+            return Err(
+                "auto reads the protocol of each message's first call, so it takes no list of other formats".into()
+            );
+        }
+        // Calls are written in the first one.
+        let Entry(first, _, make) = &PROTOCOLS[0];
+        return Ok((make(), others(Some(first), Recover::Usual)?, Reads::First));
+    }
+    let Entry(known, _, make) = find(name)?;
+    recovering(make(), Some(known), recover)
 }
 
 /// A custom protocol, and the others in which calls are read.
-pub(crate) fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
-    let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
-    let own: Arc<dyn Protocol> = Arc::new(CustomProtocol::new(parts, base)?);
-    if !recovers {
-        return Ok((own, Vec::new(), Reads::Own));
+pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, String> {
+    let base = parts.base.map(|name| named(name, Recover::Nothing)).transpose()?.map(|(base, ..)| base);
+    recovering(Arc::new(CustomProtocol::new(parts, base)?), None, recover)
+}
+
+fn recovering(own: Arc<dyn Protocol>, name: Option<&str>, recover: Recover<'_>) -> Result<Protocols, String> {
+    let mut others = others(name, recover)?;
+    if let Recover::Usual = recover {
+        others.push(("calls without markers", Arc::new(UnmarkedCalls)));
     }
-    let (first, mut others, reads) = named(PROTOCOLS[0].0, true)?;
-    others.insert(0, first);
+    let reads = if others.is_empty() { Reads::Own } else { Reads::Recovers };
     Ok((own, others, reads))
 }

@@ -102,6 +102,18 @@ impl Protocol for FlatFamily {
         self.call.write(cx, call, out)
     }
 
+    fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {
+        match self.layout.parts {
+            Some(frame) => frame.write(reasoning, content, calls, &self.joints(), out),
+            None => {
+                if let Some(reasoning) = reasoning {
+                    self.layout.write_reasoning(reasoning, out);
+                }
+                self.joints().write(content, calls, out);
+            }
+        }
+    }
+
     fn joints(&self) -> Joints {
         let Writing { begin, end, between, after_content, .. } = self.writing;
         Joints { begin, end, between, after_content }
