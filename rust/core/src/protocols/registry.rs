@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
+use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
+use super::families::llama_json::LLAMA_JSON;
+use super::families::mistral::MISTRAL;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -44,6 +48,14 @@ const FAMILIES: &[Entry] = &[
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
+    Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
+    Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
+    Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),
+    Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
+    Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
+    Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
+    Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
+    Entry("mistral", &[], || Arc::new(MISTRAL)),
 ];
 
 /// The names, without aliases.

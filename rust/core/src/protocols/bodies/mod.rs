@@ -2,6 +2,7 @@
 
 pub(crate) mod envelope;
 pub(crate) mod json_body;
+pub(crate) mod named;
 pub(crate) mod params;
 
 use super::body::{Body, Opening, recycle};
