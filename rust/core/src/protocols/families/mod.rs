@@ -7,5 +7,8 @@ pub(crate) mod hermes;
 pub(crate) mod kimi_k2;
 pub(crate) mod llama_json;
 pub(crate) mod mistral;
+pub(crate) mod deepseek;
+pub(crate) mod glm;
+pub(crate) mod kimi_k3;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
