@@ -11,6 +11,8 @@ use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::llama_json::LLAMA_JSON;
 use super::families::mistral::MISTRAL;
+use super::families::gemma4::GEMMA4;
+use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -52,7 +54,9 @@ const FAMILIES: &[Entry] = &[
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
+    Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
     Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),

@@ -5,6 +5,8 @@ pub(crate) mod json_body;
 pub(crate) mod named;
 pub(crate) mod params;
 pub(crate) mod tagged;
+pub(crate) mod notation;
+pub(crate) mod pycalls;
 
 use super::body::{Body, Opening, recycle};
 use super::protocol::Protocol;

@@ -10,5 +10,7 @@ pub(crate) mod mistral;
 pub(crate) mod deepseek;
 pub(crate) mod glm;
 pub(crate) mod kimi_k3;
+pub(crate) mod gemma4;
+pub(crate) mod llama_pythonic;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
