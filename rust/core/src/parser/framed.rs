@@ -131,11 +131,10 @@ impl Machine {
     }
 
     /// Content up to this byte, which is not whitespace alone.
-    pub(super) fn content(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn content(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         if end > window.at {
             let text = &window.text[window.at..end];
             emit_text(text, on_event);
-            self.read_code(tools, text);
             window.at = end;
             (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
             self.place.looked = 0;
@@ -182,7 +181,7 @@ impl Machine {
             if cut == from && from > window.at {
                 cut = window.at;
             }
-            self.content(tools, window, cut, on_event);
+            self.content(window, cut, on_event);
             let Some(found) = found else {
                 self.place.looked = text.len() - window.at;
                 if window.last {
@@ -214,9 +213,13 @@ impl Machine {
                 _ => self.look(tools, rest, begin, window.last),
             };
             match found {
-                Candidate::Text(length) => at += length,
+                Candidate::Text(length) => {
+                    self.read_code(tools, &text[at..at + length]);
+                    at += length;
+                }
+                // A forged result ends the reading as the end of the message does.
                 Candidate::Forged(mark) => {
-                    self.blanks(framing, window, at, on_event);
+                    self.blanks(self.place.called && !self.place.content, window, at, on_event);
                     return self.forged(window, at, mark, on_event);
                 }
                 // An opener at which the message was cut off is not content.
@@ -226,7 +229,7 @@ impl Machine {
                     return self.refuse(window, rest, ErrorKind::IncompleteCall, sentence, on_event);
                 }
                 Candidate::Need if window.last => {
-                    self.content(tools, window, at, on_event);
+                    self.content(window, at, on_event);
                     return self.undecided(tools, window, at, on_event);
                 }
                 Candidate::Need => {
@@ -303,7 +306,8 @@ impl Machine {
         self.place.opened = false;
         let from = window.at + self.place.looked;
         let closed = memchr::memmem::find(&text.as_bytes()[from..], close.as_bytes()).map(|found| from + found);
-        let reasoned = &text[..closed.unwrap_or(text.len())];
+        let open_end = if window.last { text.len() } else { window.at + partial_end(&text[window.at..], close) };
+        let reasoned = &text[..closed.unwrap_or(open_end)];
         let call = match marks.call_ends {
             CallEnds::Never => None,
             ends => self.ending_call(tools, reasoned, text, from, window.last, ends),
@@ -312,8 +316,7 @@ impl Machine {
             (Some((at, true)), _) => (at, Some(at)),
             (Some((at, false)), None) if !window.last => (at, None),
             (_, Some(at)) => (at, Some(at + close.len())),
-            (_, None) if window.last => (text.len(), None),
-            (_, None) => (window.at + partial_end(&text[window.at..], close), None),
+            (_, None) => (open_end, None),
         };
         // Whitespace at the end may belong to what ends the reasoning.
         let seen = content_end(&text[..end], from.min(end));
@@ -340,7 +343,9 @@ impl Machine {
         };
         if kept > window.at {
             self.place.reasoned = true;
-            self.read_code(tools, &text[window.at..kept]);
+            if marks.call_ends == CallEnds::Never {
+                self.read_code(tools, &text[window.at..kept]);
+            }
             self.reason(tools, window, kept, on_event);
         }
         let Some(next) = next else {
@@ -369,7 +374,7 @@ impl Machine {
         true
     }
 
-    /// Where a call that ends the reasoning may begin, and whether it does.
+    /// Where a call that ends the reasoning may begin, and whether it does. The text before it is scanned for code.
     fn ending_call(
         &mut self,
         tools: &Toolset,
@@ -395,7 +400,10 @@ impl Machine {
             match found {
                 Scan::Match(()) => return Some((at, true)),
                 Scan::Incomplete => return Some((at, false)),
-                Scan::NoMatch => from = at + rest.chars().next().map_or(1, char::len_utf8),
+                Scan::NoMatch => {
+                    from = at + rest.chars().next().map_or(1, char::len_utf8);
+                    self.read_code(tools, &text[at..from]);
+                }
             }
         }
         None

@@ -81,7 +81,7 @@ impl Machine {
             }
             (true, _) | (_, Part::Dropped | Part::Calls) => self.frame(window, end, on_event),
             (false, Part::Reasoning) => self.reason(tools, window, end, on_event),
-            (false, Part::Content) => self.content(tools, window, end, on_event),
+            (false, Part::Content) => self.content(window, end, on_event),
         }
         self.place.content |= !blank;
         let Some(closed) = closer else { return false };
