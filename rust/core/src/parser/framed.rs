@@ -170,18 +170,20 @@ impl Machine {
             self.place.breaks = false;
         }
         let mut at = window.at + self.place.looked;
+        // The end of the last text that is not whitespace, and how far it is known.
+        let (mut solid, mut known) = (window.at, at);
         let mut begins = !self.place.anything && at == window.at && tools.protocol.begins_message();
         loop {
             let begin = std::mem::take(&mut begins);
             let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
             let end = found.unwrap_or(text.len());
             // Whitespace before the candidate is held back. What was looked at is not scanned again.
-            let from = if at == window.at + self.place.looked { at } else { window.at };
-            let mut cut = content_end(&text[..end], from);
-            if cut == from && from > window.at {
-                cut = window.at;
+            let seen = content_end(&text[..end], known);
+            if seen > known {
+                solid = seen;
             }
-            self.content(window, cut, on_event);
+            known = end;
+            self.content(window, solid, on_event);
             let Some(found) = found else {
                 self.place.looked = text.len() - window.at;
                 if window.last {
