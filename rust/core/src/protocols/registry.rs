@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
-use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
+use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::llama_json::LLAMA_JSON;
-use super::families::mistral::MISTRAL;
-use super::families::gemma4::GEMMA4;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::mistral::MISTRAL;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
