@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from jinja2 import Template, nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.sandbox import SandboxedEnvironment
 
 FOLDER = Path(__file__).parents[2] / ".venv" / "share" / "templates"
 Json = dict[str, Any]
@@ -30,6 +30,8 @@ class Place(NamedTuple):
     last: bool
     finished: bool
     """It, or a later turn of the assistant, is without calls."""
+    answered: bool
+    """An earlier turn of the assistant is without calls."""
     calls: bool
     """It has calls."""
 
@@ -58,12 +60,15 @@ class Official(NamedTuple):
 
     file: str
     rows: tuple[str, ...]
+    """Those that read and write it."""
     head: str
     """What precedes a turn of the assistant."""
     tails: tuple[str, ...]
     """What follows it: the first one that is there."""
     head_after_result: str | None = None
     """The same as `head`, if it differs after a result."""
+    reads: tuple[str, ...] = ()
+    """Further rows that read it."""
     opens_reasoning: bool = False
     """The prompt always writes the opener of the reasoning, and a message never does."""
     variables: Mapping[str, Any] = {}
@@ -116,7 +121,7 @@ def qwen3(reasoning: str, place: Place) -> str | None:
 
 
 def kimi_thinking(reasoning: str, place: Place) -> str:
-    return "" if place.finished else reasoning
+    return "" if place.finished and not place.answered else reasoning
 
 
 def glm45(reasoning: str, place: Place) -> str:
@@ -132,15 +137,21 @@ def gemma(reasoning: str, place: Place) -> str | None:
 
 
 def gpt_oss(reasoning: str, place: Place) -> str | None:
-    if place.calls:
-        return None if place.finished else reasoning or None
-    return reasoning if place.last else None
+    shown = not place.finished if place.calls else place.last
+    return reasoning or None if shown else None
+
+
+def as_harmony(text: str) -> str:
+    """A turn as the format's own library writes it."""
+    if text.endswith("<|return|>"):
+        text = text.removesuffix("<|return|>") + "<|end|>"
+    return text.replace("<|channel|>commentary json", "<|channel|>commentary <|constrain|>json", 1)
 
 
 def with_thinking(message: Json) -> Json:
-    """gpt-oss names the reasoning otherwise, and tells an empty one from none only in the last turn."""
+    """gpt-oss has another name for the reasoning, and writes an empty one."""
     made = {key: value for key, value in message.items() if key != "reasoning_content"}
-    return {**made, "thinking": message["reasoning_content"]}
+    return {**made, "thinking": message["reasoning_content"]} if message["reasoning_content"] else made
 
 
 def with_blocks(message: Json) -> Json:
@@ -271,17 +282,20 @@ TEMPLATES = (
         variables={"thinking": True},
         reasoning=after_user,
         closed="</think>",
+        plain=bool,
+        differs="nothing between the tags of a call without arguments, where the model's own encoder has an empty line",
     ),
     *(
         Official(file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always)
         for file in ("deepseek-ai-DeepSeek-V4", "deepseek-ai-DeepSeek-V4-Flash-0731")
     ),
-    Official("GLM-4.6", ("glm-4.5", "glm-4.7"), "<|assistant|>", ("",), content=str.strip, reasoning=glm45),
+    Official("GLM-4.6", ("glm-4.5",), "<|assistant|>", ("",), reads=("glm-4.7",), content=str.strip, reasoning=glm45),
     Official(
         "GLM-4.7-Flash",
-        ("glm-4.7", "glm-5.3", "glm-4.5"),
+        ("glm-4.7", "glm-5.3"),
         "<|assistant|>",
         ("",),
+        reads=("glm-4.5",),
         content=str.strip,
         reasoning=glm47,
         closed="</think>",
@@ -369,14 +383,12 @@ TEMPLATES = (
         "openai-gpt-oss-120b",
         ("harmony",),
         "<|start|>assistant",
-        ("<|return|>", "<|end|>", ""),
+        ("",),
         shape=with_thinking,
         reasoning=gpt_oss,
         keeps_content=False,
         calls=1,
-        same=lambda text: text.replace(
-            "<|channel|>commentary json", "<|channel|>commentary <|constrain|>json"
-        ),
+        same=as_harmony,
         results=False,
         differs="`json` without `<|constrain|>`; one call in a turn, without content; results as JSON strings",
     ),
@@ -406,7 +418,13 @@ def _to_json(
 ) -> str:
     """The filter of transformers, which does not escape HTML as Jinja's does."""
     return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+        value,
+        default=list,
+        ensure_ascii=ensure_ascii,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort_keys,
+
     )
 
 
@@ -426,8 +444,9 @@ class Generation(Extension):
 
 @cache
 def template(file: str) -> Template:
-    """The template, in the environment that transformers gives it."""
-    environment = ImmutableSandboxedEnvironment(
+    """The template, in the environment that transformers gives it, except that lists can be changed: Kimi's template does
+    that."""
+    environment = SandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]
     )
     environment.filters["tojson"] = _to_json
@@ -466,15 +485,24 @@ OPENERS = ("<think>", "[THINK]", "<|open|>think<|sep|>", "<|channel>thought")
 
 
 def turn(official: Official, messages: list[Json]) -> Turn:
-    """What the template renders for the last message, which is the assistant's. What precedes it in the conversation is
-    found by rendering that alone, so nothing in the turn can look like its end."""
+    """What the template renders for the last message, which is the assistant's."""
     before, whole = render(official, messages[:-1]), render(official, messages)
-    begun = len(os.path.commonprefix([before, whole]))
     head = official.head
     if messages[-2]["role"] == "tool" and official.head_after_result is not None:
         head = official.head_after_result
-    # The end of the conversation may have been written differently while it was the end.
-    start = whole.index(head, max(0, begun - len(head))) + len(head)
+    if whole.startswith(before):
+        assert whole.startswith(head, len(before))
+        start = len(before) + len(head)
+    else:
+        # The end of a conversation is written differently as long as it is the end: another turn is put there.
+        short: Json = {"role": "assistant", "content": "", "reasoning_content": ""}
+        if "tool_calls" in messages[-1]:
+            call = {"type": "function", "id": "call99999", "function": {"name": "other", "arguments": {}}}
+            short["tool_calls"] = [call]
+        else:
+            short["content"] = "Another."
+        shared = len(os.path.commonprefix([render(official, [*messages[:-1], short]), whole]))
+        start = whole.rindex(head, 0, shared) + len(head)
     tail = next(tail for tail in official.tails if whole.endswith(tail))
     end = len(whole) - len(tail)
     prompt = render(official, messages[:-1], add_generation_prompt=True)
