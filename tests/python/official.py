@@ -341,7 +341,7 @@ TEMPLATES = (
         "Kimi-K3",
         ("kimi-k3",),
         '<|open|>message role="assistant"<|sep|>',
-        ("<|close|>message<|sep|><|end_of_msg|>",),
+        ("<|end_of_msg|>",),
         opens_reasoning=True,
         reasoning=always,
     ),
