@@ -41,7 +41,8 @@ pub(crate) struct Joints {
 
 impl Joints {
     /// Everything on a line of its own.
-    pub(crate) const LINES: Joints = Joints { begin: "", end: "", between: "\n", after_content: "\n", calls_first: false };
+    pub(crate) const LINES: Joints =
+        Joints { begin: "", end: "", between: "\n", after_content: "\n", calls_first: false };
 
     /// Appends the content and the calls.
     pub(crate) fn write(&self, content: &str, calls: &[String], out: &mut String) {
