@@ -289,7 +289,15 @@ TEMPLATES = (
         Official(file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always)
         for file in ("deepseek-ai-DeepSeek-V4", "deepseek-ai-DeepSeek-V4-Flash-0731")
     ),
-    Official("GLM-4.6", ("glm-4.5",), "<|assistant|>", ("",), reads=("glm-4.7",), content=str.strip, reasoning=glm45),
+    Official(
+        "GLM-4.6",
+        ("glm-4.5",),
+        "<|assistant|>",
+        ("",),
+        reads=("glm-4.7",),
+        content=str.strip,
+        reasoning=glm45,
+    ),
     Official(
         "GLM-4.7-Flash",
         ("glm-4.7", "glm-5.3"),
@@ -424,7 +432,6 @@ def _to_json(
         indent=indent,
         separators=separators,
         sort_keys=sort_keys,
-
     )
 
 

@@ -13,8 +13,7 @@ from generate_values import text as odd_text
 from law import count, seeded
 from official import FOLDER, TEMPLATES, Json, Official, Place, turn
 
-from wirecall import PROTOCOLS, CallEnd, CallError, Text, Toolset
-from wirecall._core import Reasoning
+from wirecall import PROTOCOLS, CallEnd, CallError, Reasoning, Text, Toolset
 
 pytestmark = [
     pytest.mark.laws,
@@ -25,7 +24,10 @@ pytestmark = [
 CONVERSATIONS = min(1000, count(1000, 4))
 # Those tails of turns that are stop tokens of the rows.
 STOPS = {
-    *((row, "<|im_end|>") for row in ("hermes", "qwen3-thinking", "qwen3coder", "qwen3.5", "kimi-k2", "kimi-k2.6")),
+    *(
+        (row, "<|im_end|>")
+        for row in ("hermes", "qwen3-thinking", "qwen3coder", "qwen3.5", "kimi-k2", "kimi-k2.6")
+    ),
     *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
     ("llama-json", "<|eot_id|>"),
     ("mistral", "</s>"),
@@ -217,7 +219,9 @@ def place(messages: list[Json], at: int) -> Place:
     follows = [one["role"] for one in messages[at:]]
     answers = [one["role"] == "assistant" and "tool_calls" not in one for one in messages]
     last = at == len(messages) - 1
-    return Place("user" not in follows, last, any(answers[at:]), any(answers[:at]), "tool_calls" in messages[at])
+    return Place(
+        "user" not in follows, last, any(answers[at:]), any(answers[:at]), "tool_calls" in messages[at]
+    )
 
 
 def written(official: Official, toolset: Toolset, messages: list[Json], at: int) -> str:
@@ -261,8 +265,10 @@ def test_conversations(official: Official, row: str) -> None:
             stop = tail.rstrip() if (row, tail.rstrip()) in STOPS else ""
             for parts in ([part], list(part), chunks(rng, part), [part + stop]):
                 assert read(toolset, parts, in_reasoning) == expected, (number, part)
-        if official.same is not None and row in official.rows and all(
-            official.plain(arguments) for _, arguments, _ in calls_of(message)
+        if (
+            official.same is not None
+            and row in official.rows
+            and all(official.plain(arguments) for _, arguments, _ in calls_of(message))
         ):
             assert written(official, toolset, messages, len(messages) - 1) == official.same(text), number
     assert compared > skipped
