@@ -194,7 +194,7 @@ class Toolset:
             content: The message's text, before or after the calls as the format has it. Lone surrogates become
                 U+FFFD.
             calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
-                formats write. A call that the format cannot hold is written as one JSON object where the format
+                formats write. A call that a native format cannot hold is written as one JSON object where it
                 reads that, and otherwise as a note in the content.
             reasoning: What the model thought; "" for an empty span, None for none. Formats without reasoning
                 leave it out.
@@ -203,7 +203,8 @@ class Toolset:
 
         Raises:
             TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
-            ValueError: Arguments are wrong as in `encode`; with `native`, a call cannot be written.
+            ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have a name;
+                with `native`, the format cannot hold a call.
         """
 
     def encode_result(

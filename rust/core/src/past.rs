@@ -124,12 +124,12 @@ impl Toolset {
 
     /// A whole message of the model. In a native format, the text is that of the model's official template.
     ///
-    /// A call that the format cannot hold is written as one JSON object where the format reads that, and otherwise as a note in
-    /// the content, unless only the `native` form is accepted.
+    /// A call that the native format cannot hold is written as one JSON object where the format reads that, and otherwise as a
+    /// note in the content, unless only the `native` form is accepted.
     ///
     /// # Errors
     ///
-    /// With `native`: no call can have the name, or the format cannot hold the arguments.
+    /// No call of the protocol can have the name; with `native`, or the format cannot hold the arguments.
     pub fn encode_message(&self, message: &PastMessage<'_>) -> Result<String, EncodeError> {
         let mut content = message.content.to_owned();
         let mut calls = Vec::with_capacity(message.calls.len());
@@ -138,7 +138,7 @@ impl Toolset {
             let mut text = String::new();
             match self.write_past_call(call.name, &past, message.native, &mut text) {
                 Ok(()) => calls.push(text),
-                Err(error) if message.native => return Err(error),
+                Err(error) if message.native || !self.native => return Err(error),
                 Err(_) => {
                     if !content.is_empty() {
                         content.push('\n');
