@@ -92,8 +92,10 @@ class Official(NamedTuple):
     """The id of a call: by its name, the number of calls before it, and the number of those in its message."""
     plain: Callable[[object], bool] = lambda _arguments: True
     """Whether it writes these arguments as the row does."""
-    results: bool = True
-    """Whether results are compared."""
+    results: int = 9
+    """The results of a turn that are compared: more than one may be written in a common frame."""
+    results_inside: bool = False
+    """Results are between the calls and the content of a turn."""
     same: Callable[[str], str] | None = str
     """What makes the text of a turn the row's; None if turns are only read."""
     differs: str = ""
@@ -203,7 +205,7 @@ TEMPLATES = (
         ("hermes",),
         **IM,
         reasoning=given,
-        results=False,
+        results=0,
         same=None,
         differs="one line break after the reasoning, and one in front of each call; results in another form",
     ),
@@ -214,7 +216,6 @@ TEMPLATES = (
         ("\n\n<sep>",),
         variables={"enable_thinking": True},
         reasoning=qwen3,
-        results=True,
         same=None,
         differs="nothing between calls; ASCII escapes in JSON",
     ),
@@ -243,7 +244,7 @@ TEMPLATES = (
         ("qwen3.5",),
         **IM,
         reasoning=after_user,
-        results=False,
+        results=0,
         same=None,
         differs="one line break after the reasoning, nothing around calls and in results",
     ),
@@ -253,7 +254,7 @@ TEMPLATES = (
         **DEEPSEEK,
         keeps_content=False,
         differs="no content in a turn with calls; a line break before the first result",
-        results=False,
+        results=0,
     ),
     Official(
         "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
@@ -263,7 +264,7 @@ TEMPLATES = (
         shape=none_for_empty,
         keeps_content=False,
         once=True,
-        results=False,
+        results=0,
         same=None,
         differs="writes the section only once in a conversation, and its end of results into the model's turn",
     ),
@@ -283,10 +284,11 @@ TEMPLATES = (
         reasoning=after_user,
         closed="</think>",
         plain=bool,
+        results=1,
         differs="nothing between the tags of a call without arguments, where the model's own encoder has an empty line",
     ),
     *(
-        Official(file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always)
+        Official(file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always, results=1)
         for file in ("deepseek-ai-DeepSeek-V4", "deepseek-ai-DeepSeek-V4-Flash-0731")
     ),
     Official(
@@ -296,7 +298,7 @@ TEMPLATES = (
         ("",),
         reads=("glm-4.7",),
         content=str.strip,
-        reasoning=glm45,
+        results=1, reasoning=glm45,
     ),
     Official(
         "GLM-4.7-Flash",
@@ -305,6 +307,7 @@ TEMPLATES = (
         ("",),
         reads=("glm-4.5",),
         content=str.strip,
+        results=1,
         reasoning=glm47,
         closed="</think>",
     ),
@@ -313,6 +316,8 @@ TEMPLATES = (
         ("glm-4.7",),
         "<｜start▁of▁sentence｜><|Bot|>",
         ("<｜end▁of▁sentence｜>",),
+        results=0,
+        differs="results in turns of their own",
         reasoning=given,
         closed="</think>",
     ),
@@ -322,6 +327,8 @@ TEMPLATES = (
         "<assistant>",
         ("</assistant>\n",),
         variables={"enable_thinking": True},
+        results=0,
+        differs="results in turns of their own",
         reasoning=always,
     ),
     Official(
@@ -331,7 +338,7 @@ TEMPLATES = (
         ("<|role_end|>",),
         reasoning=glm45,
         same=None,
-        results=False,
+        results=0,
         differs="no line break in front of a key, and other ones around calls and results",
     ),
     Official("Kimi-K2-Instruct", ("kimi-k2",), **KIMI),
@@ -341,7 +348,7 @@ TEMPLATES = (
         head=KIMI["head"],
         tails=KIMI["tails"],
         call_id=lambda name, _before, index: f"functions.{name}:{index}",
-        results=False,
+        results=0,
         differs="ids count in the message; a backslash and an n in results",
     ),
     Official("Kimi-K2-Thinking", ("kimi-k2.6",), **KIMI, reasoning=kimi_thinking),
@@ -366,7 +373,7 @@ TEMPLATES = (
         ("mistral",),
         **MISTRAL,
         keeps_content=False,
-        results=False,
+        results=0,
         same=None,
         differs="the form before v11, which the row reads and does not write",
     ),
@@ -375,7 +382,7 @@ TEMPLATES = (
         ("mistral",),
         **MISTRAL,
         keeps_content=False,
-        results=False,
+        results=0,
         same=None,
         differs="v11, with ids of calls; the row writes v13",
     ),
@@ -397,7 +404,7 @@ TEMPLATES = (
         keeps_content=False,
         calls=1,
         same=as_harmony,
-        results=False,
+        results=0,
         differs="`json` without `<|constrain|>`; one call in a turn, without content; results as JSON strings",
     ),
     Official(
@@ -407,6 +414,7 @@ TEMPLATES = (
         ("<turn|>\n", "<|tool_response>"),
         head_after_result="",
         content=str.strip,
+        results_inside=True,
         reasoning=gemma,
         plain=no_null,
         differs="writes `None`; the row writes `null` as newer templates do",

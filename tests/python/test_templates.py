@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from generate_values import text as odd_text
 from law import count, seeded
-from official import FOLDER, TEMPLATES, Json, Official, Place, turn
+from official import FOLDER, TEMPLATES, Json, Official, Place, render, turn
 
 from wirecall import PROTOCOLS, CallEnd, CallError, Reasoning, Text, Toolset
 
@@ -272,3 +272,43 @@ def test_conversations(official: Official, row: str) -> None:
         ):
             assert written(official, toolset, messages, len(messages) - 1) == official.same(text), number
     assert compared > skipped
+
+
+WRITTEN = [case for case in CASES if case.values[0].same is str and case.values[1] in case.values[0].rows]
+
+
+@pytest.mark.parametrize(("official", "row"), WRITTEN)
+def test_histories(official: Official, row: str) -> None:
+    """All turns and results are in the rendered conversation as the row writes them, in order."""
+    compared = 0
+    for number in range(CONVERSATIONS):
+        rng = seeded(number + 10**6)
+        known = tools(rng)
+        toolset = Toolset(known, protocol=row)
+        messages = conversation(rng, official, known, toolset)
+        whole, at, before = render(official, messages), 0, 0
+        for position, message in enumerate(messages):
+            if message["role"] == "assistant":
+                calls = calls_of(message)
+                known_calls = {id: (index, before + index) for index, (_, _, id) in enumerate(calls)}
+                before += len(calls)
+                if unwritable(toolset, message) or not all(official.plain(given) for _, given, _ in calls):
+                    continue
+                if official.results_inside and calls and message["content"]:
+                    continue
+                ours = written(official, toolset, messages, position)
+            elif message["role"] == "tool" and len(known_calls) <= official.results:
+                index, counted = known_calls[message["tool_call_id"]]
+                ours = toolset.encode_result(
+                    message["name"],
+                    message["content"],
+                    id=message["tool_call_id"],
+                    index=index,
+                    calls_before=counted,
+                )
+            else:
+                continue
+            assert ours in whole[at:], (number, position)
+            at = whole.index(ours, at) + len(ours)
+            compared += 1
+    assert compared > CONVERSATIONS
