@@ -74,8 +74,8 @@ def chunks(text: str, seed: int) -> list[str]:
 
 
 def observed(fixture: Fixture, **options: Any) -> Observation:
-    """The message read whole, by character and in random chunks. Streams with a label of their own count, which those of
-    the suite's own `char` do not."""
+    """The message read whole, by character and in random chunks. Streams with a label of their own count,
+    which those of the suite's own `char` do not."""
     toolset = Toolset([tool["function"] for tool in fixture.tools], protocol=row(fixture), **options)
     text = fixture.raw_output
     streams = {"text:whole": [text], "text:char": list(text)}

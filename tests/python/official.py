@@ -1,4 +1,4 @@
-"""The official chat templates of the model families: which rows read and write what they render, and what differs.
+"""The official chat templates of the families: which rows read and write what they render, and what differs.
 
 `make templates` fetches them; see `scripts/templates.py`. docs/families.md lists the table below.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
@@ -89,7 +88,7 @@ class Official(NamedTuple):
     alternates: bool = False
     """Between two turns of the user there must be one of the assistant without calls."""
     call_id: Callable[[str, int, int], str] = lambda _name, before, _index: f"call{before:05}"
-    """The id of a call: by its name, the number of calls before it, and the number of those in its message."""
+    """The id of a call: by its name, the calls before it, and those of them that are in its message."""
     plain: Callable[[object], bool] = lambda _arguments: True
     """Whether it writes these arguments as the row does."""
     results: int = 9
@@ -250,7 +249,7 @@ TEMPLATES = (
     ),
     Official(
         "llama-cpp-deepseek-r1",
-        ("deepseek-v3",),
+        ("deepseek-v3", "deepseek-r1"),
         **DEEPSEEK,
         keeps_content=False,
         differs="no content in a turn with calls; a line break before the first result",
@@ -258,7 +257,7 @@ TEMPLATES = (
     ),
     Official(
         "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
-        ("deepseek-v3",),
+        ("deepseek-v3", "deepseek-r1"),
         **DEEPSEEK,
         head_after_result="",
         shape=none_for_empty,
@@ -266,7 +265,7 @@ TEMPLATES = (
         once=True,
         results=0,
         same=None,
-        differs="writes the section only once in a conversation, and its end of results into the model's turn",
+        differs="writes the section only once in a conversation, and the end of results in the model's turn",
     ),
     Official(
         "deepseek-ai-DeepSeek-V3.1",
@@ -285,10 +284,13 @@ TEMPLATES = (
         closed="</think>",
         plain=bool,
         results=1,
-        differs="nothing between the tags of a call without arguments, where the model's own encoder has an empty line",
+        differs="nothing between the tags of a call without arguments, where the model's own encoder has "
+        "an empty line",
     ),
     *(
-        Official(file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always, results=1)
+        Official(
+            file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always, results=1
+        )
         for file in ("deepseek-ai-DeepSeek-V4", "deepseek-ai-DeepSeek-V4-Flash-0731")
     ),
     Official(
@@ -298,7 +300,8 @@ TEMPLATES = (
         ("",),
         reads=("glm-4.7",),
         content=str.strip,
-        results=1, reasoning=glm45,
+        results=1,
+        reasoning=glm45,
     ),
     Official(
         "GLM-4.7-Flash",
@@ -351,7 +354,7 @@ TEMPLATES = (
         results=0,
         differs="ids count in the message; a backslash and an n in results",
     ),
-    Official("Kimi-K2-Thinking", ("kimi-k2.6",), **KIMI, reasoning=kimi_thinking),
+    Official("Kimi-K2-Thinking", ("kimi-k2-thinking", "kimi-k2.6"), **KIMI, reasoning=kimi_thinking),
     Official(
         "Kimi-K3",
         ("kimi-k3",),
@@ -405,7 +408,7 @@ TEMPLATES = (
         calls=1,
         same=as_harmony,
         results=0,
-        differs="`json` without `<|constrain|>`; one call in a turn, without content; results as JSON strings",
+        differs="`json` without `<|constrain|>`; one call in a turn, without content; results as JSON",
     ),
     Official(
         "google-gemma-4-31B-it",
@@ -422,7 +425,7 @@ TEMPLATES = (
 )
 
 
-# Rendering ----------------------------------------------------------------------------------------------------
+# Rendering --------------------------------------------------------------------------------------
 
 
 def _to_json(
@@ -459,8 +462,8 @@ class Generation(Extension):
 
 @cache
 def template(file: str) -> Template:
-    """The template, in the environment that transformers gives it, except that lists can be changed: Kimi's template does
-    that."""
+    """The template, in the environment that transformers gives it, except that lists can be changed: Kimi's
+    template does that."""
     environment = SandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]
     )
@@ -492,8 +495,8 @@ class Turn(NamedTuple):
     text: str
     tail: str
     prompted: tuple[str, bool] | None
-    """The part after the prompt that a model continues, and whether that ends in reasoning; None if the turn does not
-    begin with it."""
+    """The part after the prompt that a model continues, and whether that ends in reasoning; None if the turn
+    does not begin with it."""
 
 
 OPENERS = ("<think>", "[THINK]", "<|open|>think<|sep|>", "<|channel>thought")
@@ -509,14 +512,15 @@ def turn(official: Official, messages: list[Json]) -> Turn:
         assert whole.startswith(head, len(before))
         start = len(before) + len(head)
     else:
-        # The end of a conversation is written differently as long as it is the end: another turn is put there.
+        # The end of a conversation is written differently while it is the end: another turn is put there.
         short: Json = {"role": "assistant", "content": "", "reasoning_content": ""}
         if "tool_calls" in messages[-1]:
             call = {"type": "function", "id": "call99999", "function": {"name": "other", "arguments": {}}}
             short["tool_calls"] = [call]
         else:
             short["content"] = "Another."
-        shared = len(os.path.commonprefix([render(official, [*messages[:-1], short]), whole]))
+        other = render(official, [*messages[:-1], short])
+        shared = next((at for at, (a, b) in enumerate(zip(other, whole, strict=False)) if a != b), len(whole))
         start = whole.rindex(head, 0, shared) + len(head)
     tail = next(tail for tail in official.tails if whole.endswith(tail))
     end = len(whole) - len(tail)

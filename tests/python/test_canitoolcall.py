@@ -1,13 +1,18 @@
-"""The neutral suite of canitoolcall: what models of nine families write, and the content, reasoning and calls in it."""
+"""The neutral suite of canitoolcall: content, reasoning and calls in what models of nine families write."""
 
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from canitoolcall.fixtures import Fixture
 from canitoolcall.results import Observation, Status
+
 from neutral_suite import FAMILIES, FIXTURES, SEEDS, SOFT, checked
+from script_support import load_script
+
+PAGE = Path(__file__).parents[2] / "docs" / "families.md"
 
 
 def applicable(fixture: Fixture, observation: Observation) -> Counter[str]:
@@ -51,3 +56,9 @@ def test_fixture(fixture: Fixture, strict: bool) -> None:
     assert status is accepted
     # A call that must not be made is not made.
     assert fixture.expected is not None or not observation.nonstream.tool_calls
+
+
+def test_the_page_is_up_to_date() -> None:
+    """The results on the page are those that `test_fixture` asks for."""
+    page = load_script("families_page").page(lambda fixture: "SOFT_PASS" if fixture.id in SOFT else "PASS")
+    assert PAGE.read_text(encoding="utf-8") == page, "docs/families.md is out of date: run `make families`"

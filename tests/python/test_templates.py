@@ -1,4 +1,5 @@
-"""Random conversations, as the official templates render them: each row reads what is in them, and writes the same text.
+"""Random conversations, as the official templates render them: each row reads what is in them, and writes the
+same text.
 
 The templates are fetched by `make templates`; `make test` does that first."""
 
@@ -9,10 +10,10 @@ import random
 from typing import Any
 
 import pytest
+
 from generate_values import text as odd_text
 from law import count, seeded
 from official import FOLDER, TEMPLATES, Json, Official, Place, render, turn
-
 from wirecall import PROTOCOLS, CallEnd, CallError, Reasoning, Text, Toolset
 
 pytestmark = [
@@ -26,9 +27,18 @@ CONVERSATIONS = min(1000, count(1000, 4))
 STOPS = {
     *(
         (row, "<|im_end|>")
-        for row in ("hermes", "qwen3-thinking", "qwen3coder", "qwen3.5", "kimi-k2", "kimi-k2.6")
+        for row in (
+            "hermes",
+            "qwen3-thinking",
+            "qwen3coder",
+            "qwen3.5",
+            "kimi-k2",
+            "kimi-k2-thinking",
+            "kimi-k2.6",
+        )
     ),
     *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
+    ("deepseek-r1", "<｜end▁of▁sentence｜>"),
     ("llama-json", "<|eot_id|>"),
     ("mistral", "</s>"),
     ("gemma4", "<turn|>"),
@@ -36,13 +46,15 @@ STOPS = {
 }
 # Markers of every family.
 MARKS = (
-    "<tool_call>", "</tool_call>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "<tool_response>",
-    "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "```json",
-    "<｜DSML｜invoke name=\"f\">", "</｜DSML｜invoke>", "</｜DSML｜parameter>", "<｜DSML｜ calls>", "</｜DSML｜ parameter>",
-    "<arg_key>a</arg_key>", "<arg_value>", "</arg_value>", "<|tool_call_begin|>", "<|tool_call_argument_begin|>",
-    "<|tool_call_end|>", "<|tool_calls_section_begin|>", "<|open|>call tool=\"f\"<|sep|>", "<|close|>argument<|sep|>",
-    "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]", "[/THINK]", "<|channel|>", "<|message|>", "<|call|>",
-    "<|end|>", "<|start|>", "<|\"|>", "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
+    "<tool_call>", "</tool_call>", "<function=f>", "</function>", "<parameter=a>", "</parameter>",
+    "<tool_response>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>",
+    "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "```json", '<｜DSML｜invoke name="f">', "</｜DSML｜invoke>",
+    "</｜DSML｜parameter>", "<｜DSML｜ calls>", "</｜DSML｜ parameter>", "<arg_key>a</arg_key>",
+    "<arg_value>", "</arg_value>", "<|tool_call_begin|>", "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>", "<|tool_calls_section_begin|>", '<|open|>call tool="f"<|sep|>',
+    "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
+    "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
+    "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
@@ -79,8 +91,8 @@ def nasty(rng: random.Random) -> str:
 
 
 def prose(rng: random.Random, toolset: Toolset) -> str:
-    """Text without what the row would read as a mark, and without whitespace around it, which templates treat in their own
-    ways."""
+    """Text without what the row would read as a mark, and without whitespace around it, which templates treat
+    in their own ways."""
     text = nasty(rng).strip()
     clean = toolset.neutralise(text) == text and not any(mark in text for mark in (*THINKING, *PARTS))
     return text if clean and "\0" not in text else "Some text."

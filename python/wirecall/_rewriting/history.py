@@ -33,7 +33,7 @@ class _Known(NamedTuple):
     name: str
     number: int | None
     """Which call of that tool in its turn it is, if there are several."""
-    index: int
+    position: int
     before: int
     """How many calls of the conversation were before it."""
 
@@ -116,7 +116,7 @@ class History:
             error=error,
             number=known.number,
             id=id,
-            index=known.index,
+            index=known.position,
             calls_before=known.before,
         )
         try:

@@ -350,8 +350,8 @@ impl Toolset {
     ///     TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
     ///         JSON.
     ///     ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
-    ///         nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the native
-    ///         format cannot hold the arguments.
+    ///         nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the
+    ///         native format cannot hold the arguments.
     #[pyo3(signature = (name, arguments, /, *, native=false))]
     fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>, native: bool) -> PyResult<Bound<'py, PyString>> {
         if native {
@@ -364,11 +364,11 @@ impl Toolset {
         protocol::raised().and(text)
     }
 
-    /// The text of a whole message of the model. In a native format, it is that of the model's official template.
+    /// A whole message of the model. In a native format, it is the text of the official template.
     ///
     /// Args:
-    ///     content: The message's text, before or after the calls as the format has it. Lone surrogates become
-    ///         U+FFFD.
+    ///     content: The message's text, before or after the calls as the format has it. Lone surrogates
+    ///         become U+FFFD.
     ///     calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
     ///         formats write. A call that a native format cannot hold is written as one JSON object where it
     ///         reads that, and otherwise as a note in the content.

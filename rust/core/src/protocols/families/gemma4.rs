@@ -15,6 +15,7 @@ pub(crate) const GEMMA4: FlatFamily = FlatFamily {
             call_ends: CallEnds::Declared,
         }),
         calls_first: true,
+        special_tokens: true,
         stops: &["<turn|>", "<|tool_response>", "<eos>"],
         ..Layout::NATIVE
     },

@@ -15,6 +15,7 @@ pub(crate) const MISTRAL: FlatFamily = FlatFamily {
             written: ("[THINK]", "[/THINK]"),
             ..ReasoningMarks::BARE
         }),
+        special_tokens: true,
         stops: &["</s>"],
         ..Layout::NATIVE
     },
