@@ -190,7 +190,7 @@ class Toolset:
     def encode_message(
         self,
         content: str,
-        calls: Sequence[_PastCall] = (),
+        calls: Sequence[_PastCall] = ...,
         /,
         *,
         reasoning: str | None = None,

@@ -206,7 +206,7 @@ TEMPLATES = (
         reasoning=given,
         results=0,
         same=None,
-        differs="one line break after the reasoning, and one in front of each call; results in another form",
+        differs="one line break after the reasoning, and one before each call; results in another form",
     ),
     Official(
         "Reka-Edge",
@@ -342,7 +342,7 @@ TEMPLATES = (
         reasoning=glm45,
         same=None,
         results=0,
-        differs="no line break in front of a key, and other ones around calls and results",
+        differs="no line break before a key, and other ones around calls and results",
     ),
     Official("Kimi-K2-Instruct", ("kimi-k2",), **KIMI),
     Official(
