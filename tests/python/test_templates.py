@@ -13,7 +13,8 @@ import pytest
 
 from generate_values import text as odd_text
 from law import count, seeded
-from official import FOLDER, TEMPLATES, Json, Official, Place, render, turn
+from official import FOLDER, TEMPLATES, Json, Official, Place
+from rendering import render, turn
 from wirecall import PROTOCOLS, CallEnd, CallError, Reasoning, Text, Toolset
 
 pytestmark = [
@@ -48,8 +49,9 @@ STOPS = {
 MARKS = (
     "<tool_call>", "</tool_call>", "<function=f>", "</function>", "<parameter=a>", "</parameter>",
     "<tool_response>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>",
-    "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "```json", '<｜DSML｜invoke name="f">', "</｜DSML｜invoke>",
-    "</｜DSML｜parameter>", "<｜DSML｜ calls>", "</｜DSML｜ parameter>", "<arg_key>a</arg_key>",
+    "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "```json", '<｜DSML｜invoke name="f">',
+    "</｜DSML｜invoke>", "</｜DSML｜parameter>", "<｜DSML｜ calls>", "</｜DSML｜ parameter>",
+    "<arg_key>a</arg_key>",
     "<arg_value>", "</arg_value>", "<|tool_call_begin|>", "<|tool_call_argument_begin|>",
     "<|tool_call_end|>", "<|tool_calls_section_begin|>", '<|open|>call tool="f"<|sep|>',
     "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
@@ -283,7 +285,7 @@ def test_conversations(official: Official, row: str) -> None:
             and all(official.plain(arguments) for _, arguments, _ in calls_of(message))
         ):
             assert written(official, toolset, messages, len(messages) - 1) == official.same(text), number
-    assert compared > skipped
+    assert skipped * 5 < compared
 
 
 WRITTEN = [case for case in CASES if case.values[0].same is str and case.values[1] in case.values[0].rows]
