@@ -50,7 +50,7 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
-.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs families templates fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny advisories semver package structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients
 
@@ -94,6 +94,14 @@ $(VENV)/.built: $(VENV)/.installed pyproject.toml benches/pyproject.toml $(RUST_
 $(VENV)/.vocabularies: scripts/fetch_vocabularies.py | $(VENV)/.installed
 	@echo "fetching tiktoken's vocabularies, for the tests that count tokens ..."
 	@$(BIN)/python $< "$(TIKTOKEN_CACHE_DIR)" && touch $@ || true
+
+# Without this file the tests that render official templates skip, so a failure to fetch them stops nothing.
+TEMPLATES := $(VENV)/share/templates
+$(VENV)/.templates: scripts/templates.py | $(VENV)/.installed
+	@echo "fetching official chat templates, for the tests of native formats ..."
+	@$(BIN)/python $< $(TEMPLATES) && touch $@ || true
+
+templates: $(VENV)/.templates ## official chat templates, for the tests of native formats
 
 # Checks ---------------------------------------------------------------------------------------------------------
 
@@ -179,12 +187,12 @@ test-host: ## the core without its features: no warnings, and the tests of tests
 	cargo clippy -p wirecall-core --no-default-features --locked -- -D warnings
 	cargo test --locked --quiet --manifest-path $(HOST) --target-dir target
 
-test-python: build $(VENV)/.vocabularies ## pytest
+test-python: build $(VENV)/.vocabularies $(VENV)/.templates ## pytest
 	@mkdir -p $(LOGS)
 	$(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
-laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,000 in Python (CASES=…): takes hours, resumes if stopped
+laws: build $(VENV)/.vocabularies $(VENV)/.templates ## each law with a million cases in Rust, 100,000 in Python (CASES=…): takes hours, resumes if stopped
 	@$(BIN)/python scripts/laws.py $(if $(CASES),--cases $(CASES)) $(if $(LAWS),--laws '$(LAWS)') \
 		$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(LIST),--list)
 
@@ -222,6 +230,11 @@ repairs: $(VENV)/.installed ## docs/repairs.md, made from tests/slips
 	@mkdir -p $(LOGS)
 	$(BIN)/python scripts/repairs_page.py > $(LOGS)/repairs.md
 	mv $(LOGS)/repairs.md docs/repairs.md
+
+families: build ## docs/families.md: the native formats, the neutral suite and the official templates
+	@mkdir -p $(LOGS)
+	$(BIN)/python scripts/families_page.py > $(LOGS)/families.md
+	mv $(LOGS)/families.md docs/families.md
 
 bench-clients: build $(CLIENT_VENVS)/sdk/.installed ## what wrap adds to the openai client
 	$(CLIENT_VENVS)/sdk/bin/python benches/clients/report.py

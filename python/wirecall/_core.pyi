@@ -32,6 +32,7 @@ __all__ = [
     "XmlParser",
     "format_xml",
     "loads",
+    "native_formats",
 ]
 
 _Event: TypeAlias = Text | Reasoning | CallStart | ArgumentsDelta | CallEnd | CallError
@@ -40,6 +41,12 @@ _PastCall: TypeAlias = tuple[str, _Arguments] | tuple[str, _Arguments, str | Non
 
 PROTOCOLS: tuple[str, ...]
 """The names of the protocols, without aliases."""
+
+def native_formats() -> list[dict[str, Any]]:
+    """What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
+    (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether the
+    markers are special tokens) and `stops`.
+    """
 
 @disjoint_base
 class Toolset:
@@ -105,7 +112,9 @@ class Toolset:
     def result_marks(self) -> tuple[str, ...]:
         """The beginnings of tool results. Use them as stop sequences, because models invent results."""
 
-    def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool | None = None) -> Message:
+    def parse(
+        self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool | None = None
+    ) -> Message:
         """Parse a whole message, with the same result as a parser.
 
         Args:
@@ -174,27 +183,27 @@ class Toolset:
             TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
                 JSON.
             ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
-                nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the native
-                format cannot hold the arguments.
+                nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the
+                native format cannot hold the arguments.
         """
 
     def encode_message(
         self,
         content: str,
-        calls: Sequence[_PastCall] = (),
+        calls: Sequence[_PastCall] = ...,
         /,
         *,
         reasoning: str | None = None,
         calls_before: int = 0,
         native: bool = False,
     ) -> str:
-        """The text of a whole message of the model. In a native format, it is that of the model's official template.
+        """A whole message of the model. In a native format, it is the text of the official template.
 
         Args:
-            content: The message's text, before or after the calls as the format has it. Lone surrogates become
-                U+FFFD.
+            content: The message's text, before or after the calls as the format has it. Lone surrogates
+                become U+FFFD.
             calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
-                formats write. A call that the format cannot hold is written as one JSON object where the format
+                formats write. A call that a native format cannot hold is written as one JSON object where it
                 reads that, and otherwise as a note in the content.
             reasoning: What the model thought; "" for an empty span, None for none. Formats without reasoning
                 leave it out.
@@ -203,7 +212,8 @@ class Toolset:
 
         Raises:
             TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
-            ValueError: Arguments are wrong as in `encode`; with `native`, a call cannot be written.
+            ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have a name;
+                with `native`, the format cannot hold a call.
         """
 
     def encode_result(

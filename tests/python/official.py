@@ -1,4 +1,4 @@
-"""The official chat templates of the model families: which rows read and write what they render, and what differs.
+"""The official chat templates of the families: which rows read and write what they render, and what differs.
 
 `make templates` fetches them; see `scripts/templates.py`. docs/families.md lists the table below.
 """
@@ -6,17 +6,9 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from jinja2 import Template, nodes
-from jinja2.ext import Extension, loopcontrols
-from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 FOLDER = Path(__file__).parents[2] / ".venv" / "share" / "templates"
 Json = dict[str, Any]
@@ -30,6 +22,8 @@ class Place(NamedTuple):
     last: bool
     finished: bool
     """It, or a later turn of the assistant, is without calls."""
+    answered: bool
+    """An earlier turn of the assistant is without calls."""
     calls: bool
     """It has calls."""
 
@@ -58,12 +52,15 @@ class Official(NamedTuple):
 
     file: str
     rows: tuple[str, ...]
+    """Those that read and write it."""
     head: str
     """What precedes a turn of the assistant."""
     tails: tuple[str, ...]
     """What follows it: the first one that is there."""
     head_after_result: str | None = None
     """The same as `head`, if it differs after a result."""
+    reads: tuple[str, ...] = ()
+    """Further rows that read it."""
     opens_reasoning: bool = False
     """The prompt always writes the opener of the reasoning, and a message never does."""
     variables: Mapping[str, Any] = {}
@@ -84,11 +81,13 @@ class Official(NamedTuple):
     alternates: bool = False
     """Between two turns of the user there must be one of the assistant without calls."""
     call_id: Callable[[str, int, int], str] = lambda _name, before, _index: f"call{before:05}"
-    """The id of a call: by its name, the number of calls before it, and the number of those in its message."""
+    """The id of a call: by its name, the calls before it, and those of them that are in its message."""
     plain: Callable[[object], bool] = lambda _arguments: True
     """Whether it writes these arguments as the row does."""
-    results: bool = True
-    """Whether results are compared."""
+    results: int = 9
+    """The results of a turn that are compared: more than one may be written in a common frame."""
+    results_inside: bool = False
+    """Results are between the calls and the content of a turn."""
     same: Callable[[str], str] | None = str
     """What makes the text of a turn the row's; None if turns are only read."""
     differs: str = ""
@@ -116,7 +115,7 @@ def qwen3(reasoning: str, place: Place) -> str | None:
 
 
 def kimi_thinking(reasoning: str, place: Place) -> str:
-    return "" if place.finished else reasoning
+    return "" if place.finished and not place.answered else reasoning
 
 
 def glm45(reasoning: str, place: Place) -> str:
@@ -132,15 +131,21 @@ def gemma(reasoning: str, place: Place) -> str | None:
 
 
 def gpt_oss(reasoning: str, place: Place) -> str | None:
-    if place.calls:
-        return None if place.finished else reasoning or None
-    return reasoning if place.last else None
+    shown = not place.finished if place.calls else place.last
+    return reasoning or None if shown else None
+
+
+def as_harmony(text: str) -> str:
+    """A turn as the format's own library writes it."""
+    if text.endswith("<|return|>"):
+        text = text.removesuffix("<|return|>") + "<|end|>"
+    return text.replace("<|channel|>commentary json", "<|channel|>commentary <|constrain|>json", 1)
 
 
 def with_thinking(message: Json) -> Json:
-    """gpt-oss names the reasoning otherwise, and tells an empty one from none only in the last turn."""
+    """gpt-oss has another name for the reasoning, and writes an empty one."""
     made = {key: value for key, value in message.items() if key != "reasoning_content"}
-    return {**made, "thinking": message["reasoning_content"]}
+    return {**made, "thinking": message["reasoning_content"]} if message["reasoning_content"] else made
 
 
 def with_blocks(message: Json) -> Json:
@@ -192,9 +197,9 @@ TEMPLATES = (
         ("hermes",),
         **IM,
         reasoning=given,
-        results=False,
+        results=0,
         same=None,
-        differs="one line break after the reasoning, and one in front of each call; results in another form",
+        differs="one line break after the reasoning, and one before each call; results in another form",
     ),
     Official(
         "Reka-Edge",
@@ -203,7 +208,6 @@ TEMPLATES = (
         ("\n\n<sep>",),
         variables={"enable_thinking": True},
         reasoning=qwen3,
-        results=True,
         same=None,
         differs="nothing between calls; ASCII escapes in JSON",
     ),
@@ -232,29 +236,29 @@ TEMPLATES = (
         ("qwen3.5",),
         **IM,
         reasoning=after_user,
-        results=False,
+        results=0,
         same=None,
         differs="one line break after the reasoning, nothing around calls and in results",
     ),
     Official(
         "llama-cpp-deepseek-r1",
-        ("deepseek-v3",),
+        ("deepseek-v3", "deepseek-r1"),
         **DEEPSEEK,
         keeps_content=False,
         differs="no content in a turn with calls; a line break before the first result",
-        results=False,
+        results=0,
     ),
     Official(
         "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
-        ("deepseek-v3",),
+        ("deepseek-v3", "deepseek-r1"),
         **DEEPSEEK,
         head_after_result="",
         shape=none_for_empty,
         keeps_content=False,
         once=True,
-        results=False,
+        results=0,
         same=None,
-        differs="writes the section only once in a conversation, and its end of results into the model's turn",
+        differs="writes the section only once in a conversation, and the end of results in the model's turn",
     ),
     Official(
         "deepseek-ai-DeepSeek-V3.1",
@@ -271,18 +275,35 @@ TEMPLATES = (
         variables={"thinking": True},
         reasoning=after_user,
         closed="</think>",
+        plain=bool,
+        results=1,
+        differs="nothing between the tags of a call without arguments, where the model's own encoder has "
+        "an empty line",
     ),
     *(
-        Official(file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always)
+        Official(
+            file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always, results=1
+        )
         for file in ("deepseek-ai-DeepSeek-V4", "deepseek-ai-DeepSeek-V4-Flash-0731")
     ),
-    Official("GLM-4.6", ("glm-4.5", "glm-4.7"), "<|assistant|>", ("",), content=str.strip, reasoning=glm45),
     Official(
-        "GLM-4.7-Flash",
-        ("glm-4.7", "glm-5.3", "glm-4.5"),
+        "GLM-4.6",
+        ("glm-4.5",),
         "<|assistant|>",
         ("",),
+        reads=("glm-4.7",),
         content=str.strip,
+        results=1,
+        reasoning=glm45,
+    ),
+    Official(
+        "GLM-4.7-Flash",
+        ("glm-4.7", "glm-5.3"),
+        "<|assistant|>",
+        ("",),
+        reads=("glm-4.5",),
+        content=str.strip,
+        results=1,
         reasoning=glm47,
         closed="</think>",
     ),
@@ -291,6 +312,8 @@ TEMPLATES = (
         ("glm-4.7",),
         "<｜start▁of▁sentence｜><|Bot|>",
         ("<｜end▁of▁sentence｜>",),
+        results=0,
+        differs="results in turns of their own",
         reasoning=given,
         closed="</think>",
     ),
@@ -300,6 +323,8 @@ TEMPLATES = (
         "<assistant>",
         ("</assistant>\n",),
         variables={"enable_thinking": True},
+        results=0,
+        differs="results in turns of their own",
         reasoning=always,
     ),
     Official(
@@ -309,8 +334,8 @@ TEMPLATES = (
         ("<|role_end|>",),
         reasoning=glm45,
         same=None,
-        results=False,
-        differs="no line break in front of a key, and other ones around calls and results",
+        results=0,
+        differs="no line break before a key, and other ones around calls and results",
     ),
     Official("Kimi-K2-Instruct", ("kimi-k2",), **KIMI),
     Official(
@@ -319,15 +344,15 @@ TEMPLATES = (
         head=KIMI["head"],
         tails=KIMI["tails"],
         call_id=lambda name, _before, index: f"functions.{name}:{index}",
-        results=False,
+        results=0,
         differs="ids count in the message; a backslash and an n in results",
     ),
-    Official("Kimi-K2-Thinking", ("kimi-k2.6",), **KIMI, reasoning=kimi_thinking),
+    Official("Kimi-K2-Thinking", ("kimi-k2-thinking", "kimi-k2.6"), **KIMI, reasoning=kimi_thinking),
     Official(
         "Kimi-K3",
         ("kimi-k3",),
         '<|open|>message role="assistant"<|sep|>',
-        ("<|close|>message<|sep|><|end_of_msg|>",),
+        ("<|end_of_msg|>",),
         opens_reasoning=True,
         reasoning=always,
     ),
@@ -344,7 +369,7 @@ TEMPLATES = (
         ("mistral",),
         **MISTRAL,
         keeps_content=False,
-        results=False,
+        results=0,
         same=None,
         differs="the form before v11, which the row reads and does not write",
     ),
@@ -353,7 +378,7 @@ TEMPLATES = (
         ("mistral",),
         **MISTRAL,
         keeps_content=False,
-        results=False,
+        results=0,
         same=None,
         differs="v11, with ids of calls; the row writes v13",
     ),
@@ -369,16 +394,14 @@ TEMPLATES = (
         "openai-gpt-oss-120b",
         ("harmony",),
         "<|start|>assistant",
-        ("<|return|>", "<|end|>", ""),
+        ("",),
         shape=with_thinking,
         reasoning=gpt_oss,
         keeps_content=False,
         calls=1,
-        same=lambda text: text.replace(
-            "<|channel|>commentary json", "<|channel|>commentary <|constrain|>json"
-        ),
-        results=False,
-        differs="`json` without `<|constrain|>`; one call in a turn, without content; results as JSON strings",
+        same=as_harmony,
+        results=0,
+        differs="`json` without `<|constrain|>`; one call in a turn, without content; results as JSON",
     ),
     Official(
         "google-gemma-4-31B-it",
@@ -387,97 +410,9 @@ TEMPLATES = (
         ("<turn|>\n", "<|tool_response>"),
         head_after_result="",
         content=str.strip,
+        results_inside=True,
         reasoning=gemma,
         plain=no_null,
         differs="writes `None`; the row writes `null` as newer templates do",
     ),
 )
-
-
-# Rendering ----------------------------------------------------------------------------------------------------
-
-
-def _to_json(
-    value: object,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    """The filter of transformers, which does not escape HTML as Jinja's does."""
-    return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-    )
-
-
-def _raise(message: str) -> None:
-    raise ValueError(message)
-
-
-class Generation(Extension):
-    """`{% generation %}`, which marks the assistant's turns for training."""
-
-    tags = frozenset({"generation"})
-
-    def parse(self, parser: Parser) -> list[nodes.Node]:
-        next(parser.stream)
-        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
-
-
-@cache
-def template(file: str) -> Template:
-    """The template, in the environment that transformers gives it."""
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]
-    )
-    environment.filters["tojson"] = _to_json
-    environment.filters["from_json"] = json.loads
-    environment.globals["raise_exception"] = _raise
-    environment.globals["strftime_now"] = lambda form: datetime(2026, 1, 2).strftime(form)
-    return environment.from_string((FOLDER / f"{file}.jinja").read_text(encoding="utf-8"))
-
-
-# What the templates need to know of tools.
-TOOL = {
-    "name": "f",
-    "description": "A tool.",
-    "parameters": {"type": "object", "properties": {"a": {"type": "string", "description": "An argument."}}},
-}
-
-
-def render(official: Official, messages: list[Json], **variables: Any) -> str:
-    shaped = [official.shape(message) if message["role"] == "assistant" else message for message in messages]
-    given = {"bos_token": "", "eos_token": "</s>", **official.variables, **variables}
-    tools = [{"type": "function", "function": TOOL}]
-    return template(official.file).render(messages=shaped, tools=tools, **given)
-
-
-class Turn(NamedTuple):
-    """The last turn of a conversation, as rendered."""
-
-    text: str
-    tail: str
-    prompted: tuple[str, bool] | None
-    """The part after the prompt that a model continues, and whether that ends in reasoning; None if the turn does not
-    begin with it."""
-
-
-OPENERS = ("<think>", "[THINK]", "<|open|>think<|sep|>", "<|channel>thought")
-
-
-def turn(official: Official, messages: list[Json]) -> Turn:
-    """What the template renders for the last message, which is the assistant's. What precedes it in the conversation is
-    found by rendering that alone, so nothing in the turn can look like its end."""
-    before, whole = render(official, messages[:-1]), render(official, messages)
-    begun = len(os.path.commonprefix([before, whole]))
-    head = official.head
-    if messages[-2]["role"] == "tool" and official.head_after_result is not None:
-        head = official.head_after_result
-    # The end of the conversation may have been written differently while it was the end.
-    start = whole.index(head, max(0, begun - len(head))) + len(head)
-    tail = next(tail for tail in official.tails if whole.endswith(tail))
-    end = len(whole) - len(tail)
-    prompt = render(official, messages[:-1], add_generation_prompt=True)
-    follows = whole.startswith(prompt) and len(prompt) <= end
-    prompted = (whole[len(prompt) : end], prompt.rstrip().endswith(OPENERS)) if follows else None
-    return Turn(whole[start:end], tail, prompted)

@@ -84,7 +84,7 @@ def rewrite_request(given: Rewrite) -> Json:
         if "back" in one:
             return {"by": "me", "words": given.history.result("1", one["back"])}
         if "did" in one:
-            return {"by": "it", "words": given.history.calls([PastCall("1", one["did"], one["with"])])[0]}
+            return {"by": "it", "words": given.history.turn([PastCall("1", one["did"], one["with"])]).text()}
         return one
 
     made = {key: value for key, value in given.request.items() if key != "tools"}

@@ -33,9 +33,9 @@ def test_calls_read_back(seed: int) -> None:
         PastCall(str(at), name, json.dumps(of) if rng.random() < 0.5 else of)
         for at, (name, of) in enumerate(made)
     ]
-    texts = History(compiled).calls(past)
-    for text, (name, arguments) in zip(texts, made, strict=True):
-        [call] = compiled.parse(text).calls
+    turn = History(compiled).turn(past)
+    for name, arguments in made:
+        [call] = compiled.parse(turn.text(count=1)).calls
         assert (call.name, call.args) == (name, arguments)
 
 
@@ -55,7 +55,7 @@ def test_calls_read_back(seed: int) -> None:
     ],
 )
 def test_arguments_of_any_kind(history: History, arguments: object, text: str | None) -> None:
-    [written] = history.calls([PastCall("a", "get", arguments)])
+    written = history.turn([PastCall("a", "get", arguments)]).text()
     if text is None:
         assert Toolset([]).parse(written).calls[0].args == {"arguments": arguments}
     else:
@@ -67,28 +67,28 @@ def test_arguments_of_any_kind(history: History, arguments: object, text: str | 
     [("no name", {}), ("", {"a": 1}), ("get", {"city": float("nan")}), ("get", {"city": object()})],
 )
 def test_what_no_call_can_say_is_said(history: History, name: str, arguments: object) -> None:
-    [written] = history.calls([PastCall("a", name, arguments)])
+    written = history.turn([PastCall("a", name, arguments)]).text()
     assert repr(name) in written
     assert not TOOLS.parse(written).errors
 
 
 def test_undeclared_tools_are_written(history: History) -> None:
-    assert history.calls([PastCall("a", "gone", '{"x":1}')]) == ["<call>gone x=1</call>"]
+    assert history.turn([PastCall("a", "gone", '{"x":1}')]).text() == "<call>gone x=1</call>"
 
 
 def test_results_have_the_number_of_their_call(history: History) -> None:
-    history.calls([PastCall("a", "get", {}), PastCall("b", "other", {}), PastCall("c", "get", {})])
+    history.turn([PastCall("a", "get", {}), PastCall("b", "other", {}), PastCall("c", "get", {})])
     assert history.result("c", "C") == '<tool-result name="get" number="2">C</tool-result>'
     assert history.result("a", "A") == '<tool-result name="get" number="1">A</tool-result>'
     assert history.result("b", "B") == '<tool-result name="other">B</tool-result>'
-    history.calls([PastCall("c", "get", {})])
+    history.turn([PastCall("c", "get", {})])
     assert history.result("c", "C") == '<tool-result name="get">C</tool-result>'
 
 
 def test_results_without_a_call(history: History) -> None:
     assert history.result("x", "A") == '<tool-result name="unknown">A</tool-result>'
     assert history.result(None, "A", name="get") == '<tool-result name="get">A</tool-result>'
-    history.calls([PastCall("x", "get", {})])
+    history.turn([PastCall("x", "get", {})])
     assert history.result("x", "A", name="liar") == '<tool-result name="get">A</tool-result>'
 
 
@@ -113,7 +113,7 @@ def test_nothing_is_forged(history: History, text: str) -> None:
     assert text not in written[len(opened) : -len("</tool-result>")]
     assert text not in history.user(f"a {text} b")
     assert text not in history.result("a", "", name=text)[len("<tool-result") : -len("</tool-result>")]
-    [said] = history.calls([PastCall("a", text, {})])
+    said = history.turn([PastCall("a", text, {})]).text()
     assert text not in said
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from law import LAW
-from wirecall import PROTOCOLS, Toolset
+from wirecall import PROTOCOLS, Message, Toolset
 
 TEXT = {"type": "string"}
 PROPERTIES: dict[str, Any] = {
@@ -82,15 +82,35 @@ FITTING = st.fixed_dictionaries(
 )
 
 
-def like(value: Any) -> Any:
+def like(value: Any, *, ordered: bool = True) -> Any:
     """With the type of every number and boolean, which Python takes for each other."""
     match value:
         case dict():
-            return [(key, like(item)) for key, item in value.items()]
+            items = [(key, like(item, ordered=ordered)) for key, item in value.items()]
+            return items if ordered else sorted(items, key=lambda item: item[0])
         case list():
-            return [like(item) for item in value]
+            return [like(item, ordered=ordered) for item in value]
         case _:
             return type(value), value
+
+
+def read_back(protocol: str, tools: Toolset, arguments: dict[str, Any]) -> Message:
+    """The message that is written, with its call, as it is read."""
+    # Calls of Llama are whole messages.
+    content = "" if protocol.startswith("llama-") else "I look."
+    written = tools.encode_message(content, [("note", arguments)])
+    message = tools.parse(written, in_reasoning=False)
+    assert content in message.text
+    return message
+
+
+def is_held(tools: Toolset, arguments: dict[str, Any]) -> bool:
+    """Whether the protocol can write the call in its own form."""
+    try:
+        tools.encode("note", arguments, native=True)
+    except ValueError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("protocol", [*PROTOCOLS, "auto"])
@@ -99,10 +119,16 @@ def like(value: Any) -> Any:
 def test_what_fits_reads_back(protocol: str, arguments: dict[str, Any]) -> None:
     for strict in (False, True):
         tools = Toolset(TOOLS, protocol=protocol, strict=strict)
-        written = tools.encode("note", arguments)
-        message = tools.parse(f"I look.\n{written}")
+        message = read_back(protocol, tools, arguments)
+        if not message.calls:
+            # A note instead, which is no call of any tool.
+            assert not is_held(tools, arguments)
+            assert not message.errors
+            continue
         [call] = message.calls
-        assert like(call.args) == like(arguments)
+        # Gemma's template sorts keys.
+        ordered = protocol != "gemma4"
+        assert like(call.args, ordered=ordered) == like(arguments, ordered=ordered)
         assert (call.name, call.repairs, call.problems, message.errors) == ("note", (), (), ())
 
 
@@ -111,5 +137,5 @@ def test_what_fits_reads_back(protocol: str, arguments: dict[str, Any]) -> None:
 @given(arguments=st.dictionaries(TEXTS | st.sampled_from(list(PROPERTIES)), ANYTHING, max_size=4))
 def test_anything_can_be_written(protocol: str, arguments: dict[str, Any]) -> None:
     tools = Toolset(TOOLS, protocol=protocol)
-    [call] = tools.parse(tools.encode("note", arguments)).calls
-    assert call.name == "note"
+    message = read_back(protocol, tools, arguments)
+    assert [call.name for call in message.calls] == ["note"] or not is_held(tools, arguments)

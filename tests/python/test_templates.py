@@ -1,4 +1,5 @@
-"""Random conversations, as the official templates render them: each row reads what is in them, and writes the same text.
+"""Random conversations, as the official templates render them: each row reads what is in them, and writes the
+same text.
 
 The templates are fetched by `make templates`; `make test` does that first."""
 
@@ -9,12 +10,12 @@ import random
 from typing import Any
 
 import pytest
+
 from generate_values import text as odd_text
 from law import count, seeded
-from official import FOLDER, TEMPLATES, Json, Official, Place, turn
-
-from wirecall import PROTOCOLS, CallEnd, CallError, Text, Toolset
-from wirecall._core import Reasoning
+from official import FOLDER, TEMPLATES, Json, Official, Place
+from rendering import render, turn
+from wirecall import PROTOCOLS, CallEnd, CallError, Reasoning, Text, Toolset
 
 pytestmark = [
     pytest.mark.laws,
@@ -23,26 +24,42 @@ pytestmark = [
 
 # In each run of the tests, `make check` and `make laws`: 50, 500 and 1,000.
 CONVERSATIONS = min(1000, count(1000, 4))
-# Those tails of turns that are stop tokens of their rows.
-STOPS = (
-    "<|im_end|>",
-    "<｜end▁of▁sentence｜>",
-    "<|eot_id|>",
-    "</s>",
-    "<|return|>",
-    "<turn|>",
-    "<|end_of_msg|>",
-)
+# Those tails of turns that are stop tokens of the rows.
+STOPS = {
+    *(
+        (row, "<|im_end|>")
+        for row in (
+            "hermes",
+            "qwen3-thinking",
+            "qwen3coder",
+            "qwen3.5",
+            "kimi-k2",
+            "kimi-k2-thinking",
+            "kimi-k2.6",
+        )
+    ),
+    *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
+    ("deepseek-r1", "<｜end▁of▁sentence｜>"),
+    ("llama-json", "<|eot_id|>"),
+    ("mistral", "</s>"),
+    ("gemma4", "<turn|>"),
+    ("gemma4", "<|tool_response>"),
+}
 # Markers of every family.
 MARKS = (
-    "<tool_call>", "</tool_call>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "<tool_response>",
-    "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "```json",
-    "<｜DSML｜invoke name=\"f\">", "</｜DSML｜invoke>", "</｜DSML｜parameter>", "<｜DSML｜ calls>", "</｜DSML｜ parameter>",
-    "<arg_key>a</arg_key>", "<arg_value>", "</arg_value>", "<|tool_call_begin|>", "<|tool_call_argument_begin|>",
-    "<|tool_call_end|>", "<|tool_calls_section_begin|>", "<|open|>call tool=\"f\"<|sep|>", "<|close|>argument<|sep|>",
-    "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]", "[/THINK]", "<|channel|>", "<|message|>", "<|call|>",
-    "<|end|>", "<|start|>", "<|\"|>", "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
+    "<tool_call>", "</tool_call>", "<function=f>", "</function>", "<parameter=a>", "</parameter>",
+    "<tool_response>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>",
+    "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "```json", '<｜DSML｜invoke name="f">',
+    "</｜DSML｜invoke>", "</｜DSML｜parameter>", "<｜DSML｜ calls>", "</｜DSML｜ parameter>",
+    "<arg_key>a</arg_key>",
+    "<arg_value>", "</arg_value>", "<|tool_call_begin|>", "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>", "<|tool_calls_section_begin|>", '<|open|>call tool="f"<|sep|>',
+    "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
+    "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
+    "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
+# What ends a message, or a part of it.
+PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
 THINKING = ("<think>", "</think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>")
 PIECES = (
     "\n",
@@ -76,10 +93,10 @@ def nasty(rng: random.Random) -> str:
 
 
 def prose(rng: random.Random, toolset: Toolset) -> str:
-    """Text without what the row would read as a mark, and without whitespace around it, which templates treat in their own
-    ways."""
+    """Text without what the row would read as a mark, and without whitespace around it, which templates treat
+    in their own ways."""
     text = nasty(rng).strip()
-    clean = toolset.neutralise(text) == text and not any(mark in text for mark in THINKING)
+    clean = toolset.neutralise(text) == text and not any(mark in text for mark in (*THINKING, *PARTS))
     return text if clean and "\0" not in text else "Some text."
 
 
@@ -213,9 +230,12 @@ def calls_of(message: Json) -> list[tuple[str, Json, str]]:
 
 
 def place(messages: list[Json], at: int) -> Place:
-    follows = [message["role"] for message in messages[at:]]
-    finished = any(one["role"] == "assistant" and "tool_calls" not in one for one in messages[at:])
-    return Place("user" not in follows, at == len(messages) - 1, finished, "tool_calls" in messages[at])
+    follows = [one["role"] for one in messages[at:]]
+    answers = [one["role"] == "assistant" and "tool_calls" not in one for one in messages]
+    last = at == len(messages) - 1
+    return Place(
+        "user" not in follows, last, any(answers[at:]), any(answers[:at]), "tool_calls" in messages[at]
+    )
 
 
 def written(official: Official, toolset: Toolset, messages: list[Json], at: int) -> str:
@@ -231,7 +251,7 @@ def written(official: Official, toolset: Toolset, messages: list[Json], at: int)
 CASES = [
     pytest.param(official, row, id=f"{official.file}-{row}")
     for official in TEMPLATES
-    for row in official.rows
+    for row in (*official.rows, *official.reads)
     if row in PROTOCOLS
 ]
 
@@ -256,11 +276,53 @@ def test_conversations(official: Official, row: str) -> None:
         expected = official.content(message["content"]), reasoning or "", calls
         continued = [prompted] if prompted else []
         for part, in_reasoning in continued if official.opens_reasoning else [*continued, (text, False)]:
-            stop = tail.rstrip() if tail.rstrip() in STOPS else ""
+            stop = tail.rstrip() if (row, tail.rstrip()) in STOPS else ""
             for parts in ([part], list(part), chunks(rng, part), [part + stop]):
                 assert read(toolset, parts, in_reasoning) == expected, (number, part)
-        if official.same is not None and all(
-            official.plain(arguments) for _, arguments, _ in calls_of(message)
+        if (
+            official.same is not None
+            and row in official.rows
+            and all(official.plain(arguments) for _, arguments, _ in calls_of(message))
         ):
             assert written(official, toolset, messages, len(messages) - 1) == official.same(text), number
-    assert compared > skipped
+    assert skipped * 5 < compared
+
+
+WRITTEN = [case for case in CASES if case.values[0].same is str and case.values[1] in case.values[0].rows]
+
+
+@pytest.mark.parametrize(("official", "row"), WRITTEN)
+def test_histories(official: Official, row: str) -> None:
+    """All turns and results are in the rendered conversation as the row writes them, in order."""
+    compared = 0
+    for number in range(CONVERSATIONS):
+        rng = seeded(number + 10**6)
+        known = tools(rng)
+        toolset = Toolset(known, protocol=row)
+        messages = conversation(rng, official, known, toolset)
+        whole, at, before = render(official, messages), 0, 0
+        for position, message in enumerate(messages):
+            if message["role"] == "assistant":
+                calls = calls_of(message)
+                known_calls = {id: (index, before + index) for index, (_, _, id) in enumerate(calls)}
+                before += len(calls)
+                if unwritable(toolset, message) or not all(official.plain(given) for _, given, _ in calls):
+                    continue
+                if official.results_inside and calls and message["content"]:
+                    continue
+                ours = written(official, toolset, messages, position)
+            elif message["role"] == "tool" and len(known_calls) <= official.results:
+                index, counted = known_calls[message["tool_call_id"]]
+                ours = toolset.encode_result(
+                    message["name"],
+                    message["content"],
+                    id=message["tool_call_id"],
+                    index=index,
+                    calls_before=counted,
+                )
+            else:
+                continue
+            assert ours in whole[at:], (number, position)
+            at = whole.index(ours, at) + len(ours)
+            compared += 1
+    assert compared > CONVERSATIONS

@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["protocols::wire", "protocols::xml", "protocols::yaml", "protocols::custom", "protocols::families"],
     &["protocols::registry"],
     &["toolset"],
+    &["past"],
     &["document"],
     &["parser"],
     &["manual", "message"],

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from wirecall._tools.toolset import Toolset
@@ -26,6 +27,50 @@ class PastCall(NamedTuple):
     arguments: object
 
 
+class _Known(NamedTuple):
+    """What is known of a call when its result is written."""
+
+    name: str
+    number: int | None
+    """Which call of that tool in its turn it is, if there are several."""
+    position: int
+    before: int
+    """How many calls of the conversation were before it."""
+
+
+class Turn:
+    """The calls of one turn of the model, which are written in order, in as many texts as the API has parts.
+
+    No history is rejected: calls of undeclared tools, and arguments that are not valid JSON, are written.
+    """
+
+    def __init__(self, toolset: Toolset, calls: list[PastCall], before: int) -> None:
+        self._toolset = toolset
+        self._calls = calls
+        self._before = before
+
+    def text(self, content: str = "", count: int | None = None) -> str:
+        """The content, with so many of the calls that are not yet written; None for all.
+
+        In a native format, this is the text of the model's official template.
+        """
+        count = len(self._calls) if count is None else count
+        calls, self._calls = self._calls[:count], self._calls[count:]
+        before, self._before = self._before, self._before + len(calls)
+        try:
+            given = [(call.name, _object(call.arguments), call.id) for call in calls]
+            return self._toolset.encode_message(content, given, calls_before=before)
+        except (ValueError, TypeError):
+            return "\n".join([*([content] if content else ()), *map(self._call, calls)])
+
+    def _call(self, call: PastCall) -> str:
+        try:
+            return self._toolset.encode(call.name, _object(call.arguments))
+        except (ValueError, TypeError):
+            # An invalid name, or values that are not valid JSON.
+            return self._toolset.neutralise(f"[called {call.name!r} with {call.arguments!r}]")
+
+
 class History:
     """Writes the turns of one request.
 
@@ -39,21 +84,21 @@ class History:
         self._toolset = toolset
         self._stops = stops
         self._shows = shows
-        # For each id the tool's name, and which call of that tool in its turn it is, if there are several.
-        self._calls: dict[str | None, tuple[str, int | None]] = {}
+        self._calls: dict[str | None, _Known] = {}
+        self._count = 0
 
-    def calls(self, calls: Sequence[PastCall]) -> list[str]:
-        """The canonical text of each call of one turn.
-
-        No history is rejected: calls of undeclared tools, and arguments that are not valid JSON, are written.
-        """
+    def turn(self, calls: Sequence[PastCall]) -> Turn:
+        """The calls of one turn of the model, to be written with its text."""
         totals = Counter(call.name for call in calls)
         seen: Counter[str] = Counter()
-        for call in calls:
+        before = self._count
+        self._count += len(calls)
+        for index, call in enumerate(calls):
             seen[call.name] += 1
             if call.id is not None:
-                self._calls[call.id] = call.name, seen[call.name] if totals[call.name] > 1 else None
-        return list(map(self._call, calls))
+                number = seen[call.name] if totals[call.name] > 1 else None
+                self._calls[call.id] = _Known(call.name, number, index, before + index)
+        return Turn(self._toolset, list(calls), before)
 
     def result(self, id: str | None, content: object, *, name: str | None = None, error: bool = False) -> str:
         """The text of a result.
@@ -64,12 +109,21 @@ class History:
             name: The tool's name for an unknown id; "unknown" by default.
             error: Whether the content is an error message.
         """
-        tool, number = self._calls.get(id, (name or "unknown", None))
+        known = self._calls.get(id) or _Known(name or "unknown", None, 0, self._count)
+        write = partial(
+            self._toolset.encode_result,
+            known.name,
+            error=error,
+            number=known.number,
+            id=id,
+            index=known.position,
+            calls_before=known.before,
+        )
         try:
-            return self._toolset.encode_result(tool, content, error=error, number=number)
+            return write(content)
         except (ValueError, TypeError):
             # Not valid JSON (NaN, too deep, a host's own object).
-            return self._toolset.encode_result(tool, repr(content), error=error, number=number)
+            return write(repr(content))
 
     @property
     def stop(self) -> str | None:
@@ -124,13 +178,6 @@ class History:
             if first < last:
                 written[at] = {**parts[at], "text": safe[begin + first : end + last]}
         return written
-
-    def _call(self, call: PastCall) -> str:
-        try:
-            return self._toolset.encode(call.name, _object(call.arguments))
-        except (ValueError, TypeError):
-            # An invalid name, or values that are not valid JSON.
-            return self._toolset.neutralise(f"[called {call.name!r} with {call.arguments!r}]")
 
 
 def has_text(part: object) -> bool:

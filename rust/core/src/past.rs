@@ -1,8 +1,9 @@
-//! Past messages of the model as text, as the model itself writes them.
+//! What toolsets write: calls, results, and whole messages of the model.
 
 use crate::error::EncodeError;
+use crate::event::message;
 use crate::protocols::{CallResult, PastCall};
-use crate::syntax::json::{Member, push_string, write_spaced_object};
+use crate::syntax::json::{Member, Value, push_string, write_spaced_object};
 use crate::toolset::Toolset;
 
 /// A message of the model, to be written by [`Toolset::encode_message`].
@@ -75,14 +76,60 @@ pub struct PastResult<'a> {
 }
 
 impl Toolset {
-    /// A whole message of the model. In a native format, the text is that of the model's official template.
-    ///
-    /// A call that the format cannot hold is written as one JSON object where the format reads that, and otherwise as a note in
-    /// the content, unless only the `native` form is accepted.
+    /// The canonical text of a call. The arguments of an undeclared tool have no types.
     ///
     /// # Errors
     ///
-    /// With `native`: no call can have the name, or the format cannot hold the arguments.
+    /// The arguments are not an object, or no call can have the name.
+    pub fn encode(&self, name: &str, arguments: &Value<'_>) -> Result<String, EncodeError> {
+        match arguments {
+            Value::Object(members) => {
+                let mut out = String::new();
+                self.encode_members(name, members, &mut out).map(|()| out)
+            }
+            _ => Err(EncodeError(format!("the arguments of {name:?} are not a JSON object"))),
+        }
+    }
+
+    /// Appends the text of a call with these arguments, as [`Toolset::encode`] writes it.
+    ///
+    /// # Errors
+    ///
+    /// No call can have the name.
+    pub fn encode_members(&self, name: &str, arguments: &[Member<'_>], out: &mut String) -> Result<(), EncodeError> {
+        let at = self.named(name)?;
+        if !self.native {
+            self.protocol.write_call(&self.context(at, name), arguments, out);
+            return Ok(());
+        }
+        let calls = [PastToolCall::new(name, arguments)];
+        out.push_str(&self.encode_message(&PastMessage { calls: &calls, ..PastMessage::default() })?);
+        Ok(())
+    }
+
+    /// The text of a result. Neither its content nor its name can be read as a mark. `error`: the content describes an error.
+    /// `number`: which of several calls of the same tool in one turn this is the result of, from 1.
+    pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+        self.encode_past_result(&PastResult { name, content, error, number, ..PastResult::default() })
+    }
+
+    /// The text of a result that reports an error to the model. Marks are neutralised in the sentence, which may quote the model or
+    /// a schema, but not in the example.
+    pub fn encode_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
+        let content = &message(&self.neutralise(sentence), example);
+        let result =
+            CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None, call: PastCall::NONE };
+        self.protocol.wrap_result(&self.prompt(), &result)
+    }
+
+    /// A whole message of the model. In a native format, the text is that of the model's official template.
+    ///
+    /// A call that the native format cannot hold is written as one JSON object where the format reads that, and otherwise as a
+    /// note in the content, unless only the `native` form is accepted.
+    ///
+    /// # Errors
+    ///
+    /// No call of the protocol can have the name; with `native`, or the format cannot hold the arguments.
     pub fn encode_message(&self, message: &PastMessage<'_>) -> Result<String, EncodeError> {
         let mut content = message.content.to_owned();
         let mut calls = Vec::with_capacity(message.calls.len());
@@ -91,7 +138,7 @@ impl Toolset {
             let mut text = String::new();
             match self.write_past_call(call.name, &past, message.native, &mut text) {
                 Ok(()) => calls.push(text),
-                Err(error) if message.native => return Err(error),
+                Err(error) if message.native || !self.native => return Err(error),
                 Err(_) => {
                     if !content.is_empty() {
                         content.push('\n');

@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::arguments::Context;
-use crate::error::{EncodeError, ToolError};
-use crate::event::message;
+use crate::error::ToolError;
 use crate::limits::Limits;
-use crate::past::{PastMessage, PastResult, PastToolCall};
 use crate::protocols::protocol::Neutralise;
 use crate::protocols::registry::{Reads, Recover, custom, named};
-use crate::protocols::{Attempt, CallResult, Custom, PastCall, Prompt, Protocol, Settings};
+use crate::protocols::{Attempt, Custom, Prompt, Protocol, Settings};
 use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
 use crate::syntax::scan::{Delimiters, Scan};
@@ -294,57 +292,6 @@ impl Toolset {
     pub(crate) fn any_style(&self) -> Toolset {
         let settings = Settings { any_style: true, ..self.settings.clone() };
         Toolset { settings, others: Arc::new([]), reads: Reads::Own, ..self.clone() }
-    }
-
-    /// The canonical text of a call. The arguments of an undeclared tool have no types.
-    ///
-    /// # Errors
-    ///
-    /// The arguments are not an object, or no call can have the name.
-    pub fn encode(&self, name: &str, arguments: &json::Value<'_>) -> Result<String, EncodeError> {
-        match arguments {
-            json::Value::Object(members) => {
-                let mut out = String::new();
-                self.encode_members(name, members, &mut out).map(|()| out)
-            }
-            _ => Err(EncodeError(format!("the arguments of {name:?} are not a JSON object"))),
-        }
-    }
-
-    /// Appends the text of a call with these arguments, as [`Toolset::encode`] writes it.
-    ///
-    /// # Errors
-    ///
-    /// No call can have the name.
-    pub fn encode_members(
-        &self,
-        name: &str,
-        arguments: &[json::Member<'_>],
-        out: &mut String,
-    ) -> Result<(), EncodeError> {
-        let at = self.named(name)?;
-        if !self.native {
-            self.protocol.write_call(&self.context(at, name), arguments, out);
-            return Ok(());
-        }
-        let calls = [PastToolCall::new(name, arguments)];
-        out.push_str(&self.encode_message(&PastMessage { calls: &calls, ..PastMessage::default() })?);
-        Ok(())
-    }
-
-    /// The text of a result. Neither its content nor its name can be read as a mark. `error`: the content describes an error.
-    /// `number`: which of several calls of the same tool in one turn this is the result of, from 1.
-    pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        self.encode_past_result(&PastResult { name, content, error, number, ..PastResult::default() })
-    }
-
-    /// The text of a result that reports an error to the model. Marks are neutralised in the sentence, which may quote the model or
-    /// a schema, but not in the example.
-    pub fn encode_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
-        let content = &message(&self.neutralise(sentence), example);
-        let result =
-            CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None, call: PastCall::NONE };
-        self.protocol.wrap_result(&self.prompt(), &result)
     }
 
     /// The text with a backslash in everything that could be read as a mark. See section 10 of the format.

@@ -33,6 +33,27 @@ mod _core {
     use crate::xml::{XmlParser, format_xml};
 
     use pyo3::prelude::*;
+    use pyo3::types::PyDict;
+
+    /// What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
+    /// (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether the
+    /// markers are special tokens) and `stops`.
+    #[pyfunction]
+    fn native_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+        let dict = |format: wirecall_core::NativeFormat| {
+            let dict = PyDict::new(py);
+            dict.set_item("name", format.name)?;
+            dict.set_item("aliases", format.aliases)?;
+            dict.set_item("call", format.call)?;
+            dict.set_item("section", format.section)?;
+            dict.set_item("reasoning", format.reasoning)?;
+            dict.set_item("starts_in_reasoning", format.starts_in_reasoning)?;
+            dict.set_item("special_tokens", format.special_tokens)?;
+            dict.set_item("stops", format.stops)?;
+            Ok(dict)
+        };
+        wirecall_core::native_formats().map(dict).collect()
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -350,8 +350,8 @@ impl Toolset {
     ///     TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
     ///         JSON.
     ///     ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
-    ///         nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the native
-    ///         format cannot hold the arguments.
+    ///         nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the
+    ///         native format cannot hold the arguments.
     #[pyo3(signature = (name, arguments, /, *, native=false))]
     fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>, native: bool) -> PyResult<Bound<'py, PyString>> {
         if native {
@@ -364,13 +364,13 @@ impl Toolset {
         protocol::raised().and(text)
     }
 
-    /// The text of a whole message of the model. In a native format, it is that of the model's official template.
+    /// A whole message of the model. In a native format, it is the text of the official template.
     ///
     /// Args:
-    ///     content: The message's text, before or after the calls as the format has it. Lone surrogates become
-    ///         U+FFFD.
+    ///     content: The message's text, before or after the calls as the format has it. Lone surrogates
+    ///         become U+FFFD.
     ///     calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
-    ///         formats write. A call that the format cannot hold is written as one JSON object where the format
+    ///         formats write. A call that a native format cannot hold is written as one JSON object where it
     ///         reads that, and otherwise as a note in the content.
     ///     reasoning: What the model thought; "" for an empty span, None for none. Formats without reasoning
     ///         leave it out.
@@ -379,7 +379,8 @@ impl Toolset {
     ///
     /// Raises:
     ///     TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
-    ///     ValueError: Arguments are wrong as in `encode`; with `native`, a call cannot be written.
+    ///     ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have a name;
+    ///         with `native`, the format cannot hold a call.
     #[pyo3(signature = (content, calls=Vec::new(), /, *, reasoning=None, calls_before=0, native=false))]
     fn encode_message<'py>(
         &self,

@@ -228,13 +228,13 @@ def _assistant(message: Mapping[str, Any], history: History) -> Mapping[str, Any
         past.append(_past({"function": message["function_call"]}))
     if not past:
         return message
-    text = "\n".join(history.calls(past))
+    turn = history.turn(past)
     made = {key: value for key, value in message.items() if key not in ("tool_calls", "function_call")}
     content = message.get("content")
     if isinstance(content, (list, tuple)):
-        made["content"] = [*content, text_part(text)]
+        made["content"] = [*content, text_part(turn.text())]
     else:
-        made["content"] = f"{content}\n{text}" if content else text
+        made["content"] = turn.text(str(content) if content else "")
     if len(ours) < len(calls):
         made["tool_calls"] = [call for call in calls if _is_native(call)]
     return made

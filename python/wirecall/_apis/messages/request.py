@@ -243,11 +243,19 @@ def _assistant(blocks: list[Any], history: History, natives: _Natives) -> list[A
         return blocks
     calls = [block for block, mine in zip(blocks, ours, strict=True) if mine]
     past = [PastCall(str_or_none(one.get("id")), str(one.get("name")), one.get("input")) for one in calls]
-    texts = iter(history.calls(past))
-    pairs = zip(blocks, ours, strict=True)
-    return _folded(
-        _TextLines([next(texts)], block.get("cache_control")) if mine else block for block, mine in pairs
-    )
+    turn = history.turn(past)
+    written: list[Any] = []
+    count = 0
+    for block, mine, follows in zip(blocks, ours, [*ours[1:], False], strict=True):
+        if not mine:
+            written.append(block)
+            continue
+        # Consecutive calls become one text, up to a cache breakpoint.
+        count += 1
+        if block.get("cache_control") or not follows:
+            written.append(text_part(turn.text(count=count), block.get("cache_control")))
+            count = 0
+    return written
 
 
 def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:

@@ -19,7 +19,7 @@ from wirecall._apis.values import (
     str_or_none,
 )
 from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.history import History, PastCall
+from wirecall._rewriting.history import History, PastCall, Turn
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
@@ -236,25 +236,26 @@ def _native_ids(items: Iterable[Any]) -> set[str]:
 def _turn(run: list[Any], history: History) -> list[Any]:
     calls = [item for item in run if _is_call(item)]
     past = [PastCall(_call_id(call), str(call.get("name")), call.get("arguments")) for call in calls]
-    texts = iter(history.calls(past))
+    turn = history.turn(past)
     made: list[Any] = []
     for is_call, group in groupby(run, key=_is_call):
         if not is_call:
             made += group
             continue
-        text = "\n".join(next(texts) for _ in group)
+        count = len(list(group))
         if made and role_of(made[-1]) == "assistant" and isinstance(made[-1].get("content"), (str, list)):
             # The model wrote both in one message. Separated, they would teach it to stop between them.
-            made[-1] = _with_text(made[-1], text)
+            made[-1] = _with_calls(made[-1], turn, count)
         else:
-            made.append(_message("assistant", text))
+            made.append(_message("assistant", turn.text(count=count)))
     return made
 
 
-def _with_text(message: Mapping[str, Any], text: str) -> Json:
+def _with_calls(message: Mapping[str, Any], turn: Turn, count: int) -> Json:
     content = message["content"]
     if isinstance(content, str):
-        return {**message, "content": f"{content}\n{text}" if content else text}
+        return {**message, "content": turn.text(content, count)}
+    text = turn.text(count=count)
     return {**message, "content": [*content, {"type": "output_text", "text": text, "annotations": []}]}
 
 

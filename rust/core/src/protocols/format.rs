@@ -35,21 +35,32 @@ pub(crate) struct Joints {
     pub between: &'static str,
     /// Between content and calls.
     pub after_content: &'static str,
+    /// The calls are written before the content, with nothing between.
+    pub calls_first: bool,
 }
 
 impl Joints {
     /// Everything on a line of its own.
-    pub(crate) const LINES: Joints = Joints { begin: "", end: "", between: "\n", after_content: "\n" };
+    pub(crate) const LINES: Joints =
+        Joints { begin: "", end: "", between: "\n", after_content: "\n", calls_first: false };
 
     /// Appends the content and the calls.
     pub(crate) fn write(&self, content: &str, calls: &[String], out: &mut String) {
-        out.push_str(content);
-        if calls.is_empty() {
-            return;
+        if !self.calls_first {
+            out.push_str(content);
         }
-        if !content.is_empty() {
-            out.push_str(self.after_content);
+        if !calls.is_empty() {
+            if !self.calls_first && !content.is_empty() {
+                out.push_str(self.after_content);
+            }
+            self.write_calls(calls, out);
         }
+        if self.calls_first {
+            out.push_str(content);
+        }
+    }
+
+    fn write_calls(&self, calls: &[String], out: &mut String) {
         out.push_str(self.begin);
         for (at, call) in calls.iter().enumerate() {
             if at > 0 {

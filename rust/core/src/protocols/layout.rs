@@ -20,6 +20,10 @@ pub(crate) struct Layout {
     pub trim_before_call: bool,
     /// Line breaks at the start of the message are framing, also after a closer that is in the prompt.
     pub breaks_at_start: bool,
+    /// The calls of a past message are written before its content.
+    pub calls_first: bool,
+    /// The markers are special tokens, which servers remove from text unless they are told not to.
+    pub special_tokens: bool,
     /// What a server may leave at the end of a message. All begin with `<`.
     pub stops: &'static [&'static str],
 }
@@ -76,6 +80,8 @@ impl Layout {
         section: None,
         trim_before_call: false,
         breaks_at_start: false,
+        calls_first: false,
+        special_tokens: false,
         stops: &[],
     };
 

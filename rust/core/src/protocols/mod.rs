@@ -18,5 +18,5 @@ pub(crate) mod yaml;
 pub use custom::{Custom, Host, Reading};
 pub(crate) use format::PastCall;
 pub(crate) use protocol::{Attempt, BadCall, CallResult, Examples, Prompt, Protocol, Settings};
-pub use registry::names;
+pub use registry::{NativeFormat, names, native_formats};
 pub(crate) use xml::Xml;

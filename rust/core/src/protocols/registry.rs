@@ -76,6 +76,49 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name)
 }
 
+/// What a host or a server must know about a native format.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NativeFormat {
+    /// The name as an option of a toolset.
+    pub name: &'static str,
+    /// Other names of the same.
+    pub aliases: &'static [&'static str],
+    /// What opens and what closes a call.
+    pub call: (String, String),
+    /// What begins and what ends a list of calls, if anything does.
+    pub section: Option<(&'static str, &'static str)>,
+    /// What opens and what closes reasoning: none, or several pairs. Formats of messages in parts have no such pair.
+    pub reasoning: Vec<(&'static str, &'static str)>,
+    /// A message begins in reasoning, unless the host says how the prompt ends.
+    pub starts_in_reasoning: bool,
+    /// The markers are special tokens, which servers remove from text unless they are told not to.
+    pub special_tokens: bool,
+    /// Tokens that end a message, and that are no part of it.
+    pub stops: Vec<&'static str>,
+}
+
+/// The native formats.
+pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
+    PROTOCOLS.iter().chain(FAMILIES).filter_map(|Entry(name, aliases, make)| {
+        let protocol = make();
+        let layout = protocol.layout();
+        let first = |marks: &'static [&'static str]| marks.first().copied().unwrap_or_default();
+        let (open, close) = protocol.facts().delimiters;
+        let ends = layout.parts.map_or(&[][..], |parts| parts.ends());
+        layout.native.then(|| NativeFormat {
+            name,
+            aliases,
+            call: (open.into_owned(), close.into_owned()),
+            section: layout.section.as_ref().map(|section| (first(section.begin), first(section.end))),
+            reasoning: layout.reasoning.iter().flat_map(|marks| marks.pairs).copied().collect(),
+            starts_in_reasoning: layout.starts_in_reasoning,
+            special_tokens: layout.special_tokens,
+            stops: layout.stops.iter().chain(ends).copied().collect(),
+        })
+    })
+}
+
 /// In which other protocols calls are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recover<'a> {

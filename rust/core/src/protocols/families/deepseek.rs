@@ -34,6 +34,7 @@ pub(crate) const DEEPSEEK_V3_2: FlatFamily = FlatFamily {
         starts_in_reasoning: true,
         section: Some(Section { begin: &["<｜DSML｜function_calls>"], end: &["</｜DSML｜function_calls>"] }),
         trim_before_call: true,
+        special_tokens: true,
         stops: &["<｜end▁of▁sentence｜>"],
         ..Layout::NATIVE
     },

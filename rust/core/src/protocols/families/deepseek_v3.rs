@@ -11,6 +11,7 @@ const BEFORE: &[&str] = &["<｜tool▁call▁begin｜>", "<｜tool▁calls▁end
 const LAYOUT: Layout = Layout {
     reasoning: Some(ReasoningMarks::LINES),
     section: Some(Section { begin: &["<｜tool▁calls▁begin｜>"], end: &["<｜tool▁calls▁end｜>"] }),
+    special_tokens: true,
     stops: &["<｜end▁of▁sentence｜>"],
     ..Layout::NATIVE
 };

@@ -14,6 +14,8 @@ pub(crate) const GEMMA4: FlatFamily = FlatFamily {
             breaks_after: false,
             call_ends: CallEnds::Declared,
         }),
+        calls_first: true,
+        special_tokens: true,
         stops: &["<turn|>", "<|tool_response>", "<eos>"],
         ..Layout::NATIVE
     },

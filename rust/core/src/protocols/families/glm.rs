@@ -16,10 +16,13 @@ const TAGS: Tags = Tags {
     ends: &[],
 };
 
+const REASONING: ReasoningMarks =
+    ReasoningMarks { breaks_after: true, call_ends: CallEnds::Declared, ..ReasoningMarks::BARE };
+
 /// GLM-4.5 and 4.6.
 pub(crate) const GLM_4_5: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks { breaks_after: true, call_ends: CallEnds::Declared, ..ReasoningMarks::BARE }),
+        reasoning: Some(ReasoningMarks { written: ("\n<think>", "</think>\n"), ..REASONING }),
         trim_before_call: true,
         breaks_at_start: true,
         stops: &["<|user|>", "<|observation|>", "<|endoftext|>"],
@@ -38,7 +41,7 @@ pub(crate) const GLM_4_5: FlatFamily = FlatFamily {
 
 /// GLM-4.7 and newer. The prompt opens the reasoning.
 pub(crate) const GLM_4_7: FlatFamily = FlatFamily {
-    layout: Layout { starts_in_reasoning: true, ..GLM_4_5.layout },
+    layout: Layout { reasoning: Some(REASONING), starts_in_reasoning: true, ..GLM_4_5.layout },
     call: &Tagged(&Tags { line: "", ..TAGS }),
     writing: Writing {
         between: "",

@@ -24,7 +24,7 @@ const CHANNELS: Channels = Channels {
 };
 
 pub(crate) const HARMONY: FlatFamily = FlatFamily {
-    layout: Layout { parts: Some(&CHANNELS), ..Layout::NATIVE },
+    layout: Layout { parts: Some(&CHANNELS), special_tokens: true, ..Layout::NATIVE },
     call: &HarmonyCall,
     writing: Writing {
         begin: "",

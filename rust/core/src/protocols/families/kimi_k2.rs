@@ -6,6 +6,7 @@ use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
 const LAYOUT: Layout = Layout {
     section: Some(Section { begin: &["<|tool_calls_section_begin|>"], end: &["<|tool_calls_section_end|>"] }),
+    special_tokens: true,
     stops: &["<|im_end|>"],
     ..Layout::NATIVE
 };

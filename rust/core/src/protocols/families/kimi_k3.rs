@@ -38,6 +38,7 @@ pub(crate) const KIMI_K3: FlatFamily = FlatFamily {
         parts: Some(&ELEMENTS),
         starts_in_reasoning: true,
         section: Some(Section { begin: &[ELEMENTS.calls.0], end: &[ELEMENTS.calls.1] }),
+        special_tokens: true,
         stops: &["<|end_of_msg|>"],
         ..Layout::NATIVE
     },

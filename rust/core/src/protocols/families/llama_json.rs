@@ -6,7 +6,11 @@ use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
 
 pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
-    layout: Layout { stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"], ..Layout::NATIVE },
+    layout: Layout {
+        special_tokens: true,
+        stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"],
+        ..Layout::NATIVE
+    },
     call: &WholeEnvelope {
         open: &["<|python_tag|>"],
         last: "<|eom_id|>",

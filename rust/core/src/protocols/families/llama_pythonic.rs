@@ -5,7 +5,11 @@ use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
 
 pub(crate) const LLAMA_PYTHONIC: FlatFamily = FlatFamily {
-    layout: Layout { stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"], ..Layout::NATIVE },
+    layout: Layout {
+        special_tokens: true,
+        stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"],
+        ..Layout::NATIVE
+    },
     call: &PyCalls { open: &["<|python_start|>"], close: "<|python_end|>", list: true, bare: true },
     writing: Writing { begin: "[", end: "]", between: ", ", after_content: "", result: "{json}", result_mark: None },
 };

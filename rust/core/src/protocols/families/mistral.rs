@@ -12,8 +12,10 @@ pub(crate) const MISTRAL: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             pairs: &[("[THINK]", "[/THINK]"), ("<think>", "</think>")],
+            written: ("[THINK]", "[/THINK]"),
             ..ReasoningMarks::BARE
         }),
+        special_tokens: true,
         stops: &["</s>"],
         ..Layout::NATIVE
     },

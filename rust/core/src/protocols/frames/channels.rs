@@ -54,6 +54,10 @@ impl PartsFrame for Channels {
         (in_reasoning == Some(true)).then_some(Part::Reasoning)
     }
 
+    fn ends(&self) -> &'static [&'static str] {
+        self.ends
+    }
+
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
         // Without calls it is an answer.
         let channel = if calls.is_empty() { self.content.first() } else { self.content.last() };

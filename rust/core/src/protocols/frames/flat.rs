@@ -117,7 +117,7 @@ impl Protocol for FlatFamily {
 
     fn joints(&self) -> Joints {
         let Writing { begin, end, between, after_content, .. } = self.writing;
-        Joints { begin, end, between, after_content }
+        Joints { begin, end, between, after_content, calls_first: self.layout.calls_first }
     }
 
     fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {

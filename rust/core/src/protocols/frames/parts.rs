@@ -41,6 +41,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
         None
     }
 
+    /// What ends a part; a server may leave the last one at the end of a message.
+    fn ends(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Appends a past message. The calls are written already.
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String);
 

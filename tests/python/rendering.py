@@ -1,0 +1,117 @@
+"""Renders conversations with official templates, as transformers does, and cuts the last turn out of them."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from jinja2 import Template, nodes
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.sandbox import SandboxedEnvironment
+
+from official import FOLDER, Json, Official
+
+
+def _to_json(
+    value: object,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    """The filter of transformers, which does not escape HTML as Jinja's does."""
+    return json.dumps(
+        value,
+        default=list,
+        ensure_ascii=ensure_ascii,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort_keys,
+    )
+
+
+def _raise(message: str) -> None:
+    raise ValueError(message)
+
+
+class Generation(Extension):
+    """`{% generation %}`, which marks the assistant's turns for training."""
+
+    tags = frozenset({"generation"})
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+@cache
+def template(file: str) -> Template:
+    """The template, in the environment that transformers gives it, except that lists can be changed: Kimi's
+    template does that."""
+    environment = SandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.filters["from_json"] = json.loads
+    environment.globals["raise_exception"] = _raise
+    environment.globals["strftime_now"] = lambda form: datetime(2026, 1, 2).strftime(form)
+    return environment.from_string((FOLDER / f"{file}.jinja").read_text(encoding="utf-8"))
+
+
+# What the templates need to know of tools.
+TOOL = {
+    "name": "f",
+    "description": "A tool.",
+    "parameters": {"type": "object", "properties": {"a": {"type": "string", "description": "An argument."}}},
+}
+
+
+def render(official: Official, messages: list[Json], **variables: Any) -> str:
+    shaped = [official.shape(message) if message["role"] == "assistant" else message for message in messages]
+    given = {"bos_token": "", "eos_token": "</s>", **official.variables, **variables}
+    tools = [{"type": "function", "function": TOOL}]
+    return template(official.file).render(messages=shaped, tools=tools, **given)
+
+
+class Turn(NamedTuple):
+    """The last turn of a conversation, as rendered."""
+
+    text: str
+    tail: str
+    prompted: tuple[str, bool] | None
+    """The part after the prompt that a model continues, and whether that ends in reasoning; None if the turn
+    does not begin with it."""
+
+
+OPENERS = ("<think>", "[THINK]", "<|open|>think<|sep|>", "<|channel>thought")
+
+
+def turn(official: Official, messages: list[Json]) -> Turn:
+    """What the template renders for the last message, which is the assistant's."""
+    before, whole = render(official, messages[:-1]), render(official, messages)
+    head = official.head
+    if messages[-2]["role"] == "tool" and official.head_after_result is not None:
+        head = official.head_after_result
+    if whole.startswith(before):
+        assert whole.startswith(head, len(before))
+        start = len(before) + len(head)
+    else:
+        # The end of a conversation is written differently while it is the end: another turn is put there.
+        short: Json = {"role": "assistant", "content": "", "reasoning_content": ""}
+        if "tool_calls" in messages[-1]:
+            call = {"type": "function", "id": "call99999", "function": {"name": "other", "arguments": {}}}
+            short["tool_calls"] = [call]
+        else:
+            short["content"] = "Another."
+        other = render(official, [*messages[:-1], short])
+        shared = next((at for at, (a, b) in enumerate(zip(other, whole, strict=False)) if a != b), len(whole))
+        start = whole.rindex(head, 0, shared) + len(head)
+    tail = next(tail for tail in official.tails if whole.endswith(tail))
+    end = len(whole) - len(tail)
+    prompt = render(official, messages[:-1], add_generation_prompt=True)
+    follows = whole.startswith(prompt) and len(prompt) <= end
+    prompted = (whole[len(prompt) : end], prompt.rstrip().endswith(OPENERS)) if follows else None
+    return Turn(whole[start:end], tail, prompted)
