@@ -62,7 +62,7 @@ class Toolset:
         /,
         *,
         protocol: object,
-        recover: bool | Sequence[str] = False,
+        recover: bool | Sequence[str] = ...,
         syntax: str = "wire",
         fallback_to_json: str = "complex",
         strict: bool = False,
@@ -71,7 +71,7 @@ class Toolset:
         descriptions: str = "full",
         constraints: bool = True,
         delimiters: tuple[str, str] | None = None,
-        reasoning: str | tuple[str, str] | tuple[str, str, str] | None = "auto",
+        reasoning: str | tuple[str, str] | tuple[str, str, str] | None = ...,
         limits: Mapping[str, int] | None = None,
     ) -> Self:
         """Compile tools.
@@ -111,6 +111,10 @@ class Toolset:
     @property
     def result_marks(self) -> tuple[str, ...]:
         """The beginnings of tool results. Use them as stop sequences, because models invent results."""
+
+    @property
+    def separates_reasoning(self) -> bool:
+        """Whether reasoning is separate from the text, as the option `reasoning` says."""
 
     def parse(
         self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool | None = None
@@ -238,7 +242,8 @@ class Toolset:
                 `<tool-result>`.
             number: Which of several calls of the same tool in one turn this is the result of, from 1.
             id: The id of the call, for native formats that write it.
-            index: Which call of its message this is the result of, from 0, for native formats that number them.
+            index: Which call of its message this is the result of, from 0, for native formats that number
+                them.
             calls_before: How many calls of the conversation were before that call, for the same purpose.
 
         Raises:
@@ -416,9 +421,10 @@ class Text:
 
 @final
 class Reasoning:
-    """Reasoning, without what opens and closes it. Only if it is separate from the text (the option `reasoning`).
+    """Reasoning, without what opens and closes it, if it is separate from the text.
 
-    In a stream, the next part of it; in a message, all of it up to its end or to framing.
+    In a stream, the next part of it; in a message, all of it up to its end or to framing. The option
+    `reasoning` says whether it is separate.
     """
 
     __match_args__ = ("text", "start", "end")

@@ -90,9 +90,10 @@ class Exchange:
         if options.native_when is not None and options.native_when(request):
             return
         parsed = self.api.parse_request(request)
-        if not parsed.tools and not parsed.history:
+        toolset = options.toolset(parsed.tools)
+        if not parsed.tools and not parsed.history and not toolset.separates_reasoning:
             return
-        toolset = self.toolset = options.toolset(parsed.tools)
+        self.toolset = toolset
         if self.recorder is not None:
             protocol = options.protocol
             self.recorder.set_tools(

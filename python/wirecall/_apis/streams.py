@@ -14,6 +14,7 @@ from wirecall._rewriting.parts import (
     CallPart,
     Hold,
     Part,
+    ReasoningPart,
     TextPart,
     ToolCallError,
 )
@@ -36,6 +37,9 @@ class PartWriter(ABC):
 
     @abstractmethod
     def say(self, text: str) -> None: ...
+
+    @abstractmethod
+    def reason(self, text: str) -> None: ...
 
     @abstractmethod
     def open_call(self, id: str, name: str, *, late: bool) -> None: ...
@@ -61,6 +65,8 @@ class PartWriter(ABC):
         for part in parts:
             if isinstance(part, TextPart):
                 self.say(part.text)
+            elif isinstance(part, ReasoningPart):
+                self.reason(part.text)
             elif isinstance(part, CallFragment):
                 self.fragment(part.delta)
             elif isinstance(part, (CallPart, CallOpened)):

@@ -2,12 +2,13 @@
 
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import click
 
-from wirecall import CallEnd, CallError, Event, Parser, Problem, Text, ToolError, Toolset, detect
+from wirecall import CallEnd, CallError, Event, Parser, Problem, Reasoning, Text, ToolError, Toolset, detect
 from wirecall._cli.inputs import read_pieces, reject_shared_stdin
 from wirecall._cli.options import load_toolset, protocol_option, tools_option
 from wirecall._cli.outputs import to_json
@@ -20,12 +21,15 @@ SEARCHED = 1 << 20
     epilog="""\b
 Events, one JSON object on each line:
   {"type": "text", "text"}
+  {"type": "reasoning", "text", "start", "end"}
   {"type": "call_start", "index", "id", "name"}
   {"type": "arguments_delta", "index", "delta"}
   {"type": "call_end", "index", "id", "name", "arguments", "start", "end", "repairs", "problems"}
   {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end",
    "sentence", "example", "arguments"}
 "arguments" is JSON text, the joined deltas of a call. "start" and "end" count characters.
+With --whole: {"items": […], "framing": [[start, end], …]}. Framing is what is in no item: markers of
+reasoning and of native formats, whitespace around them, and stop tokens.
 "message" is "sentence" followed by "example"; "example" and "arguments" can be null.
 
 \b
@@ -39,7 +43,7 @@ Examples:
 @tools_option(without="Without it, calls of any name are parsed, with untyped values. xml and yaml need it.")
 @protocol_option
 @click.option("--text", "only_text", is_flag=True, help="Print only the text outside calls.")
-@click.option("--whole", is_flag=True, help='Read to the end, then print one JSON object, {"items": […]}.')
+@click.option("--whole", is_flag=True, help="Read to the end, then print one JSON object.")
 @click.option("--strict", is_flag=True, help="Report near misses as errors instead of repairing them.")
 @click.option(
     "--validate",
@@ -59,7 +63,18 @@ Examples:
     default=None,
     help="Whether the message was cut off. Unknown counts as cut off.",
 )
-@click.option("--in-reasoning", is_flag=True, help="The message starts inside reasoning.")
+@click.option(
+    "--in-reasoning/--not-in-reasoning",
+    default=None,
+    help="Whether the message starts inside reasoning, because the prompt ends there. By default, as the "
+    "protocol says.",
+)
+@click.option(
+    "--reasoning",
+    type=click.Choice(["auto", "content", "separate"]),
+    default="auto",
+    help="Whether reasoning is separate or part of the text: auto separates it in native formats only.",
+)
 @click.argument("file", default="-")
 def parse(
     tools_path: str | None,
@@ -67,7 +82,7 @@ def parse(
     only_text: bool,
     whole: bool,
     truncated: bool | None,
-    in_reasoning: bool,
+    in_reasoning: bool | None,
     file: str,
     **options: Any,
 ) -> None:
@@ -83,9 +98,12 @@ def parse(
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
     pieces = read_pieces(file, "a model's message")
     batches: Iterable[Sequence[Event]] = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
+    show: Callable[[Sequence[Event]], None]
     if whole:
-        batches = [toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning).items]
-    show = _show_whole if whole else _show_text if only_text else _show_events
+        message = toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning)
+        batches, show = [message.items], partial(_show_whole, framing=message.framing)
+    else:
+        show = _show_text if only_text else _show_events
     # The text of a message without calls may contain calls of another protocol.
     failed, is_text, text = False, bool(toolset.names) and not in_reasoning, io.StringIO()
     for events in batches:
@@ -93,7 +111,7 @@ def parse(
         sys.stdout.flush()
         for event in events:
             failed |= isinstance(event, CallError)
-            is_text &= isinstance(event, Text)
+            is_text &= isinstance(event, (Text, Reasoning))
             if is_text and isinstance(event, Text):
                 text.write(event.text[: max(0, SEARCHED - text.tell())])
     if is_text and options["code"] == "call":
@@ -118,8 +136,8 @@ def _members(value: Event | Problem) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__match_args__}
 
 
-def _show_whole(items: Sequence[Event]) -> None:
-    print(to_json({"items": [_as_dict(item) for item in items]}))
+def _show_whole(items: Sequence[Event], framing: list[tuple[int, int]]) -> None:
+    print(to_json({"items": [_as_dict(item) for item in items], "framing": framing}))
 
 
 def _show_events(events: Sequence[Event]) -> None:

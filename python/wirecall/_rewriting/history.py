@@ -42,12 +42,18 @@ class Turn:
     """The calls of one turn of the model, which are written in order, in as many texts as the API has parts.
 
     No history is rejected: calls of undeclared tools, and arguments that are not valid JSON, are written.
+
+    Attributes:
+        reasoning: What the model thought, which is written with the next text; None if there is none.
     """
 
-    def __init__(self, toolset: Toolset, calls: list[PastCall], before: int) -> None:
+    def __init__(
+        self, toolset: Toolset, calls: list[PastCall], before: int, reasoning: str | None = None
+    ) -> None:
         self._toolset = toolset
         self._calls = calls
         self._before = before
+        self.reasoning = reasoning or None
 
     def text(self, content: str = "", count: int | None = None) -> str:
         """The content, with so many of the calls that are not yet written; None for all.
@@ -57,9 +63,10 @@ class Turn:
         count = len(self._calls) if count is None else count
         calls, self._calls = self._calls[:count], self._calls[count:]
         before, self._before = self._before, self._before + len(calls)
+        reasoning, self.reasoning = self.reasoning, None
         try:
             given = [(call.name, _object(call.arguments), call.id) for call in calls]
-            return self._toolset.encode_message(content, given, calls_before=before)
+            return self._toolset.encode_message(content, given, reasoning=reasoning, calls_before=before)
         except (ValueError, TypeError):
             return "\n".join([*([content] if content else ()), *map(self._call, calls)])
 
@@ -87,8 +94,18 @@ class History:
         self._calls: dict[str | None, _Known] = {}
         self._count = 0
 
-    def turn(self, calls: Sequence[PastCall]) -> Turn:
-        """The calls of one turn of the model, to be written with its text."""
+    @property
+    def separates(self) -> bool:
+        """Whether reasoning in answers is separate from the text, so that it comes back in this form."""
+        return self._toolset.separates_reasoning
+
+    def turn(self, calls: Sequence[PastCall], reasoning: str | None = None) -> Turn:
+        """The calls of one turn of the model, to be written with its text.
+
+        Args:
+            reasoning: What the model thought, if that is written. As in official templates, it is written
+                only after the last message of a user.
+        """
         totals = Counter(call.name for call in calls)
         seen: Counter[str] = Counter()
         before = self._count
@@ -98,7 +115,7 @@ class History:
             if call.id is not None:
                 number = seen[call.name] if totals[call.name] > 1 else None
                 self._calls[call.id] = _Known(call.name, number, index, before + index)
-        return Turn(self._toolset, list(calls), before)
+        return Turn(self._toolset, list(calls), before, reasoning)
 
     def result(self, id: str | None, content: object, *, name: str | None = None, error: bool = False) -> str:
         """The text of a result.
@@ -128,7 +145,7 @@ class History:
     @property
     def stop(self) -> str | None:
         """The beginning of a result, as a stop sequence, since models invent results; None: not sent."""
-        return self._toolset.result_marks[0] if self._stops else None
+        return next(iter(self._toolset.result_marks), None) if self._stops else None
 
     def shows(self, kind: str) -> bool:
         """Whether a part of this type may be shown beside a result."""

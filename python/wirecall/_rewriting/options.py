@@ -1,7 +1,7 @@
 """Options for rewriting requests and reading responses."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, get_type_hints
@@ -10,7 +10,7 @@ from wirecall._rewriting.record import Record
 from wirecall._tools.definitions import Definition
 from wirecall._tools.option_types import check
 from wirecall._tools.protocol import Protocol
-from wirecall._tools.toolset import Toolset, ToolsetOptions
+from wirecall._tools.toolset import ReasoningOption, Toolset, ToolsetOptions
 
 NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "saved"]
 
@@ -37,6 +37,7 @@ class WrapOptions(ToolsetOptions, total=False):
     """The options of `wrap`, `compact_tools` and the integrations, for hosts that keep them in a dict:
     `wrap(client, **options)`. They are explained in `Options` and in docs/middleware.md."""
 
+    in_reasoning: bool | None
     placement: Literal["last", "first"]
     system_role: Literal["system", "user"]
     merge_user_turns: bool
@@ -66,7 +67,13 @@ class Options:
 
     Attributes:
         protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
-            delimiters, reasoning, limits: As in `Toolset`.
+            delimiters, limits: As in `Toolset`.
+        reasoning: As in `Toolset`, but "content" is the default, and the mode of tags that are given without
+            one. "separate": reasoning in the text of answers is handed over as the API's own form of it, and
+            written back as text when it returns in a history.
+        in_reasoning: Whether answers begin inside reasoning, because the prompt ends there; None for the
+            protocol's default. Only the first text of an answer does, and none after reasoning that the
+            server itself separates.
         placement: Whether the manual is "last" or "first" in the system text.
         system_role: "user" for models without a system role: system texts, and the manual in them, go into
             the first user message.
@@ -102,7 +109,7 @@ class Options:
     """
 
     protocol: str | Protocol = "wire"
-    recover: bool = False
+    recover: bool | Sequence[str] = False
     syntax: Literal["wire", "json"] = "wire"
     fallback_to_json: Literal["complex", "error", "force"] = "complex"
     strict: bool = False
@@ -111,8 +118,9 @@ class Options:
     descriptions: Literal["full", "tools", "none"] = "full"
     constraints: bool = True
     delimiters: tuple[str, str] | None = None
-    reasoning: tuple[str, str] | None = ("<think>", "</think>")
+    reasoning: ReasoningOption = "content"
     limits: Mapping[str, int] | None = None
+    in_reasoning: bool | None = None
     placement: Literal["last", "first"] = "last"
     system_role: Literal["system", "user"] = "system"
     merge_user_turns: bool = False
@@ -154,7 +162,10 @@ class Options:
         return replace(self, **given)
 
     def _toolset_options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
+        chosen = {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
+        if isinstance(self.reasoning, tuple) and len(self.reasoning) == 2:
+            chosen["reasoning"] = *self.reasoning, "content"
+        return chosen
 
     def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
         """The tools, compiled; the same object if they were compiled with these options before."""
@@ -179,5 +190,6 @@ def _declared() -> Mapping[str, Any]:
 def _compiled(key: str, protocol: str | Protocol) -> Toolset:
     tools, chosen = json.loads(key)
     for name in ("delimiters", "reasoning"):
-        chosen[name] = chosen[name] and tuple(chosen[name])
+        if isinstance(chosen[name], list):
+            chosen[name] = tuple(chosen[name])
     return Toolset(tools, protocol=protocol, **chosen)

@@ -25,6 +25,13 @@ class TextPart:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningPart:
+    """Reasoning that is separate from the text; not empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallPart:
     """A complete call. `arguments` is compact JSON text, or with `on_error="native"` possibly what the
     model wrote instead.
@@ -71,4 +78,4 @@ class Hold:
     request may be retried."""
 
 
-Part = TextPart | CallPart | CallOpened | CallFragment | CallFinished | CallAborted | Hold
+Part = TextPart | ReasoningPart | CallPart | CallOpened | CallFragment | CallFinished | CallAborted | Hold

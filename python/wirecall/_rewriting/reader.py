@@ -14,13 +14,14 @@ from wirecall._rewriting.parts import (
     CallPart,
     Hold,
     Part,
+    ReasoningPart,
     TextPart,
     ToolCallError,
 )
 from wirecall._rewriting.record import EventKind
 from wirecall._rewriting.response import ResponseState
 
-_Event = core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
+_Event = core.Text | core.Reasoning | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 
 
 # What the end user reads in place of a call that cannot be handed over.
@@ -34,7 +35,8 @@ _EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 class TextReader:
     """Reads one text of a response: `feed` it as it arrives, then `finish`.
 
-    Whitespace before, between and after calls is dropped; other text passes unchanged.
+    Whitespace before, between and after calls is dropped; other text passes unchanged. If no calls are taken,
+    only reasoning is separated, and calls are text.
 
     Args:
         response: The state of the response.
@@ -53,7 +55,8 @@ class TextReader:
         self._length = 0
         self._prefix = prefix
         self._streams_arguments = fragments and response.options.stream_arguments
-        self._parser = response.toolset.parser() if response.reads else None
+        # Made when text comes, since the server may separate reasoning itself before.
+        self._parser: core.Parser | None = None
         # Of the text since the last call: its leading whitespace, and whether anything was sent.
         self._blank: list[str] = []
         self._speaks = False
@@ -84,9 +87,11 @@ class TextReader:
         """Returns the parts that are certain now."""
         self._pieces.append(text)
         self._length += len(text)
-        if self._parser is None:
+        if not self._response.reads:
             self._record_text(text)
             return [TextPart(text)] if text else []
+        if self._parser is None:
+            self._parser = self._response.new_parser(self._pieces)
         return self._read(self._parser.feed(text))
 
     def finish(self, *, truncated: bool | None) -> list[Part]:
@@ -111,6 +116,14 @@ class TextReader:
             if isinstance(event, core.Text):
                 self._record_text(event.text)
                 self._text(event.text, parts)
+            elif isinstance(event, core.Reasoning):
+                self._reason(event, parts)
+            elif not self._response.takes_calls:
+                if isinstance(event, (core.CallEnd, core.CallError)):
+                    self._at = event.start
+                    source = self._source_of(event.start, event.end)
+                    self._record_text(source)
+                    self._text(source, parts)
             elif isinstance(event, core.ArgumentsDelta):
                 self._fragment(event, parts)
             elif isinstance(event, core.CallStart):
@@ -126,6 +139,13 @@ class TextReader:
         return parts
 
     # Text.
+
+    def _reason(self, event: core.Reasoning, parts: list[Part]) -> None:
+        if self._recorder is not None:
+            self._recorder.add_text(self._number, event.start, event.text, "reasoning")
+        self._at = event.end
+        if not self._forged:
+            parts.append(ReasoningPart(event.text))
 
     def _text(self, text: str, parts: list[Part]) -> None:
         if self._forged:
@@ -246,7 +266,7 @@ class TextReader:
             self._show(response.toolset.encode_result(error.name, error), parts)
         elif native is not None:
             self._hand_over(parts, late=late)
-            id = self._id(error.id or _random_id())
+            id = self._id(error.id or random_id())
             parts.append(CallPart(id, error.name or "unknown", native, late))
         elif error.kind != "incomplete_call" and not response.excused:
             # One sentence is enough, however many calls could not be read.
@@ -279,6 +299,8 @@ class TextReader:
 
     def _record_text(self, text: str) -> None:
         if self._recorder is not None and text:
+            # Markers and whitespace before it are in no event.
+            self._at += max(0, self._source_of(self._at, self._length).find(text))
             self._recorder.add_text(self._number, self._at, text)
         self._at += len(text)
 
@@ -290,7 +312,8 @@ class TextReader:
             self._recorder.add_event(kind, event.name, content, **where, **more)
 
 
-def _random_id() -> str:
+def random_id() -> str:
+    """24 random letters and digits."""
     # Loads OpenSSL, which is rarely needed.
     import secrets
 

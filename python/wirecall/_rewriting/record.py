@@ -21,7 +21,7 @@ Outcome = Literal[
     "calls", "text", "bad_call", "passed", "refused", "http_error", "broken", "failed", "closed"
 ]
 AttemptReason = Literal["first", "retry", "without_stop"]
-EventKind = Literal["text", "call_start", "call", "error"]
+EventKind = Literal["text", "reasoning", "call_start", "call", "error"]
 
 # Parts of names of headers whose values are secret.
 _SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "signature", "credential")
@@ -54,14 +54,16 @@ class RecordEvent:
 
     Attributes:
         time: Seconds after the start of the record.
-        kind: "text" (consecutive texts are one event), "call_start", "call" (complete) or "error".
+        kind: "text" or "reasoning" (consecutive ones are one event), "call_start", "call" (complete) or
+            "error".
         tool: The tool, if it is declared.
         text: Which of the response's texts (choices or blocks) it is in, from 0.
         start, end: Offsets in that text, in characters; None for "call_start".
         error: The kind of the error.
         repairs: The names of the repairs.
         problems: The kinds of the problems: what does not fit the schema.
-        content: With `record_content`: the text, the call's arguments, or the raw call of an error.
+        content: With `record_content`: the text or reasoning, the call's arguments, or the raw call of an
+            error.
     """
 
     time: float
@@ -201,8 +203,9 @@ class Where(NamedTuple):
 
 @dataclass(slots=True)
 class _OpenText:
-    """A text that may continue."""
+    """A text, or reasoning, that may continue."""
 
+    kind: EventKind
     time: float
     number: int
     start: int
@@ -213,7 +216,7 @@ class _OpenText:
     def event(self, content: bool) -> RecordEvent:
         said = "".join(self.pieces) if content else None
         return RecordEvent(
-            time=self.time, kind="text", text=self.number, start=self.start, end=self.end, content=said
+            time=self.time, kind=self.kind, text=self.number, start=self.start, end=self.end, content=said
         )
 
 
@@ -332,11 +335,11 @@ class Recorder:
         self._texts += 1
         return self._texts - 1
 
-    def add_text(self, number: int, start: int, said: str) -> None:
+    def add_text(self, number: int, start: int, said: str, kind: EventKind = "text") -> None:
         events = self._attempts[-1].events
         last = events[-1] if events else None
-        if not isinstance(last, _OpenText) or (last.number, last.end) != (number, start):
-            last = _OpenText(self._now(), number, start, start)
+        if not isinstance(last, _OpenText) or (last.kind, last.number, last.end) != (kind, number, start):
+            last = _OpenText(kind, self._now(), number, start, start)
             events.append(last)
         last.end += len(said)
         if self._content:

@@ -52,6 +52,7 @@ class ResponseState:
         called: The number of calls handed over. Native calls are included: the API's own code counts them.
         late: The number of calls that violate the schema and are handed over unless the request is retried.
         excused: The end user has been told that a call could not be read.
+        reasoned: The server has separated reasoning itself in this attempt, so no text begins in it.
         attempt: 0 for the first response.
         kept: For the API's own code: what remains of earlier attempts, for whole answers.
         usage: For the API's own code: the usage of earlier attempts.
@@ -68,6 +69,7 @@ class ResponseState:
     called: int = field(default=0, init=False)
     late: int = field(default=0, init=False)
     excused: bool = field(default=False, init=False)
+    reasoned: bool = field(default=False, init=False)
     attempt: int = field(default=0, init=False)
     kept: list[object] = field(default_factory=list, init=False)
     usage: list[object] = field(default_factory=list, init=False)
@@ -83,17 +85,32 @@ class ResponseState:
     _over: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self.stops = frozenset(self.stops) - {self.toolset.result_marks[0]}
+        self.stops = frozenset(self.stops) - {self.stop}
+
+    @property
+    def stop(self) -> str | None:
+        """The stop sequence of wirecall; None if the protocol has none."""
+        return next(iter(self.toolset.result_marks), None)
+
+    @property
+    def takes_calls(self) -> bool:
+        """Whether calls are handed over: not with `tool_choice` none, where they are text."""
+        return self.choice.mode != "none"
 
     @property
     def reads(self) -> bool:
-        """Whether calls are parsed: not with `tool_choice` none."""
-        return self.choice.mode != "none"
+        """Whether texts are parsed."""
+        return self.takes_calls or self.toolset.separates_reasoning
 
     def new_text(self) -> list[str]:
         """A list for what the model writes in the next text of the response."""
         self._source.append([])
         return self._source[-1]
+
+    def new_parser(self, source: list[str]) -> core.Parser:
+        """A parser for the text with this source. Only the first text of an answer may begin in reasoning."""
+        first = source is self._source[0] and not self.reasoned
+        return self.toolset.parser(in_reasoning=self.options.in_reasoning if first else False)
 
     def sibling(self) -> "ResponseState":
         """A state of its own for one of several answers: their calls are independent, and none is retried."""
@@ -120,7 +137,7 @@ class ResponseState:
             # Stop sequences that the server adds itself are invisible.
             return None if self.stops else False
         if isinstance(matched, str):
-            return False if matched == self.toolset.result_marks[0] else None
+            return False if matched == self.stop else None
         return None if self.asked_to_stop(matched) else False
 
     def asked_to_stop(self, matched: object) -> bool:
@@ -164,7 +181,7 @@ class ResponseState:
         reasons = ", ".join(error.kind for error in self._failures) or "missing_call"
         self.attempt += 1
         self._source, self._failures = [], []
-        self.late, self.excused = 0, False
+        self.late, self.excused, self.reasoned = 0, False, False
         self._end, self._held_at = self._held_at or self._end, None
         self._gap = self._end.has_words
         self.notify("retry", None, reasons)

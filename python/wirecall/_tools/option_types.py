@@ -68,11 +68,7 @@ def _fits(value: object, kind: Any) -> bool:
         return callable(value)
     if origin is tuple:
         kinds = get_args(kind)
-        return (
-            isinstance(value, tuple)
-            and len(value) == len(kinds)
-            and all(map(_fits, value, kinds))
-        )
+        return isinstance(value, tuple) and len(value) == len(kinds) and all(map(_fits, value, kinds))
     if isinstance(value, bool) and kind is int:
         return False
     container = origin or kind

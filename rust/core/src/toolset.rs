@@ -278,6 +278,11 @@ impl Toolset {
         self.settings.facts.result_marks.iter().map(|mark| &**mark)
     }
 
+    /// Whether reasoning is separated from the text.
+    pub fn separates_reasoning(&self) -> bool {
+        self.separates
+    }
+
     /// What opens and what closes a call.
     pub fn delimiters(&self) -> (&str, &str) {
         (&self.settings.delimiters.open, &self.settings.delimiters.close)

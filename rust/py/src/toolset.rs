@@ -250,6 +250,12 @@ impl Toolset {
         PyTuple::new(py, self.tools.result_marks().collect::<Vec<_>>())
     }
 
+    /// Whether reasoning is separate from the text, as the option `reasoning` says.
+    #[getter]
+    fn separates_reasoning(&self) -> bool {
+        self.tools.separates_reasoning()
+    }
+
     /// Parse a whole message, with the same result as a parser.
     ///
     /// Args:
@@ -422,7 +428,8 @@ impl Toolset {
     ///         `<tool-result>`.
     ///     number: Which of several calls of the same tool in one turn this is the result of, from 1.
     ///     id: The id of the call, for native formats that write it.
-    ///     index: Which call of its message this is the result of, from 0, for native formats that number them.
+    ///     index: Which call of its message this is the result of, from 0, for native formats that number
+    ///         them.
     ///     calls_before: How many calls of the conversation were before that call, for the same purpose.
     ///
     /// Raises:

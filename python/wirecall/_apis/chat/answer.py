@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from wirecall._apis.chat.stream import finish_reason, is_cut, is_whole
+from wirecall._apis.chat.stream import finish_reason, has_reasoning, is_cut, is_whole
 from wirecall._apis.values import Json, listed, mapping, sum_usage, text_part
-from wirecall._rewriting.parts import CallPart, Hold, Part, TextPart
+from wirecall._rewriting.parts import CallPart, Hold, Part, ReasoningPart, TextPart
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
 
@@ -48,10 +48,14 @@ class _WholeMessage:
     def __init__(self, message: Mapping[str, Any], state: ResponseState, truncated: bool | None) -> None:
         self._message = message
         self._state = state
+        state.reasoned = has_reasoning(message)
         self._calls: list[CallPart] = []
         # All text, and how much of it came before the answer was held.
         self._said: list[str] = []
         self._before: int | None = None
+        # The same of reasoning that was in the text.
+        self._reasoned: list[str] = []
+        self._reasoned_before: int | None = None
         content = message.get("content")
         self._items: list[object] = [content] if isinstance(content, str) else list(listed(content))
         self._texts: list[str | None] = []
@@ -71,28 +75,39 @@ class _WholeMessage:
         for part in parts:
             if isinstance(part, TextPart):
                 self._said.append(part.text)
+            elif isinstance(part, ReasoningPart):
+                self._reasoned.append(part.text)
             elif isinstance(part, CallPart):
                 self._calls.append(part)
             elif isinstance(part, Hold) and self._before is None:
-                self._before = len(self._said)
+                self._before, self._reasoned_before = len(self._said), len(self._reasoned)
         return "".join(self._said[start:])
 
     def kept(self) -> Json:
         """What is kept of this attempt."""
-        spoken = {key: text for key in _SPOKEN if isinstance(text := self._message.get(key), str)}
+        message = self._spoken(self._reasoned[: self._reasoned_before])
+        spoken = {key: text for key in _SPOKEN if isinstance(text := message.get(key), str)}
         return {**spoken, "content": "".join(self._said[: self._before])}
+
+    def _spoken(self, reasoned: list[str]) -> Mapping[str, Any]:
+        """The message, with the reasoning that was in its text."""
+        if not reasoned:
+            return self._message
+        key = "reasoning_content"
+        return {**self._message, key: "".join([self._message.get(key) or "", *reasoned])}
 
     def choice(self, choice: Mapping[str, Any]) -> Mapping[str, Any]:
         """The choice with native calls; the choice itself if nothing changes."""
         kept = cast("list[Json]", self._state.kept)
         before = "".join(attempt["content"] for attempt in kept)
         content = self._content(before)
-        if not kept and not self._calls and content == self._message.get("content"):
+        given = self._spoken(self._reasoned)
+        if not kept and not self._calls and given is self._message and content == given.get("content"):
             return choice
-        message = {**self._message, "content": content}
+        message = {**given, "content": content}
         for key in _SPOKEN:
             if texts := [attempt[key] for attempt in kept if key in attempt]:
-                message[key] = "".join([*texts, self._message.get(key) or ""])
+                message[key] = "".join([*texts, given.get(key) or ""])
         if self._calls and self._state.legacy:
             message["function_call"] = _function(self._calls[0])
         elif self._calls:

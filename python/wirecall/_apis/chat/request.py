@@ -181,7 +181,8 @@ def messages(given: Sequence[Any], history: History) -> list[Any]:
     made: list[Any] = []
     results: list[Mapping[str, Any]] = []
     # None, which is removed again, ends a run of results.
-    for message in [*given, None]:
+    last_user = max((at for at, one in enumerate(given) if mapping(one).get("role") == "user"), default=-1)
+    for at, message in enumerate([*given, None]):
         role = mapping(message).get("role")
         if role in _RESULTS and _id(message.get("tool_call_id")) not in native:
             results.append(message)
@@ -190,7 +191,7 @@ def messages(given: Sequence[Any], history: History) -> list[Any]:
             made.append(_results(results, history))
             results = []
         if role == "assistant":
-            message = _assistant(message, history)
+            message = _assistant(message, history, reasons=at > last_user)
         elif role == "user" or role in _RESULTS:
             message = _foreign(message, history)
         made.append(message)
@@ -220,21 +221,29 @@ def _id(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _assistant(message: Mapping[str, Any], history: History) -> Mapping[str, Any]:
+def _assistant(message: Mapping[str, Any], history: History, *, reasons: bool) -> Mapping[str, Any]:
+    """A message of the model, with its calls as text. Reasoning that was in a text is text again if it
+    `reasons`; otherwise it is left out."""
     calls = listed(message.get("tool_calls"))
     ours = [call for call in calls if not _is_native(call)]
     past = [_past(call) for call in ours]
     if message.get("function_call") is not None:
         past.append(_past({"function": message["function_call"]}))
-    if not past:
+    thought = message.get("reasoning_content") if history.separates else None
+    if not past and not isinstance(thought, str):
         return message
-    turn = history.turn(past)
-    made = {key: value for key, value in message.items() if key not in ("tool_calls", "function_call")}
+    turn = history.turn(past, thought if reasons and isinstance(thought, str) else None)
+    gone = ("tool_calls", "function_call", *(["reasoning_content"] if thought is not None else []))
+    made = {key: value for key, value in message.items() if key not in gone}
     content = message.get("content")
     if isinstance(content, (list, tuple)):
-        made["content"] = [*content, text_part(turn.text())]
-    else:
+        first = [turn.text(count=0)] if turn.reasoning else []
+        last = [turn.text()] if past else []
+        made["content"] = [*map(text_part, filter(None, first)), *content, *map(text_part, last)]
+    elif past or turn.reasoning:
         made["content"] = turn.text(str(content) if content else "")
+    else:
+        made["content"] = content or ""
     if len(ours) < len(calls):
         made["tool_calls"] = [call for call in calls if _is_native(call)]
     return made

@@ -104,6 +104,9 @@ class _Choice(PartWriter):
     def say(self, text: str) -> None:
         self.send({"content": text})
 
+    def reason(self, text: str) -> None:
+        self.send({"reasoning_content": text})
+
     def hold(self) -> None:
         # What else the chunk says is not held.
         if self.lead:
@@ -275,6 +278,7 @@ class ChatStream(AnswerStream):
         delta = mapping(given.get("delta"))
         reason = given.get("finish_reason")
         choice.refused = choice.refused or bool(delta.get("refusal"))
+        choice.state.reasoned = choice.state.reasoned or has_reasoning(delta)
         if choice.ended:
             renamed = finish_reason(reason, choice.ours, choice.state.legacy)
             if reason is None or renamed == reason:
@@ -327,6 +331,11 @@ class ChatStream(AnswerStream):
         choice.buffer.release()
         choice.send({}, finish_reason=renamed)
         return True
+
+
+def has_reasoning(message: Mapping[str, Any]) -> bool:
+    """Whether the server has separated reasoning itself, in a message or a delta."""
+    return bool(message.get("reasoning_content") or message.get("reasoning"))
 
 
 def _lead(choice: Mapping[str, Any], delta: Mapping[str, Any], attempt: int) -> Json:

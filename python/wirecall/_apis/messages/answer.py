@@ -1,9 +1,10 @@
 """Whole answers of the Messages API, with native calls.
 
 Each text block is parsed separately. It ends when the next block begins, or when the answer says why it
-stopped: only then is it known whether a call in it was cut off. The texts and calls of a block become blocks,
-in order. Its other fields (citations) are kept on its first text. In a stream, that text may already be sent,
-so a citation is kept on the text in or before which it comes. A citation without a text is dropped.
+stopped: only then is it known whether a call in it was cut off. The texts, calls and reasoning of a block
+become blocks, in order. Its other fields (citations) are kept on its first text. In a stream, that text may
+already be sent, so a citation is kept on the text in or before which it comes. A citation without a text is
+dropped.
 
 When a request is retried, the blocks before the failure are kept as separate blocks.
 """
@@ -13,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirecall._apis.values import Json, kind_of, sum_usage, text_part
+from wirecall._apis.messages.conversation import REASONING
+from wirecall._apis.values import Json, kind_of, mapping, sum_usage, text_part
 from wirecall._rewriting.history import has_text
-from wirecall._rewriting.parts import CallPart, Hold, TextPart
+from wirecall._rewriting.parts import CallPart, Hold, ReasoningPart, TextPart
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
 
@@ -32,8 +34,9 @@ class StopReason:
     @classmethod
     def of(cls, holder: Mapping[str, Any], state: ResponseState) -> "StopReason":
         reason = holder.get("stop_reason")
-        mark = state.toolset.result_marks[0]
-        return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == mark)
+        mark = state.stop
+        ours = mark is not None and reason == "stop_sequence" and holder.get("stop_sequence") == mark
+        return cls(reason, ours)
 
     @property
     def normal(self) -> bool:
@@ -70,6 +73,23 @@ class _Segment:
     text: str
 
 
+@dataclass(slots=True)
+class _Reasoning:
+    """Reasoning that was in a text. More may be appended."""
+
+    text: str
+
+
+def thinking(text: str) -> Json:
+    """A block of reasoning that was in a text. No signature is empty but those of wirecall."""
+    return {"type": "thinking", "thinking": text, "signature": ""}
+
+
+def is_ours(block: object) -> bool:
+    """Whether a block is such reasoning, which comes back in a history."""
+    return kind_of(block) == "thinking" and not mapping(block).get("signature")
+
+
 def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     content = body.get("content")
     if not isinstance(content, list):
@@ -81,6 +101,7 @@ def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
         if not is_text(block):
             # A native call, although the tools are text. It counts, and is kept.
             state.called += kind_of(block) == "tool_use"
+            state.reasoned = state.reasoned or kind_of(block) in REASONING
             items.append(block)
             continue
         reader = TextReader(state, ID_PREFIX, fragments=False)
@@ -89,6 +110,10 @@ def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
         for part in parts:
             if isinstance(part, TextPart):
                 _say(items, block, part.text)
+            elif isinstance(part, ReasoningPart):
+                if not items or not isinstance(items[-1], _Reasoning):
+                    items.append(_Reasoning(""))
+                items[-1].text += part.text
             elif isinstance(part, CallPart):
                 call = {"type": "tool_use", "id": part.id, "name": part.name}
                 items.append({**call, "input": _input(part.arguments)})
@@ -117,7 +142,9 @@ def _folded(items: list[Any]) -> list[object]:
     blocks: list[object] = []
     begun: Mapping[str, Any] | None = None
     for item in items:
-        if not isinstance(item, _Segment):
+        if isinstance(item, _Reasoning):
+            blocks.append(thinking(item.text))
+        elif not isinstance(item, _Segment):
             blocks.append(item)
         elif item.block["text"] == item.text:
             blocks.append(item.block)

@@ -18,7 +18,8 @@ from wirecall._apis.conversation import (
 )
 from wirecall._apis.values import dict_of, listed, text_part
 
-_REASONING = ("thinking", "redacted_thinking")
+# Types of blocks that are reasoning.
+REASONING = ("thinking", "redacted_thinking")
 
 
 class MessagesFormat(MessageFormat):
@@ -124,7 +125,7 @@ class MessagesFormat(MessageFormat):
 
 
 def _is_reasoning(block: Mapping[str, Any]) -> bool:
-    return block.get("type") in _REASONING
+    return block.get("type") in REASONING
 
 
 def _assistant(content: object) -> Seen:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, error_body
-from wirecall._apis.messages.answer import is_text
+from wirecall._apis.messages.answer import is_ours, is_text
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import (
     Json,
@@ -67,7 +67,7 @@ def rewrite_request(given: Rewrite) -> Json:
     natives = _Natives(parsed.native)
     new = dict(request)
     if isinstance(request.get("messages"), list):
-        new["messages"] = [_message(message, history, natives) for message in request["messages"]]
+        new["messages"] = _messages(request["messages"], history, natives)
     if parsed.tools:
         left = {
             "tools": parsed.native or None,
@@ -221,15 +221,31 @@ def _system(
 # The messages.
 
 
-def _message(message: Any, history: History, natives: _Natives) -> Any:
-    """A message with its calls and results as text; the message itself if nothing changes."""
+def _messages(given: list[Any], history: History, natives: _Natives) -> list[Any]:
+    """The messages, without those that have nothing but reasoning that is left out."""
+    last_user = max((at for at, message in enumerate(given) if _speaks(message)), default=-1)
+    made = [_message(message, history, natives, reasons=at > last_user) for at, message in enumerate(given)]
+    return [new for new, old in zip(made, given, strict=True) if new is old or new["content"] != []]
+
+
+def _speaks(message: object) -> bool:
+    """Whether a message of the user has more than results."""
+    if mapping(message).get("role") != "user":
+        return False
+    blocks = _blocks(message)
+    return not blocks or any(kind_of(block) != "tool_result" for block in blocks)
+
+
+def _message(message: Any, history: History, natives: _Natives, *, reasons: bool) -> Any:
+    """A message with its calls and results as text; the message itself if nothing changes. Reasoning that was
+    in a text is text again if it `reasons`; otherwise it is left out."""
     if not isinstance(message, Mapping):
         return message
     given = message.get("content")
     role = message.get("role")
     content: object = given
     if role == "assistant" and isinstance(given, list):
-        content = _assistant(given, history, natives)
+        content = _assistant(given, history, natives, reasons=reasons)
     elif role == "user" and isinstance(given, list):
         content = _user(given, history, natives)
     elif role == "user":
@@ -237,14 +253,19 @@ def _message(message: Any, history: History, natives: _Natives) -> Any:
     return message if content is given else {**message, "content": content}
 
 
-def _assistant(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
+def _assistant(blocks: list[Any], history: History, natives: _Natives, *, reasons: bool) -> list[Any]:
+    thought: list[str] = []
+    if history.separates:
+        thought = [str(block.get("thinking")) for block in blocks if is_ours(block)]
+        blocks = [block for block in blocks if not is_ours(block)] if thought else blocks
     ours = [natives.rewrites(block) and kind_of(block) == "tool_use" for block in blocks]
-    if not any(ours):
+    if not any(ours) and not thought:
         return blocks
     calls = [block for block, mine in zip(blocks, ours, strict=True) if mine]
     past = [PastCall(str_or_none(one.get("id")), str(one.get("name")), one.get("input")) for one in calls]
-    turn = history.turn(past)
-    written: list[Any] = []
+    turn = history.turn(past, "".join(thought) if reasons else None)
+    first = turn.text(count=0) if turn.reasoning else ""
+    written: list[Any] = [text_part(first)] if first else []
     count = 0
     for block, mine, follows in zip(blocks, ours, [*ours[1:], False], strict=True):
         if not mine:

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import wirecall._core as core
 from wirecall._apis import streams
-from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_text, partial_json
+from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_text, partial_json, thinking
+from wirecall._apis.messages.conversation import REASONING
 from wirecall._apis.values import Json, kind_of, mapping, sum_usage
 from wirecall._kinds import described
 from wirecall._rewriting.hold import HoldBuffer
@@ -39,10 +40,12 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self.buffer = HoldBuffer(self._sending.append)
         self._started = False
         self._stopped = False
-        # The next index and the index of the open text; and their values when the answer was held.
+        # The next index, the index of the open text or reasoning, and whether that is reasoning; and their
+        # values when the answer was held.
         self._next = 0
         self._open: int | None = None
-        self._mark: tuple[int, int | None] = (0, None)
+        self._reasons = False
+        self._mark: tuple[int, int | None, bool] = (0, None, False)
         self._call = 0
         self._block: _Block | None = None
         # The indexes under which the provider's other blocks are sent.
@@ -103,6 +106,8 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         if kind_of(block) == "tool_use":
             self._state.called += 1
             self.buffer.release()
+        elif kind_of(block) in REASONING:
+            self._state.reasoned = True
         place = self._take()
         if not isinstance(index, int):
             return event
@@ -116,12 +121,12 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         text = delta.get("text")
         if delta.get("type") != "text_delta" or not isinstance(text, str):
             # A citation, or an unknown delta: it belongs to a text.
-            if self._open is None:
+            if self._open is None or self._reasons:
                 block.waiting.append(delta)
                 return None
             return self._at(event, self._open)
         parts = block.reader.feed(text)
-        if self._open == block.index and streams.is_text(parts, text):
+        if self._open == block.index and not self._reasons and streams.is_text(parts, text):
             return event
         self.write(parts)
         return None
@@ -143,7 +148,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return None
         if self._state.should_retry(normal=stop.normal):
             if self.buffer.drop():
-                self._next, self._open = self._mark
+                self._next, self._open, self._reasons = self._mark
             self._close()
             self._state.usage.append(self._usage)
             self._retries = True
@@ -165,20 +170,33 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
 
     def hold(self) -> None:
         self.buffer.hold()
-        self._mark = (self._next, self._open)
+        self._mark = (self._next, self._open, self._reasons)
 
     def say(self, text: str) -> None:
         block = self._block
         assert block is not None
-        if self._open is None:
+        index = self._open
+        if index is None or self._reasons:
             start = {"type": "text", "text": ""} if block.begun else {**block.start, "text": ""}
             block.begun = True
-            self._open = self._take()
-            self._start_block(self._open, start)
+            index = self._begin_block(start, reasons=False)
             for delta in block.waiting:
-                self._delta(self._open, delta)
+                self._delta(index, delta)
             block.waiting = []
-        self._delta(self._open, {"type": "text_delta", "text": text})
+        self._delta(index, {"type": "text_delta", "text": text})
+
+    def reason(self, text: str) -> None:
+        index = self._open
+        if index is None or not self._reasons:
+            index = self._begin_block(thinking(""), reasons=True)
+        self._delta(index, {"type": "thinking_delta", "thinking": text})
+
+    def _begin_block(self, start: Json, *, reasons: bool) -> int:
+        self._close()
+        index = self._take()
+        self._open, self._reasons = index, reasons
+        self._start_block(index, start)
+        return index
 
     def open_call(self, id: str, name: str, *, late: bool) -> None:
         self._close()

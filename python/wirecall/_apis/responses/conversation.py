@@ -33,6 +33,8 @@ NATIVE_CALLS = tuple(_PAIRS.keys() - {"mcp_approval_request"})
 _OUTPUTS = {output: key for output, key, _ in _PAIRS.values()}
 # Calls whose result may be a text, so that a placeholder can replace it.
 _TEXTUAL = ("function_call", "custom_tool_call")
+# What the ids of reasoning begin with that was in a text.
+REASONING_ID = "rs_wirecall_"
 # Other items of the model: calls that the server has answered, and reasoning.
 _SERVER = Seen("assistant", joins=True, binds=True)
 _REASONING = Seen("assistant", binds=True)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from itertools import count, takewhile
 from typing import Any
 
+from wirecall._apis.responses.conversation import REASONING_ID
 from wirecall._apis.values import Json, listed, mapping
-from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.reader import TextReader, random_id
 
 
 @dataclass(eq=False)
@@ -95,6 +96,9 @@ class Output:
         self.ended = False
         self._ids: set[str] = set()
         self._message: _Message | None = None
+        # The open item of reasoning, and its text.
+        self._reasoning: Json | None = None
+        self._reasoned: list[str] = []
         self._call: Json = {}
         self._arguments: list[str] = []
 
@@ -185,6 +189,37 @@ class Output:
         """For a retry: its first text may be appended to the open message."""
         if self._message is not None:
             self._message.source = None
+
+    # Reasoning that was in a text
+
+    def reason(self, text: Text, said: str) -> None:
+        text.unsent = []
+        if self._reasoning is None:
+            id = REASONING_ID + random_id()
+            item = {"id": id, "type": "reasoning", "summary": [], "content": [], "status": "in_progress"}
+            index = self.begin(item, None)
+            self._reasoning, self._reasoned = item, []
+            self._send("response.output_item.added", output_index=index, item=item)
+            part = {"type": "reasoning_text", "text": ""}
+            self._send("response.content_part.added", **self._reasoning_place(item), part=part)
+        self._reasoned.append(said)
+        self._send("response.reasoning_text.delta", **self._reasoning_place(self._reasoning), delta=said)
+
+    def _close_reasoning(self) -> None:
+        if self._reasoning is None:
+            return
+        item, self._reasoning = self._reasoning, None
+        part = {"type": "reasoning_text", "text": "".join(self._reasoned)}
+        place = self._reasoning_place(item)
+        self._send("response.reasoning_text.done", **place, text=part["text"])
+        self._send("response.content_part.done", **place, part=part)
+        done = {**item, "content": [part], "status": "completed"}
+        self.items[-1] = done
+        self._send("response.output_item.done", output_index=place["output_index"], item=done)
+
+    def _reasoning_place(self, item: Json) -> Json:
+        # It is the last item as long as it is open.
+        return {"item_id": item["id"], "output_index": len(self.items) - 1, "content_index": 0}
 
     # Calls
 
@@ -279,7 +314,8 @@ class Output:
         message.part = None
 
     def close_message(self, status: str) -> None:
-        """Closes the open message, if there is one."""
+        """Closes the open message, or the open reasoning, if there is one."""
+        self._close_reasoning()
         message = self._message
         if message is None:
             return

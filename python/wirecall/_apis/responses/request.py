@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, choice_among
+from wirecall._apis.responses.conversation import REASONING_ID
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import (
     Json,
@@ -188,13 +189,16 @@ def rewrite_items(items: Sequence[Any], history: History) -> list[Any]:
     """The items, with calls and results as text; other items are the same objects."""
     linked = _native_ids(items)
     written: list[Any] = []
+    left = sum(1 for item in items if role_of(item) == "user")
     for who, run in groupby(items, key=lambda item: _author(item, linked)):
         if who == "model":
-            written += _turn(list(run), history)
+            written += _turn(list(run), history, reasons=left == 0)
         elif who == "result":
             written.append(_results(run, history))
         else:
-            written += [_user(item, history) for item in run]
+            others = list(run)
+            left -= sum(1 for item in others if role_of(item) == "user")
+            written += [_user(item, history) for item in others]
     return written
 
 
@@ -233,11 +237,27 @@ def _native_ids(items: Iterable[Any]) -> set[str]:
     return {id for id in map(_call_id, calls) if id is not None}
 
 
-def _turn(run: list[Any], history: History) -> list[Any]:
+def _thought(item: object, history: History) -> str | None:
+    """Reasoning that was in a text of an answer; None for any other item."""
+    given = mapping(item)
+    if given.get("type") != "reasoning" or given.get("encrypted_content"):
+        return None
+    said = [part.get("text") for part in listed(given.get("content")) if kind_of(part) == "reasoning_text"]
+    is_ours = str(given.get("id")).startswith(REASONING_ID) or (history.separates and said)
+    return "".join(text for text in said if isinstance(text, str)) if is_ours else None
+
+
+def _turn(run: list[Any], history: History, *, reasons: bool) -> list[Any]:
+    """A turn of the model, with its calls as text. Reasoning that was in a text is text again if it
+    `reasons`; otherwise it is left out."""
+    thoughts = [_thought(item, history) for item in run]
+    run = [item for item, thought in zip(run, thoughts, strict=True) if thought is None]
     calls = [item for item in run if _is_call(item)]
     past = [PastCall(_call_id(call), str(call.get("name")), call.get("arguments")) for call in calls]
-    turn = history.turn(past)
+    turn = history.turn(past, "".join(filter(None, thoughts)) if reasons else None)
     made: list[Any] = []
+    if turn.reasoning and not (run and _is_call(run[0])):
+        run = _with_reasoning(run, turn.text(count=0))
     for is_call, group in groupby(run, key=_is_call):
         if not is_call:
             made += group
@@ -249,6 +269,15 @@ def _turn(run: list[Any], history: History) -> list[Any]:
         else:
             made.append(_message("assistant", turn.text(count=count)))
     return made
+
+
+def _with_reasoning(run: list[Any], text: str) -> list[Any]:
+    """The items, beginning with reasoning: in the first message, if that has a content."""
+    content = run[0].get("content") if run and role_of(run[0]) == "assistant" else None
+    if not text or not isinstance(content, (str, list)):
+        return [_message("assistant", text), *run] if text else run
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return [{**run[0], "content": text + content if isinstance(content, str) else [part, *content]}, *run[1:]]
 
 
 def _with_calls(message: Mapping[str, Any], turn: Turn, count: int) -> Json:

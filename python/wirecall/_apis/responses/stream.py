@@ -161,6 +161,8 @@ class ResponsesStream(AnswerStream, PartWriter):
         if kind_of(item) in NATIVE_CALLS:
             self._state.called += 1
             self.buffer.release()
+        elif kind_of(item) == "reasoning":
+            self._state.reasoned = True
         self._do(self._begin_item, index, item, event)
 
     def _item_done(self, index: int, item: object, event: Json) -> None:
@@ -266,6 +268,9 @@ class ResponsesStream(AnswerStream, PartWriter):
         logprobs, part.unsent = part.unsent, []
         self._do(self._out.say, source, part, text, self._event, logprobs)
         self._event = None
+
+    def reason(self, text: str) -> None:
+        self._do(self._out.reason, self._writing[1], text)
 
     def open_call(self, id: str, name: str, *, late: bool) -> None:
         self._do(self._out.begin_call, *self._writing, id, name)
