@@ -143,6 +143,9 @@ class TellStream(AnswerStream, PartWriter):
     def say(self, text: str) -> None:
         self.buffer.put({"piece": text})
 
+    def reason(self, text: str) -> None:
+        self.buffer.put({"thought": text})
+
     def open_call(self, id: str, name: str, *, late: bool) -> None:
         self.buffer.put({"did": name})
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import wirecall
-from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Problem, Text
+from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Problem, Reasoning, Text
 
 GET: dict[str, Any] = {
     "name": "get",
@@ -25,6 +25,7 @@ TOOLS = wirecall.Toolset([GET])
 PROBLEM = Problem("wrong_type", "days", "days: a whole number is needed")
 SAMPLES: list[Any] = [
     Text("a\n"),
+    Reasoning("Hm.\n", 7, 11),
     CallStart(0, "call_x", "get"),
     ArgumentsDelta(0, '{"city":'),
     CallEnd(0, "call_x", "get", "{}", 3, 9),
@@ -33,7 +34,16 @@ SAMPLES: list[Any] = [
     CallError(2, "call_z", "get", "malformed_call", "Write it so.", "<call>get x</call>", 5, 24),
     PROBLEM,
 ]
-TYPES = ["text", "call_start", "arguments_delta", "call_end", "call_end", "call_error", "call_error"]
+TYPES = [
+    "text",
+    "reasoning",
+    "call_start",
+    "arguments_delta",
+    "call_end",
+    "call_end",
+    "call_error",
+    "call_error",
+]
 
 
 def told(events: list[Event]) -> Iterator[str]:
@@ -41,6 +51,8 @@ def told(events: list[Event]) -> Iterator[str]:
         match event:
             case Text(text):
                 yield f"text {text}"
+            case Reasoning(text, start, end):
+                yield f"reasoning {text} {start} {end}"
             case CallStart(index, id, name):
                 yield f"start {index} {len(id)} {name}"
             case ArgumentsDelta(index, delta):
@@ -118,8 +130,9 @@ def test_order_is_not_defined() -> None:
 
 
 def test_repr() -> None:
-    assert [repr(event) for event in SAMPLES[:5]] == [
+    assert [repr(event) for event in SAMPLES[:6]] == [
         "Text(text='a\\n')",
+        "Reasoning(text='Hm.\\n', start=7, end=11)",
         "CallStart(index=0, id='call_x', name='get')",
         "ArgumentsDelta(index=0, delta='{\"city\":')",
         "CallEnd(index=0, id='call_x', name='get', arguments='{}', start=3, end=9, repairs=(), problems=())",

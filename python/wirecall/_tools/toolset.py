@@ -48,8 +48,12 @@ class Toolset(_core.Toolset):
             untyped arguments ("xml" and "yaml" recognise calls only by tool names, so they read none).
         protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or
             a format that models are trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
-            ("morph-xml") or "yaml" ("yaml-xml"). "auto" writes wire, and reads the protocol of each message's
-            first call. A `Protocol` object is a custom protocol.
+            ("morph-xml") or "yaml" ("yaml-xml"). The native format of a model family, for its own server:
+            "deepseek-r1", "deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "deepseek-v4", "deepseek-v4.1",
+            "gemma4", "glm-4.5", "glm-4.7", "harmony", "kimi-k2", "kimi-k2-thinking", "kimi-k2.6", "kimi-k3",
+            "llama-json", "llama-pythonic", "mistral", "qwen3-thinking" or "qwen3.5"; hermes and qwen3coder
+            are native formats, too. "auto" writes wire, and reads the protocol of each message's first call.
+            A `Protocol` object is a custom protocol.
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
             `other_format`. True: in all but the native formats, and bare JSON objects with a tool name and
             arguments. A list of names: in these protocols, which may be native formats, but must begin calls

@@ -40,7 +40,7 @@ def test_whole_has_what_events_have(tools: str, tmp_path: Path) -> None:
     ]
     for item in (*single["items"], *kept):
         item.pop("id", None)
-    assert single == {"items": kept}
+    assert single == {"items": kept, "framing": []}
     text, call, _, error = kept
     assert text == {"type": "text", "text": "é "}
     assert [problem["kind"] for problem in call["problems"]] == ["wrong_type"]

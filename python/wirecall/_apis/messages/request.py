@@ -267,7 +267,7 @@ def _assistant(blocks: list[Any], history: History, natives: _Natives, *, reason
     first = turn.text(count=0) if turn.reasoning else ""
     written: list[Any] = [text_part(first)] if first else []
     count = 0
-    for block, mine, follows in zip(blocks, ours, [*ours[1:], False], strict=True):
+    for block, mine, follows in zip(blocks, ours, [*ours, False][1:], strict=True):
         if not mine:
             written.append(block)
             continue
