@@ -295,6 +295,26 @@ def test_streamed_arguments(play: Callable[..., Server], run: Run, asynchronous:
         run(stream(server, asynchronous))
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_reasoning(play: Callable[..., Server], run: Run, asynchronous: bool) -> None:
+    register(reasoning="separate")
+    text = f"<think>\nWhere?\n</think>\n\n{WEATHER}"
+    server = play([Answer(text), Answer(text)])
+    message = ask(server).choices[0].message
+    # litellm itself takes `<think>` out of whole answers, and leaves the line breaks.
+    assert (message.reasoning_content.strip(), names(message)) == ("Where?", ["weather"])
+    chunks = run(stream(server, asynchronous))
+    deltas = [getattr(chunk.choices[0].delta, "reasoning_content", None) or "" for chunk in chunks]
+    assert "".join(deltas) == "Where?"
+    kept = {key: message[key] for key in ("role", "content", "tool_calls", "reasoning_content")}
+    result = {"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "sun"}
+    server = play([Answer("Sun.")])
+    ask(server, messages=[*USER, kept, result])
+    sent = server.last.json["messages"][-2]
+    assert "reasoning_content" not in sent
+    assert [line for line in sent["content"].splitlines() if line] == [*text.splitlines()[:3], WEATHER]
+
+
 def test_several_choices(play: Callable[..., Server], provider: Provider) -> None:
     server = play(lambda _: Answer(PING, others=["No."]))
     first, second = ask(server, n=2).choices
