@@ -7,11 +7,13 @@ import pytest
 import chat_support
 import messages_support
 import responses_peers
-from wirecall import Event, Message, Reasoning, Record, Text, ToolError, Toolset, compact_tools
+from wirecall import Event, Message, Reasoning, Record, Text, ToolError, Toolset, compact_context, compact_tools
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
+from wirecall.compaction import Prune
+from wirecall.compaction._counting import tokens_of
 
 Json = dict[str, Any]
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -423,6 +425,25 @@ def test_responses_history(content: Any) -> None:
         if isinstance(content, list):
             led = [{"type": "output_text", "text": reasoned, "annotations": []}, *content]
         assert written == ["<call>get city=Ulm</call>", content, reasoned, "<call>get city=Ulm</call>", led]
+
+
+def test_compaction_knows_it() -> None:
+    thought = {"type": "thinking", "thinking": "Plan. " * 50, "signature": ""}
+    part = {"type": "reasoning_text", "text": "Plan. " * 50}
+    item = {"id": "rs_wirecall_1", "type": "reasoning", "summary": [], "content": [part]}
+    said: list[tuple[Any, Json]] = [
+        ("chat", {"role": "assistant", "content": "a", "reasoning_content": "Plan. " * 50}),
+        ("messages", {"role": "assistant", "content": [thought, {"type": "text", "text": "a"}]}),
+        ("responses", item),
+    ]
+    user = {"role": "user", "content": "Hi."}
+    for api, message in said:
+        assert tokens_of(message) > 80
+        pruning = compact_context(prune=Prune(reasoning="all"))
+        key = "input" if api == "responses" else "messages"
+        [*sent] = pruning.on_request({key: [user, message, user]}, api=api)[key]
+        assert sum(map(tokens_of, sent)) < 40
+        assert sent[0] is user
 
 
 def test_answers_come_back() -> None:

@@ -4,6 +4,7 @@ The application must see the same texts, calls, results, reasons to stop and fin
 """
 
 import asyncio
+import dataclasses
 import json
 from typing import Any
 
@@ -104,7 +105,8 @@ def test_the_application_sees_the_same(api: str, asynchronous: bool, stream: boo
     check_text_only(server)
 
 
-OTHERS = [protocol for protocol in wirecall.PROTOCOLS if protocol != "wire"]
+# The protocols for prompting. The first two are native formats, too: whitespace before a call is framing.
+OTHERS = ["hermes", "qwen3coder", "gemma", "xml", "yaml"]
 CUSTOM = wirecall.Protocol(open="[CALL]", close="[/CALL]", result=("[RESULT]", "[/RESULT]"))
 # Full loops in chat, sync and async, whole and streamed; one of each kind in the other APIs.
 HOW = [
@@ -115,6 +117,12 @@ HOW = [
 ]
 
 
+def framed(seen: Seen) -> Seen:
+    """Without the whitespace before calls."""
+    turns = [(text.rstrip() if calls else text, calls, finish) for text, calls, finish in seen.turns]
+    return dataclasses.replace(seen, turns=turns)
+
+
 @pytest.mark.parametrize("protocol", [*OTHERS, CUSTOM], ids=[*OTHERS, "custom"])
 @pytest.mark.parametrize(("api", "asynchronous", "stream"), HOW)
 def test_the_application_sees_the_same_in_every_protocol(
@@ -123,7 +131,7 @@ def test_the_application_sees_the_same_in_every_protocol(
     control, _ = play(native(), api, asynchronous=asynchronous, stream=stream)
     script = texts(protocol=protocol, delivery=CUT if stream else None)
     seen, server = play(script, api, asynchronous=asynchronous, stream=stream, options={"protocol": protocol})
-    assert seen == control
+    assert seen == (framed(control) if protocol in OTHERS[:2] else control)
     assert len(server.requests) == len(PLAN) + MISTAKES
     check_text_only(server, protocol)
 
@@ -162,7 +170,7 @@ def test_a_model_that_reads_the_manual_of_every_protocol(protocol: str, stream: 
     control, _ = play(model.NativeModel(plan), "chat", asynchronous=False, stream=stream)
     other = model.OtherModel(plan, protocol)
     seen, server = play(other, "chat", asynchronous=False, stream=stream, options={"protocol": protocol})
-    assert seen == control
+    assert seen == (framed(control) if protocol in OTHERS[:2] else control)
     assert len(server.requests) == len(PLAN) + MISTAKES
 
 
