@@ -7,7 +7,17 @@ import pytest
 import chat_support
 import messages_support
 import responses_peers
-from wirecall import Event, Message, Reasoning, Record, Text, ToolError, Toolset, compact_context, compact_tools
+from wirecall import (
+    Event,
+    Message,
+    Reasoning,
+    Record,
+    Text,
+    ToolError,
+    Toolset,
+    compact_context,
+    compact_tools,
+)
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
