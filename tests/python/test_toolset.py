@@ -68,7 +68,7 @@ DEFAULTS = {
     "descriptions": "full",
     "constraints": True,
     "delimiters": None,
-    "reasoning": ("<think>", "</think>"),
+    "reasoning": "auto",
     "limits": None,
 }
 

@@ -7,7 +7,7 @@ use wirecall_core::{Duplicates, LoadOptions, SyntaxError, Value};
 
 use crate::convert::clean;
 use crate::errors;
-use crate::toolset::one_of;
+use crate::options::one_of;
 
 /// The least that Python's limit on the digits of integers can be set to.
 const DIGITS: usize = 640;

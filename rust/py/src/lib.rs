@@ -8,6 +8,8 @@ mod exclusive;
 mod ids;
 mod json;
 mod message;
+mod options;
+mod parallel;
 mod parser;
 mod protocol;
 mod recycle;

@@ -1,21 +1,21 @@
 //! Toolsets: compiled tools, and everything that needs no stream.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 use wirecall_core::{self as core, Descriptions, Fallback};
 
 use crate::events::CallError;
 use crate::exclusive::Exclusive;
 use crate::ids::Ids;
 use crate::message::Message;
+use crate::options::{Reasoning, Recover, limits, one_of};
+use crate::parallel::parse_many;
 use crate::parser::Parser;
 use crate::{convert, errors, protocol};
 
@@ -59,40 +59,6 @@ pub struct Field {
     required: bool,
 }
 
-/// `recover`: all formats or none, or the names of some.
-#[derive(FromPyObject)]
-enum Recover {
-    All(bool),
-    Named(Vec<String>),
-}
-
-/// `reasoning`: its mode, or its tags, or both.
-#[derive(FromPyObject)]
-enum Reasoning {
-    Mode(String),
-    Tags((String, String)),
-    Both((String, String, String)),
-}
-
-impl Reasoning {
-    /// The tags, and whether reasoning is separated from the text.
-    fn options(given: Option<Reasoning>) -> PyResult<(core::ReasoningTags, Option<bool>)> {
-        let (tags, mode) = match given {
-            None => return Ok((core::ReasoningTags::None, None)),
-            Some(Reasoning::Mode(mode)) => (None, mode),
-            Some(Reasoning::Tags(tags)) => (Some(tags), "auto".to_owned()),
-            Some(Reasoning::Both((open, close, mode))) => (Some((open, close)), mode),
-        };
-        let modes = [("auto", None), ("content", Some(false)), ("separate", Some(true))];
-        let separate = one_of("reasoning", &mode, &modes)?;
-        if tags.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
-            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
-        }
-        let own = core::ReasoningTags::Own;
-        Ok((tags.map_or(own, |(open, close)| core::ReasoningTags::Tags(open, close)), separate))
-    }
-}
-
 #[pymethods]
 impl Plan {
     #[classattr]
@@ -112,45 +78,6 @@ impl Field {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         crate::events::repr(slf)
     }
-}
-
-/// The value of an option's choice.
-pub(crate) fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
-    choices.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-        PyValueError::new_err(format!("{option} is {given:?}; it must be one of {}", names.join(", ")))
-    })
-}
-
-fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Limits> {
-    let mut limits = core::Limits::default();
-    for (name, value) in given.unwrap_or_default() {
-        let place = match name.as_str() {
-            "call_bytes" => &mut limits.call_bytes,
-            "depth" => &mut limits.depth,
-            "calls" => &mut limits.calls,
-            "key_segments" => &mut limits.key_segments,
-            _ => {
-                let known = ["call_bytes", "depth", "calls", "key_segments"];
-                let message =
-                    py.import("wirecall._tools.option_types")?.call_method1("unknown", (name, known, "limit"))?;
-                return Err(PyValueError::new_err(message.unbind()));
-            }
-        };
-        // In Python, a bool is an int, but True is never meant as a limit.
-        if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
-            return Err(errors::wrong_type(&format!("the limit {name} must be an int"), &value));
-        }
-        *place =
-            value.extract::<usize>().ok().filter(|value| *value > 0).ok_or_else(|| {
-                PyValueError::new_err(format!("the limit {name} is {value}; it must be a positive int"))
-            })?;
-    }
-    if limits.depth > core::RECURSION {
-        let message = format!("the limit depth is {}; it must be at most {}", limits.depth, core::RECURSION);
-        return Err(PyValueError::new_err(message));
-    }
-    Ok(limits)
 }
 
 impl Toolset {
@@ -535,79 +462,4 @@ impl Toolset {
         let names: Vec<&str> = slf.get().tools.tools().map(|tool| tool.name.as_str()).collect();
         Ok(format!("{}([{}])", slf.get_type().name()?, names.join(", ")))
     }
-}
-
-/// Each thread takes the next few texts. Only this thread may create Python objects: it creates those of what other threads
-/// have parsed before it takes more texts itself. Messages are in the order of their texts.
-fn parse_many(
-    py: Python<'_>,
-    texts: &[PyBackedStr],
-    threads: usize,
-    read: &(dyn Fn(&PyBackedStr) -> Vec<core::Item> + Sync),
-) -> PyResult<Vec<Message>> {
-    const FEW: usize = 16;
-    // More threads than any machine has cores; each needs a stack.
-    const MOST_THREADS: usize = 256;
-    let ids = Ids::new();
-    let messages: RefCell<Vec<Option<Message>>> = RefCell::new(texts.iter().map(|_| None).collect());
-    let make = |start: usize, few: &[Vec<core::Item>]| -> PyResult<()> {
-        for (at, items) in (start..).zip(few) {
-            messages.borrow_mut()[at] = Some(Message::new(texts[at].as_py_str().bind(py), items, ids.of_message(at))?);
-        }
-        Ok(())
-    };
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let start = next.fetch_add(FEW, Ordering::Relaxed);
-        let few = texts.get(start..texts.len().min(start + FEW)).filter(|few| !few.is_empty())?;
-        Some((start, few))
-    };
-    let read_few = |few: &[PyBackedStr]| few.iter().map(read).collect::<Vec<_>>();
-    std::thread::scope(|scope| -> PyResult<()> {
-        let (send, mut receive) = mpsc::channel();
-        for _ in 1..threads.min(texts.len().div_ceil(FEW)).min(MOST_THREADS) {
-            let (send, take) = (send.clone(), &take);
-            let work = move || {
-                // What was parsed is sent back to be freed: freeing another thread's memory is expensive for the allocator.
-                let (give_back, freed) = mpsc::channel();
-                while let Some((start, few)) = take() {
-                    // The receiver is gone only if making objects has failed.
-                    if send.send((start, read_few(few), give_back.clone())).is_err() {
-                        return;
-                    }
-                    freed.try_iter().for_each(drop);
-                }
-            };
-            // The system may refuse a thread: the existing ones do the work.
-            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                break;
-            }
-        }
-        drop(send);
-        let make_sent = |(start, few, back): (usize, Vec<_>, mpsc::Sender<_>)| {
-            make(start, &few)?;
-            // If the thread has ended, the memory is freed here.
-            drop(back.send(few));
-            PyResult::Ok(())
-        };
-        loop {
-            if let Ok(sent) = receive.try_recv() {
-                make_sent(sent)?;
-            } else if let Some((start, few)) = take() {
-                make(start, &py.detach(|| read_few(few)))?;
-            } else {
-                break;
-            }
-        }
-        // A receiver may change threads, but not be shared: the closure has to take it whole.
-        let mut wait = || {
-            let receive: &mut mpsc::Receiver<_> = &mut receive;
-            receive.recv()
-        };
-        while let Ok(sent) = py.detach(&mut wait) {
-            make_sent(sent)?;
-        }
-        Ok(())
-    })?;
-    Ok(messages.into_inner().into_iter().flatten().collect())
 }

@@ -306,8 +306,8 @@ impl Machine {
     }
 
     pub(super) fn framed_reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text(tools) };
-        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text(tools) };
+        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.enter_text(tools) };
+        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.enter_text(tools) };
         let text = window.text;
         // The model may open the reasoning although the prompt has done so.
         if !self.place.anything
@@ -390,16 +390,16 @@ impl Machine {
         self.mark(tools, window, next, on_event);
         self.place.anything = true;
         if by_call {
-            return self.to_text(tools);
+            return self.enter_text(tools);
         }
         // Code that is still open at the end of reasoning ends there.
         self.code = CodeScanner::default();
         self.place.breaks = marks.breaks_after;
-        self.to_text(tools)
+        self.enter_text(tools)
     }
 
     /// Outside reasoning, calls and sections.
-    pub(super) fn to_text(&mut self, tools: &Toolset) -> bool {
+    pub(super) fn enter_text(&mut self, tools: &Toolset) -> bool {
         self.place.looked = 0;
         self.state = if tools.protocol.layout().parts.is_some() { ParserState::Between } else { ParserState::Text };
         true
@@ -452,7 +452,7 @@ impl Machine {
     /// In a section, everything outside calls is framing.
     pub(super) fn section(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let set = self.read_as(tools);
-        let Some(section) = &set.protocol.layout().section else { return self.to_text(tools) };
+        let Some(section) = &set.protocol.layout().section else { return self.enter_text(tools) };
         let text = window.text;
         let mut at = window.at;
         while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..]) {
@@ -464,7 +464,7 @@ impl Machine {
                     self.frame(window, at + length, on_event);
                     self.state = self.outside(tools);
                     self.place.section = false;
-                    return self.to_text(tools);
+                    return self.enter_text(tools);
                 }
                 Scan::Incomplete => {
                     self.frame(window, at, on_event);

@@ -328,11 +328,11 @@ impl Machine {
                 ParserState::Text => self.text(tools, &mut window, on_event),
                 ParserState::Between => match tools.protocol.layout().parts {
                     Some(frame) => self.between(tools, frame, &mut window, on_event),
-                    None => self.to_text(tools),
+                    None => self.enter_text(tools),
                 },
                 ParserState::Part(part) => match tools.protocol.layout().parts {
                     Some(frame) => self.part(tools, frame, part, &mut window, on_event),
-                    None => self.to_text(tools),
+                    None => self.enter_text(tools),
                 },
                 ParserState::Section => self.section(tools, &mut window, on_event),
                 ParserState::Rest => {

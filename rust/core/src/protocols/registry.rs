@@ -21,8 +21,11 @@ use super::wire::Wire;
 use super::xml::Xml;
 use super::yaml::Yaml;
 
-/// A protocol, the others in which calls are read, with their names, and when they are read.
-pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<(&'static str, Arc<dyn Protocol>)>, Reads);
+/// A protocol with its name.
+pub(crate) type Named = (&'static str, Arc<dyn Protocol>);
+
+/// A protocol, the others in which calls are read, and when they are read.
+pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<Named>, Reads);
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +140,7 @@ fn find(name: &str) -> Result<&'static Entry, String> {
 }
 
 /// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
-fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<(&'static str, Arc<dyn Protocol>)>, String> {
+fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<Named>, String> {
     let is_other = |name: &str| own != Some(name);
     let made = |Entry(name, _, make): &'static Entry| (*name, make());
     match recover {
