@@ -25,7 +25,9 @@ const MARKS: &[&str] = &[
     "<item>", "\nt", "\nt\n", "\nt\n<s>", "t", "s: ", "\ns: ", "<t>\ns: x\n", "<t>\n", "- ", "\n- ", ": |\n  ", "<function=", "<function=t>", "</function>",
     "<function=\"", "<function name=\"t\">", "<parameter=s>", "<parameter=", "</parameter>", "<invoke name=\"t\">", "</invoke>", "<function_calls>",
     "<tool-result", "<tool-", "<tool_response>", "<tool_resp", "<think>", "</think>", "[call]", "&lt;call&gt;", "get_weather", "<get_weather>", "\nget_weather ",
-    "\nget_weather\n",
+    "\nget_weather\n", "<tool_call>t<arg_key>", "<arg_key>s</arg_key>", "<arg_value>", "</arg_value>", "<tool_call>t<arg_key>s</arg_key><arg_value>",
+    "<｜DSML｜function_calls>", "</｜DSML｜function_calls>", "<｜DSML｜invoke name=\"t\">", "<｜DSML｜invoke name=\"", "<｜DSML｜parameter name=\"s\" string=\"true\">",
+    "</｜DSML｜parameter>", "</｜DSML｜invoke>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

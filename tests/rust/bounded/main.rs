@@ -9,6 +9,7 @@ mod hermes;
 mod linear;
 mod qwen3coder;
 mod schemas;
+mod tagged;
 mod wire;
 mod xml;
 mod yaml;

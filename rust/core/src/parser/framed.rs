@@ -6,6 +6,7 @@ use super::text::Candidate;
 use super::{Machine, OnEvent, Window, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::event::Event;
+use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::layout::{CallEnds, Layout};
@@ -424,7 +425,11 @@ impl Machine {
                 (CallEnds::Always, _) => tools.protocol.ends_reasoning(rest),
                 (CallEnds::Declared, Some(section)) => first_mark(rest, section.begin, last).and_then(|length| {
                     let after = &rest[length..];
-                    self.declared(tools, &after[ws_run(after, 0)..], last)
+                    // The whitespace is scanned again with each chunk, so only a little is allowed.
+                    match ws_run(after, 0) {
+                        blanks if blanks > ATTEMPT_CHARS => Scan::NoMatch,
+                        blanks => self.declared(tools, &after[blanks..], last),
+                    }
                 }),
                 (CallEnds::Declared, None) => self.declared(tools, rest, last),
             };

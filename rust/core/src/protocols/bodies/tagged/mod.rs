@@ -10,13 +10,13 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::super::body::{Body, Opening, recycle};
-use super::super::format::{CallFormat, PastCall};
-use super::super::protocol::{Attempt, Settings};
 use crate::arguments::Context;
 use crate::error::EncodeError;
+use crate::protocols::body::{Body, Opening, recycle};
+use crate::protocols::format::{CallFormat, PastCall};
+use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::scan::{Scan, is_ws, starts, trim, window, ws_run};
-use crate::tools::Tools;
+use crate::tools::{Lookup, Tools};
 use body::TaggedBody;
 
 /// Characters of a name, a key or the attributes of a tag.
@@ -123,12 +123,15 @@ impl Tags {
         let after = &head[ws_run(head, name.end)..];
         match starts(after, self.argument, last).or(|| starts(after, self.close, last)) {
             Scan::Incomplete => Attempt::Incomplete,
-            Scan::Match(()) if length > 0 => {
-                let lookup = tools.lookup(&head[name.clone()]);
-                let (name, body) = (open + name.start..open + name.end, open + name.end);
-                Attempt::named(open, (name, lookup), body, Opening::Native)
-            }
-            Scan::Match(()) | Scan::NoMatch => Attempt::Text(open),
+            Scan::Match(()) => match tools.lookup(&head[name.clone()]) {
+                // A word between spaces is prose, unless it is the name of a tool.
+                Lookup::Unknown | Lookup::Open if begin > 0 || name.is_empty() => Attempt::Text(open),
+                lookup => {
+                    let (name, body) = (open + name.start..open + name.end, open + name.end);
+                    Attempt::named(open, (name, lookup), body, Opening::Native)
+                }
+            },
+            Scan::NoMatch => Attempt::Text(open),
         }
     }
 
