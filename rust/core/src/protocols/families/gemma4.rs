@@ -8,6 +8,7 @@ pub(crate) const GEMMA4: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             pairs: &[("<|channel>thought\n", "<channel|>")],
+            written: ("<|channel>thought\n", "\n<channel|>"),
             break_after_open: false,
             break_before_close: true,
             breaks_after: false,
