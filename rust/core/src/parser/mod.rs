@@ -288,24 +288,24 @@ impl Machine {
         (self.complete, self.cut) = (truncated == Some(false), truncated == Some(true));
         let inside =
             matches!(&self.state, ParserState::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        // Stop tokens belong to no call, also if it is still open.
+        let stops = self.held + self.stop_tail(tools, &self.buffer[self.held..], true);
+        let stops = self.buffer.split_off(stops);
         if self.complete || !inside {
             self.run_buffer(tools, true, on_event);
         }
         if matches!(self.state, ParserState::Call(_)) {
             self.end_inside(self.read_as(tools), on_event);
         }
+        emit_framing(&stops, on_event);
         *self = Machine { whole: self.whole, bare: self.bare, ..Machine::default() };
     }
 
     fn run_buffer(&mut self, tools: &Toolset, last: bool, on_event: OnEvent<'_>) {
         let buffer = std::mem::take(&mut self.buffer);
         let text = &buffer[self.held..];
-        let end = self.stop_tail(tools, text, last);
+        let end = if last { text.len() } else { self.stop_tail(tools, text, false) };
         self.held += self.run(tools, &text[..end], last, on_event);
-        if last {
-            emit_framing(&text[end..], on_event);
-            self.held += text.len() - end;
-        }
         self.buffer = buffer;
         // Moving the rest costs its length, so it is done only after as much was consumed.
         if self.held * 2 >= self.buffer.len() {

@@ -83,7 +83,8 @@ impl Protocol for FlatFamily {
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
-        (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
+        let length = name.is_empty() || first_chars(name, NAME_CHARS) < name.len();
+        length.then_some("it must have 1 to 128 characters").or_else(|| self.call.bad_name(name))
     }
 
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
@@ -100,6 +101,18 @@ impl Protocol for FlatFamily {
 
     fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         self.call.write(cx, call, out)
+    }
+
+    fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {
+        match self.layout.parts {
+            Some(frame) => frame.write(reasoning, content, calls, &self.joints(), out),
+            None => {
+                if let Some(reasoning) = reasoning {
+                    self.layout.write_reasoning(reasoning, out);
+                }
+                self.joints().write(content, calls, out);
+            }
+        }
     }
 
     fn joints(&self) -> Joints {
