@@ -169,7 +169,13 @@ impl Machine {
             let step = body.feed(&mut input);
             window.at = input.at;
             // Arguments before an error are reported too, so that the result does not depend on where chunks end.
-            if !self.whole && !matches!(step, Progress::CallEnd | Progress::NextCall) {
+            // So are those of a call whose end waits for that of its list.
+            let ends = match step {
+                Progress::CallEnd => true,
+                Progress::NextCall => !body.waits(),
+                _ => false,
+            };
+            if !self.whole && !ends {
                 emit_delta(report, *index, on_event);
             }
             match step {
