@@ -69,6 +69,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// What ends a call.
     fn close(&self) -> &'static str;
 
+    /// What else separates the parts of a call or of a result, so that untrusted text must not contain it. All begin with `<`.
+    fn marks(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// The name of the form of calls, for plans.
     fn encoding(&self) -> &'static str {
         "json"

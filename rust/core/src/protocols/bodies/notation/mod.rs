@@ -31,7 +31,9 @@ fn is_name(name: &str) -> bool {
 }
 
 fn is_name_char(c: char) -> bool {
-    !(c.is_whitespace() || c.is_control() || matches!(c, '{' | '}' | '<' | '>' | '"' | '\''))
+    !(c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | ',' | '"' | '\''))
 }
 
 impl CallFormat for Notation {
@@ -41,6 +43,10 @@ impl CallFormat for Notation {
 
     fn close(&self) -> &'static str {
         self.close
+    }
+
+    fn marks(&self) -> Vec<&'static str> {
+        self.open.iter().copied().chain([self.close, self.quote]).collect()
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {

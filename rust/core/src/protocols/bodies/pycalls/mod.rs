@@ -79,6 +79,10 @@ impl CallFormat for PyCalls {
         self.close
     }
 
+    fn marks(&self) -> Vec<&'static str> {
+        self.open.iter().copied().chain([self.close]).collect()
+    }
+
     fn begins_message(&self) -> bool {
         self.bare
     }
