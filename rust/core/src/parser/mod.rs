@@ -286,6 +286,8 @@ impl Machine {
 
     fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, on_event: OnEvent<'_>) {
         (self.complete, self.cut) = (truncated == Some(false), truncated == Some(true));
+        let stops = self.stop_tail(tools, &self.buffer[self.held..], true);
+        let stops = self.buffer.split_off(self.held + stops);
         let inside =
             matches!(&self.state, ParserState::Call(call) if call.failure.is_some() || !call.body.is_complete());
         if self.complete || !inside {
@@ -294,18 +296,15 @@ impl Machine {
         if matches!(self.state, ParserState::Call(_)) {
             self.end_inside(self.read_as(tools), on_event);
         }
+        emit_framing(&stops, on_event);
         *self = Machine { whole: self.whole, bare: self.bare, ..Machine::default() };
     }
 
     fn run_buffer(&mut self, tools: &Toolset, last: bool, on_event: OnEvent<'_>) {
         let buffer = std::mem::take(&mut self.buffer);
         let text = &buffer[self.held..];
-        let end = self.stop_tail(tools, text, last);
+        let end = if last { text.len() } else { self.stop_tail(tools, text, false) };
         self.held += self.run(tools, &text[..end], last, on_event);
-        if last {
-            emit_framing(&text[end..], on_event);
-            self.held += text.len() - end;
-        }
         self.buffer = buffer;
         // Moving the rest costs its length, so it is done only after as much was consumed.
         if self.held * 2 >= self.buffer.len() {

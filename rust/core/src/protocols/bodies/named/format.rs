@@ -118,23 +118,6 @@ impl NamedFormat {
             _ => false,
         }
     }
-
-    /// The id that is written for a call: the host's, if it has the form.
-    fn id_of(&self, name: &str, call: &PastCall<'_>) -> Option<String> {
-        match self.id {
-            IdForm::None | IdForm::Marked { written: false, .. } => None,
-            IdForm::Indexed => {
-                let fits =
-                    |id: &&str| id.strip_prefix(self.prefix).is_some_and(|id| without_index(id) == name && id != name);
-                Some(
-                    call.id
-                        .filter(fits)
-                        .map_or_else(|| format!("{}{name}:{}", self.prefix, call.before), str::to_owned),
-                )
-            }
-            IdForm::Marked { written: true, .. } => Some(nine(call)),
-        }
-    }
 }
 
 /// Where the arguments begin after the mark of the name.
@@ -208,7 +191,7 @@ impl CallFormat for NamedFormat {
             return Err(EncodeError(format!("the name {:?} cannot be written in this format", cx.tool)));
         }
         out.push_str(self.opener());
-        match (&self.id, self.id_of(cx.tool, call)) {
+        match (&self.id, self.id(cx.tool, call)) {
             (IdForm::Indexed, Some(id)) => out.push_str(&id),
             (IdForm::Marked { mark, .. }, Some(id)) => out.extend([self.prefix, cx.tool, mark, &id]),
             _ => out.extend([self.prefix, cx.tool]),
@@ -218,6 +201,22 @@ impl CallFormat for NamedFormat {
         out.push_str(self.around.1);
         out.push_str(self.ends.close);
         Ok(())
+    }
+
+    fn id(&self, name: &str, call: &PastCall<'_>) -> Option<String> {
+        match self.id {
+            IdForm::None | IdForm::Marked { written: false, .. } => None,
+            IdForm::Indexed => {
+                let fits =
+                    |id: &&str| id.strip_prefix(self.prefix).is_some_and(|id| without_index(id) == name && id != name);
+                Some(
+                    call.id
+                        .filter(fits)
+                        .map_or_else(|| format!("{}{name}:{}", self.prefix, call.before), str::to_owned),
+                )
+            }
+            IdForm::Marked { written: true, .. } => Some(nine(call)),
+        }
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
