@@ -192,6 +192,7 @@ bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python -m wirecall_bench.goals
 	$(BIN)/python -m wirecall_bench.protocols
+	$(BIN)/python -m wirecall_bench.families
 	$(BIN)/python -m wirecall_bench.planning
 
 # PAIRS of runs (30); ROWS: only those with this in their names; LIMIT: fails unless each interval is below this ratio.

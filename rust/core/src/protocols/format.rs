@@ -74,6 +74,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
         "json"
     }
 
+    /// Why calls of a tool with this name cannot be written.
+    fn bad_name(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
     /// A call may only be a whole message: `attempt` is also called at the start of the message.
     fn begins_message(&self) -> bool {
         false

@@ -83,7 +83,8 @@ impl Protocol for FlatFamily {
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
-        (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
+        let length = name.is_empty() || first_chars(name, NAME_CHARS) < name.len();
+        length.then_some("it must have 1 to 128 characters").or_else(|| self.call.bad_name(name))
     }
 
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
