@@ -5,8 +5,6 @@ pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
 pub(crate) mod glm;
 pub(crate) mod harmony;
-pub(crate) mod harmony;
-pub(crate) mod hermes;
 pub(crate) mod hermes;
 pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
