@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 _Event: TypeAlias = Text | CallStart | ArgumentsDelta | CallEnd | CallError
+_Arguments: TypeAlias = Mapping[str, Any] | str
+_PastCall: TypeAlias = tuple[str, _Arguments] | tuple[str, _Arguments, str | None]
 
 PROTOCOLS: tuple[str, ...]
 """The names of the protocols, without aliases."""
@@ -173,7 +175,7 @@ class Toolset:
     def encode_message(
         self,
         content: str,
-        calls: Sequence[PastCall] = (),
+        calls: Sequence[_PastCall] = (),
         /,
         *,
         reasoning: str | None = None,

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use super::custom::{Custom, CustomProtocol};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
+use super::families::kimi_k3::KIMI_K3;
 use super::families::llama_json::LLAMA_JSON;
+use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::mistral::MISTRAL;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
@@ -47,22 +50,25 @@ const PROTOCOLS: &[Entry] = &[
 
 /// Native formats. They are read by other protocols only if they are named.
 const FAMILIES: &[Entry] = &[
+    Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
+    Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
+    Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),
     Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
-    Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
-    Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
-    Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
-    Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
-    Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
+    Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
+    Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
+    Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
 ];
 
 /// The names, without aliases.

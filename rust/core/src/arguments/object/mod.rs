@@ -1,5 +1,6 @@
 //! Reads a JSON value as it arrives, and writes typed compact JSON. Strings that their type admits are passed on in parts.
 
+mod literals;
 mod quotes;
 mod values;
 
@@ -13,6 +14,7 @@ use crate::syntax::quoting::{Kept, is_apostrophe};
 use crate::syntax::recovery::{Recovery, ends_in_word};
 use crate::syntax::scan::{find_mark, ws_run};
 
+pub(crate) use literals::Literals;
 pub(crate) use quotes::Quotes;
 use values::Values;
 pub(crate) use values::equal_literal;

@@ -3,12 +3,14 @@
 
 pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
+pub(crate) mod gemma4;
 pub(crate) mod glm;
 pub(crate) mod harmony;
 pub(crate) mod hermes;
 pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
 pub(crate) mod llama_json;
+pub(crate) mod llama_pythonic;
 pub(crate) mod mistral;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
