@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 
 import wirecall
+from wirecall._core import Reasoning
 
 VECTORS = Path(__file__).parents[1] / "vectors"
-PROTOCOLS = wirecall.PROTOCOLS
+# The protocols that have vectors: folders with their names.
+PROTOCOLS = [name for name in wirecall.PROTOCOLS if (VECTORS / name).is_dir()]
 # Files that are about writing; all others are about reading.
 WRITING = ("encode", "manual", "results")
-BEFORE, BEHIND = "Text before. ", " Text behind."
+# The first ends in no whitespace, which belongs to the call in some formats.
+BEFORE, BEHIND = "Text before:", " Text behind."
 PIECES = 8
 
 Case = dict[str, Any]
@@ -27,7 +30,11 @@ Expected = list[dict[str, Any]]
 
 
 def load(protocol: str, name: str) -> list[Case]:
-    with open(VECTORS / protocol / f"{name}.jsonl", encoding="utf-8", newline="\n") as lines:
+    """The cases of a file, if the protocol has it."""
+    path = VECTORS / protocol / f"{name}.jsonl"
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8", newline="\n") as lines:
         cases: list[Case] = [json.loads(line) for line in lines]
     for case in cases:
         case.setdefault("options", {})["protocol"] = protocol
@@ -73,6 +80,14 @@ def toolset(case: Case, strict: bool = False) -> wirecall.Toolset:
     return _toolset(json.dumps(case["tools"]), json.dumps(options))
 
 
+def push(items: Expected, form: str, text: str) -> None:
+    """Adds text, reasoning or framing. Two items of one form are never adjacent."""
+    if items and form in items[-1]:
+        items[-1][form] += text
+    elif text:
+        items.append({form: text})
+
+
 def folded(events: list[wirecall.Event]) -> Expected:
     """The items that events make. On the way: every start has one end, and the deltas are its arguments."""
     items: Expected = []
@@ -81,10 +96,14 @@ def folded(events: list[wirecall.Event]) -> Expected:
         match event:
             case wirecall.Text(text):
                 assert text
-                if items and "text" in items[-1]:
-                    items[-1]["text"] += text
+                push(items, "text", text)
+            case Reasoning(text, start, end):
+                assert text
+                if items and "reasoning" in items[-1] and items[-1]["at"][1] == start:
+                    items[-1]["reasoning"] += text
+                    items[-1]["at"][1] = end
                 else:
-                    items.append({"text": text})
+                    items.append({"reasoning": text, "at": [start, end]})
             case wirecall.CallStart(index, id):
                 assert open_id is None
                 assert index == count
@@ -107,11 +126,13 @@ def folded(events: list[wirecall.Event]) -> Expected:
     return items
 
 
-def plain(item: wirecall.Text | wirecall.CallEnd | wirecall.CallError) -> dict[str, Any]:
+def plain(item: wirecall.Text | Reasoning | wirecall.CallEnd | wirecall.CallError) -> dict[str, Any]:
     """An item in the words of the vectors, with its offsets."""
     match item:
         case wirecall.Text(text):
             return {"text": text}
+        case Reasoning(text):
+            return {"reasoning": text, "at": [item.start, item.end]}
         case wirecall.CallEnd(name=name, arguments=arguments, repairs=repairs, problems=problems):
             found: dict[str, Any] = {"name": name, "arguments": arguments, "repairs": list(repairs)}
             found["problems"] = [[problem.kind, problem.field] for problem in problems]
@@ -123,15 +144,15 @@ def plain(item: wirecall.Text | wirecall.CallEnd | wirecall.CallError) -> dict[s
 
 def expectation(expected: Expected, before: str = "", behind: str = "") -> Expected:
     """What a case expects, with offsets for sources, and with text around it."""
-    items: Expected = [{"text": before}] if before else []
+    items: Expected = []
+    push(items, "text", before)
     at = len(before)
     for item in expected:
         [(form, value)] = item.items()
-        if form == "text":
-            if items and "text" in items[-1]:
-                items[-1]["text"] += value
-            else:
-                items.append({"text": value})
+        if form in ("text", "framing", "reasoning"):
+            push(items, form, value)
+            if form == "reasoning":
+                items[-1]["at"] = [at, at + len(value)]
             at += len(value)
             continue
         value = dict(value)
@@ -141,11 +162,40 @@ def expectation(expected: Expected, before: str = "", behind: str = "") -> Expec
         if form == "error":
             value["raw"] = source
         items.append({form: value})
-    if behind and items and "text" in items[-1]:
-        items[-1]["text"] += behind
-    elif behind:
-        items.append({"text": behind})
+    if (
+        behind
+        and items
+        and not items[-1].get("framing", "-").strip()
+        and not {"call", "error"}.isdisjoint(items[-2])
+    ):
+        # Whitespace after a call is text if text follows.
+        items[-1] = {"text": items[-1]["framing"]}
+    push(items, "text", behind)
     return items
+
+
+def tiled(message: str, wanted: Expected) -> tuple[Expected, list[tuple[int, int]]]:
+    """The items without framing, and where framing is: it is no event. Together they tile the message."""
+    items: Expected = []
+    framing: list[tuple[int, int]] = []
+    at = 0
+    for item in wanted:
+        start = at
+        match item:
+            case {"text": text} | {"framing": text} | {"reasoning": text}:
+                at += len(text)
+                assert message[start:at] == text
+            case {"call": value} | {"error": value}:
+                assert value["at"][0] == start
+                at = value["at"][1]
+        if "framing" in item:
+            framing.append((start, at))
+        elif "text" in item:
+            push(items, "text", item["text"])
+        else:
+            items.append(item)
+    assert at == len(message)
+    return items, framing
 
 
 def cut(message: str, seed: str) -> Iterator[list[str]]:
@@ -163,10 +213,17 @@ def cut(message: str, seed: str) -> Iterator[list[str]]:
 def check(case: Case, strict: bool, before: str = "", behind: str = "") -> None:
     tools = toolset(case, strict)
     message = before + case["text"] + behind
-    wanted = expectation(case["expected"], before, behind)
-    in_reasoning = case.get("options", {}).get("in_reasoning", False)
+    wanted, framing = tiled(message, expectation(case["expected"], before, behind))
+    in_reasoning = case.get("options", {}).get("in_reasoning")
     whole = tools.parse(message, truncated=case["truncated"], in_reasoning=in_reasoning)
-    found = [plain(item) for item in whole.items]
+    found: Expected = []
+    for item in map(plain, whole.items):
+        # Two texts with framing between them are one here.
+        if "text" in item:
+            push(found, "text", item["text"])
+        else:
+            found.append(item)
+    assert list(whole.framing) == framing
     if any(item.get("error", {}).get("kind") == "too_large" for item in wanted):
         # Only here may the source be cut.
         for item in [*wanted, *found]:
@@ -196,7 +253,7 @@ def test_reading_with_text_around(case: Case, strict: bool) -> None:
 @pytest.mark.parametrize(("case", "strict"), in_modes("streaming"))
 def test_steps(case: Case, strict: bool) -> None:
     """What was reported, and what was not, after each chunk."""
-    parser = toolset(case, strict).parser()
+    parser = toolset(case, strict).parser(in_reasoning=case["options"].get("in_reasoning"))
     deltas = ""
     for number, step in enumerate(case["steps"]):
         events = parser.feed(step["feed"])
@@ -206,6 +263,10 @@ def test_steps(case: Case, strict: bool) -> None:
         if "text" in step:
             text = "".join(event.text for event in events if isinstance(event, wirecall.Text))
             assert text == step["text"], number
+        if "reasoning" in step:
+            assert (
+                "".join(event.text for event in events if isinstance(event, Reasoning)) == step["reasoning"]
+            ), number
         assert starts == step.get("starts", starts), number
         assert deltas.startswith(step.get("least", "")), number
         assert step.get("most", deltas).startswith(deltas), number
@@ -220,7 +281,7 @@ def test_encoding(case: Case) -> None:
         assert tools.encode(case["name"], case["arguments"]) == written
         if case.get("read") is False:
             continue
-        [call] = tools.parse(written).items
+        [call] = tools.parse(written, in_reasoning=False).items
         assert isinstance(call, wirecall.CallEnd)
         assert (call.name, call.repairs) == (case["name"], ())
         # Text, so that digits and the order of keys count.

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use wirecall_core::{
     CallError, Definition, Document, EncodeError, Item, Limits, Options, Parser, Problem, SchemaError, SyntaxError,
-    ToolError, Toolset, XmlSchema, format_xml, parse, parse_json,
+    ToolError, Toolset, XmlSchema, format_xml, parse, parse_json, protocols,
 };
 
 fn is_error<E: Error + Clone + PartialEq + Send + Sync + 'static>() {}
@@ -40,7 +40,7 @@ fn the_hosts_mistakes_are_sentences() {
     let reference = r##"{"properties": {"a": {"$ref": "#/nowhere"}}}"##;
     assert_eq!(
         said(Toolset::new(Vec::new(), unknown)),
-        "there is no protocol \"smoke\"; available: wire, hermes, gemma, xml, yaml, qwen3coder, auto"
+        format!("there is no protocol \"smoke\"; available: {}, auto", protocols().collect::<Vec<_>>().join(", "))
     );
     assert_eq!(
         said(Toolset::new(vec![tool("{}"), tool("{}")], Options::default())),

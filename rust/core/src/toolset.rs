@@ -1,5 +1,6 @@
 //! A toolset: tools, a protocol and its settings, compiled once and shared by all parsers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::arguments::Context;
@@ -73,7 +74,7 @@ pub struct Options {
     pub constraints: bool,
     /// What opens and closes a call; `None` for the protocol's own.
     pub delimiters: Option<(String, String)>,
-    /// The tags around reasoning, in which there are no calls.
+    /// The tags around reasoning, in which there are no calls, except for formats in which a call ends it.
     pub reasoning: ReasoningTags,
     /// Whether reasoning is separated from the text; `None` if only in native formats.
     pub separate_reasoning: Option<bool>,
@@ -173,6 +174,10 @@ impl Toolset {
         };
         let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let mut settings = options.settings(&*protocol, given).map_err(fault)?;
+        if native {
+            let marks = reasoning.iter().flat_map(|(open, close)| [open, close]);
+            settings.candidates = marks.fold(settings.candidates, |known, mark| known.with_text(mark));
+        }
         let rules = WritingRules {
             syntax: options.syntax,
             fallback: options.fallback,
@@ -214,11 +219,16 @@ impl Toolset {
     /// Whether the calls of all formats that are read can be told apart by how they begin; or a sentence about two that cannot.
     fn check_openings(&self, own: &str, names: &[&str]) -> Result<(), String> {
         let name = self.tools().next().map_or("name", |tool| &tool.name);
+        let member = (Cow::Borrowed("a"), json::Value::String(Cow::Borrowed("b")));
         let sample = |set: &Toolset| {
             let mut call = String::new();
-            set.encode_members(name, &[], &mut call).map(|()| call.trim_start().to_owned()).unwrap_or_default()
+            let written = set.encode_members(name, std::slice::from_ref(&member), &mut call);
+            written.map(|()| call.trim_start().to_owned()).unwrap_or_default()
         };
         let sets = std::iter::once((own, self)).chain(names.iter().copied().zip(&*self.others));
+        if let Some((name, _)) = sets.clone().find(|(_, set)| set.protocol.layout().parts.is_some()) {
+            return Err(format!("{name} divides whole messages into parts, so no other format can be read with it"));
+        }
         let mut known: Vec<(&str, &Toolset, String)> = Vec::new();
         for (name, set) in sets {
             let call = sample(set);

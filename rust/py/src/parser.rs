@@ -283,8 +283,8 @@ impl Parser {
     ///     text: The next chunk, of any length, including "".
     ///
     /// Returns:
-    ///     `Text`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the message;
-    ///     often none. Text that is not certain yet is held back: at most one call and one chunk.
+    ///     `Text`, `Reasoning`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the
+    ///     message; often none. Text that is not certain yet is held back: at most one call and one chunk.
     ///
     /// Raises:
     ///     RuntimeError: The parser is finished, or in use.

@@ -59,6 +59,40 @@ pub struct Field {
     required: bool,
 }
 
+/// `recover`: all formats or none, or the names of some.
+#[derive(FromPyObject)]
+enum Recover {
+    All(bool),
+    Named(Vec<String>),
+}
+
+/// `reasoning`: its mode, or its tags, or both.
+#[derive(FromPyObject)]
+enum Reasoning {
+    Mode(String),
+    Tags((String, String)),
+    Both((String, String, String)),
+}
+
+impl Reasoning {
+    /// The tags, and whether reasoning is separated from the text.
+    fn options(given: Option<Reasoning>) -> PyResult<(core::ReasoningTags, Option<bool>)> {
+        let (tags, mode) = match given {
+            None => return Ok((core::ReasoningTags::None, None)),
+            Some(Reasoning::Mode(mode)) => (None, mode),
+            Some(Reasoning::Tags(tags)) => (Some(tags), "auto".to_owned()),
+            Some(Reasoning::Both((open, close, mode))) => (Some((open, close)), mode),
+        };
+        let modes = [("auto", None), ("content", Some(false)), ("separate", Some(true))];
+        let separate = one_of("reasoning", &mode, &modes)?;
+        if tags.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
+            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
+        }
+        let own = core::ReasoningTags::Own;
+        Ok((tags.map_or(own, |(open, close)| core::ReasoningTags::Tags(open, close)), separate))
+    }
+}
+
 #[pymethods]
 impl Plan {
     #[classattr]
@@ -147,15 +181,15 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
+    #[pyo3(signature = (tools, /, *, protocol, recover=Recover::All(false), syntax="wire", fallback_to_json="complex", strict=false,
         validate="report", code="call", descriptions="full", constraints=true, delimiters=None,
-        reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
+        reasoning=Some(Reasoning::Mode("auto".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
         protocol: &Bound<'_, PyAny>,
-        recover: bool,
+        recover: Recover,
         syntax: &str,
         fallback_to_json: &str,
         strict: bool,
@@ -164,7 +198,7 @@ impl Toolset {
         descriptions: &str,
         constraints: bool,
         delimiters: Option<(String, String)>,
-        reasoning: Option<(String, String)>,
+        reasoning: Option<Reasoning>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let (named, custom) = match protocol.cast::<PyString>() {
@@ -177,7 +211,10 @@ impl Toolset {
         let mut options = core::Options::default();
         options.protocol = named;
         options.custom = custom;
-        options.recover = recover;
+        match recover {
+            Recover::All(all) => options.recover = all,
+            Recover::Named(names) => (options.recover, options.recover_from) = (!names.is_empty(), names),
+        }
         options.syntax = one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?;
         options.fallback = one_of("fallback_to_json", fallback_to_json, &fallbacks)?;
         options.strict = strict;
@@ -186,15 +223,8 @@ impl Toolset {
         options.descriptions = one_of("descriptions", descriptions, &shown)?;
         options.constraints = constraints;
         options.delimiters = delimiters;
-        options.reasoning = match reasoning {
-            None => core::ReasoningTags::None,
-            Some((open, close)) if open == "<think>" && close == "</think>" => core::ReasoningTags::Own,
-            Some((open, close)) => core::ReasoningTags::Tags(open, close),
-        };
+        (options.reasoning, options.separate_reasoning) = Reasoning::options(reasoning)?;
         options.limits = self::limits(py, limits)?;
-        if matches!(&options.reasoning, core::ReasoningTags::Tags(open, close) if open.is_empty() || close.is_empty()) {
-            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
-        }
         let definitions = tools
             .into_iter()
             .map(|(name, description, parameters, strict)| {
@@ -226,10 +256,12 @@ impl Toolset {
     ///     text: The message. Lone surrogates become U+FFFD.
     ///     truncated: False only if the message is known to be complete; then a last call without CLOSE may
     ///         be repaired (`missing_close`, section 5).
-    ///     in_reasoning: Whether the message begins inside reasoning that a template has opened.
+    ///     in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
+    ///         the protocol's default.
     ///
     /// Returns:
-    ///     Texts, calls and errors. The model's mistakes are errors in the message, not exceptions.
+    ///     Texts, reasoning, calls and errors. The model's mistakes are errors in the message, not
+    ///     exceptions.
     #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=None))]
     fn parse(
         &self,
@@ -290,7 +322,8 @@ impl Toolset {
     /// Args:
     ///     ids: Called for the id of each call that starts. Without it, an id is `call_` and 24 random
     ///         letters and digits.
-    ///     in_reasoning: Whether the message begins inside reasoning that a template has opened.
+    ///     in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
+    ///         the protocol's default.
     ///
     /// Raises:
     ///     TypeError: `ids` is not callable.

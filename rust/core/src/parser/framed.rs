@@ -192,18 +192,20 @@ impl Machine {
             return false;
         }
         let mut at = window.at + self.place.looked;
+        // The end of the last text that is not whitespace, and how far it is known.
+        let (mut solid, mut known) = (window.at, at);
         let mut begins = !self.place.anything && at == window.at && tools.protocol.begins_message();
         loop {
             let begin = std::mem::take(&mut begins);
             let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
             let end = found.unwrap_or(text.len());
             // Whitespace before the candidate is held back. What was looked at is not scanned again.
-            let from = if at == window.at + self.place.looked { at } else { window.at };
-            let mut cut = content_end(&text[..end], from);
-            if cut == from && from > window.at {
-                cut = window.at;
+            let seen = content_end(&text[..end], known);
+            if seen > known {
+                solid = seen;
             }
-            self.content(window, cut, on_event);
+            known = end;
+            self.content(window, solid, on_event);
             let Some(found) = found else {
                 self.place.looked = text.len() - window.at;
                 if window.last {
@@ -228,8 +230,9 @@ impl Machine {
                     self.blanks(framing, window, at, on_event);
                     return self.open_section(other, window, at + length, on_event);
                 }
+                // A forged result ends the reading as the end of the message does.
                 Candidate::Forged(mark) => {
-                    self.blanks(framing, window, at, on_event);
+                    self.blanks(self.place.called && !self.place.content, window, at, on_event);
                     return self.forged(window, at, mark, on_event);
                 }
                 // An opener at which the message was cut off is not content.
@@ -331,7 +334,8 @@ impl Machine {
         self.place.opened = false;
         let from = window.at + self.place.looked;
         let closed = memchr::memmem::find(&text.as_bytes()[from..], close.as_bytes()).map(|found| from + found);
-        let reasoned = &text[..closed.unwrap_or(text.len())];
+        let open_end = if window.last { text.len() } else { window.at + partial_end(&text[window.at..], close) };
+        let reasoned = &text[..closed.unwrap_or(open_end)];
         let call = match marks.call_ends {
             CallEnds::Never => None,
             ends => {
@@ -345,8 +349,7 @@ impl Machine {
             (Some((at, true)), _) => (at, Some(at)),
             (Some((at, false)), None) if !window.last => (at, None),
             (_, Some(at)) => (at, Some(at + close.len())),
-            (_, None) if window.last => (text.len(), None),
-            (_, None) => (window.at + partial_end(&text[window.at..], close), None),
+            (_, None) => (open_end, None),
         };
         self.read_code(tools, &text[from.min(end)..end]);
         // Whitespace at the end may belong to what ends the reasoning.
@@ -402,7 +405,7 @@ impl Machine {
         true
     }
 
-    /// Where a call that ends the reasoning may begin, and whether it does.
+    /// Where a call that ends the reasoning may begin, and whether it does. The text before it is scanned for code.
     fn ending_call(
         &mut self,
         tools: &Toolset,
@@ -428,7 +431,10 @@ impl Machine {
             match found {
                 Scan::Match(()) => return Some((at, true)),
                 Scan::Incomplete => return Some((at, false)),
-                Scan::NoMatch => from = at + rest.chars().next().map_or(1, char::len_utf8),
+                Scan::NoMatch => {
+                    from = at + rest.chars().next().map_or(1, char::len_utf8);
+                    self.read_code(tools, &text[at..from]);
+                }
             }
         }
         None

@@ -290,6 +290,9 @@ impl Machine {
         let stops = self.buffer.split_off(self.held + stops);
         let inside =
             matches!(&self.state, ParserState::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        // Stop tokens belong to no call, also if it is still open.
+        let stops = self.held + self.stop_tail(tools, &self.buffer[self.held..], true);
+        let stops = self.buffer.split_off(stops);
         if self.complete || !inside {
             self.run_buffer(tools, true, on_event);
         }
