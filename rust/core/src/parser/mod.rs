@@ -286,8 +286,6 @@ impl Machine {
 
     fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, on_event: OnEvent<'_>) {
         (self.complete, self.cut) = (truncated == Some(false), truncated == Some(true));
-        let stops = self.stop_tail(tools, &self.buffer[self.held..], true);
-        let stops = self.buffer.split_off(self.held + stops);
         let inside =
             matches!(&self.state, ParserState::Call(call) if call.failure.is_some() || !call.body.is_complete());
         // Stop tokens belong to no call, also if it is still open.

@@ -65,7 +65,8 @@ impl NamedFormat {
     /// Reads what follows the opener.
     fn head(&self, text: &str, last: bool) -> Scan<Head> {
         let (head, ended) = window(text, HEAD_CHARS, last);
-        let missing = if ended { Scan::Match(Head::Nameless) } else { Scan::Incomplete };
+        // A message that ends here was cut off.
+        let missing = if head.len() < text.len() { Scan::Match(Head::Nameless) } else { Scan::Incomplete };
         let start = ws_run(head, 0);
         let Some(&first) = head.as_bytes().get(start) else { return missing };
         if self.list.is_some() && matches!(first, b'[' | b'{') {
