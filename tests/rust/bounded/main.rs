@@ -7,6 +7,7 @@ mod counting;
 mod every;
 mod hermes;
 mod linear;
+mod named;
 mod qwen3coder;
 mod schemas;
 mod wire;

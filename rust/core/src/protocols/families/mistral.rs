@@ -12,6 +12,7 @@ pub(crate) const MISTRAL: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             pairs: &[("[THINK]", "[/THINK]"), ("<think>", "</think>")],
+            written: ("[THINK]", "[/THINK]"),
             ..ReasoningMarks::BARE
         }),
         stops: &["</s>"],
