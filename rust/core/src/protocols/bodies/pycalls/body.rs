@@ -83,8 +83,7 @@ impl PyCallsBody {
     }
 
     /// Starts over, and keeps the allocations.
-    pub(super) fn reset(&mut self, cx: &Context<'_>, format: PyCalls) {
-        self.arguments.renew(cx, PythonLexer::default());
+    pub(super) fn reset(&mut self, format: PyCalls) {
         (self.format, self.state, self.marked, self.failed) = (format, PyCallsState::Opener, false, false);
     }
 
@@ -110,6 +109,9 @@ impl PyCallsBody {
                     input.next_byte()?;
                     input.at += 1;
                     *self.arguments.lexer() = PythonLexer::lost(1);
+                } else {
+                    // Now that the tool is known, its arguments have types.
+                    self.arguments.renew(&input.cx, PythonLexer::default());
                 }
                 self.to(PyCallsState::Arguments)
             }
@@ -134,7 +136,6 @@ impl PyCallsBody {
             return self.lost("the name of a tool and its arguments in parentheses are expected");
         };
         input.at += length;
-        self.arguments.renew(&input.cx, PythonLexer::default());
         self.state = PyCallsState::Parenthesis;
         if self.failed { Ok(()) } else { Err(Progress::ToolName(name.into())) }
     }
