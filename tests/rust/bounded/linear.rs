@@ -26,6 +26,8 @@ const MARKS: &[&str] = &[
     "<function=\"", "<function name=\"t\">", "<parameter=s>", "<parameter=", "</parameter>", "<invoke name=\"t\">", "</invoke>", "<function_calls>",
     "<tool-result", "<tool-", "<tool_response>", "<tool_resp", "<think>", "</think>", "[call]", "&lt;call&gt;", "get_weather", "<get_weather>", "\nget_weather ",
     "\nget_weather\n",
+    "<|tool_call>", "<|tool_call>call:t{", "<|\"|>", "s:<|\"|>", "<tool_call|>", "<|channel>thought\n", "<channel|>", "<eos>", "<|python_start|>", "[t(", "[t(s='",
+    "t(s=1), ",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

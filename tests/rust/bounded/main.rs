@@ -8,6 +8,7 @@ mod every;
 mod hermes;
 mod linear;
 mod named;
+mod notation;
 mod qwen3coder;
 mod schemas;
 mod wire;

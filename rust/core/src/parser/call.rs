@@ -289,6 +289,8 @@ impl Machine {
         self.state = self.outside(tools);
         let (end, end_byte) = (window.offset(window.at), window.before + window.at);
         if call.waits {
+            // Many calls may wait, and none of them is read any more.
+            call.body = Box::default();
             call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
             self.waiting.push(Waiting::Complete(call, end, end_byte));
         } else {
