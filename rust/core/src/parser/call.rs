@@ -170,12 +170,8 @@ impl Machine {
             window.at = input.at;
             // Arguments before an error are reported too, so that the result does not depend on where chunks end.
             // So are those of a call whose end waits for that of its list.
-            let ends = match step {
-                Progress::CallEnd => true,
-                Progress::NextCall => !body.waits(),
-                _ => false,
-            };
-            if !self.whole && !ends {
+            let waits = matches!(step, Progress::NextCall) && body.waits();
+            if !self.whole && (waits || !matches!(step, Progress::CallEnd | Progress::NextCall)) {
                 emit_delta(report, *index, on_event);
             }
             match step {

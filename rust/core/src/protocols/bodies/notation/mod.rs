@@ -15,7 +15,7 @@ use crate::tools::Tools;
 
 /// A format, with these markers. Each begins with `<`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Notation {
+pub(crate) struct NotationFormat {
     pub open: &'static [&'static str],
     pub close: &'static str,
     /// What begins and ends a string.
@@ -36,7 +36,7 @@ fn is_name_char(c: char) -> bool {
         || matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | ',' | '"' | '\''))
 }
 
-impl CallFormat for Notation {
+impl CallFormat for NotationFormat {
     fn openers(&self) -> &'static [&'static str] {
         self.open
     }
@@ -123,7 +123,7 @@ enum NotationState {
 
 #[derive(Debug)]
 struct NotationBody {
-    format: Notation,
+    format: NotationFormat,
     state: NotationState,
     arguments: Literals<DelimitedLexer>,
 }
@@ -169,7 +169,7 @@ impl NotationBody {
                 if rest.is_empty() {
                     return Err(Progress::Incomplete);
                 }
-                let Notation { open, close, .. } = self.format;
+                let NotationFormat { open, close, .. } = self.format;
                 let closed = starts(rest, close, input.last).map(|()| true);
                 let next = || Scan::first_of(open.iter().map(|open| starts(rest, open, input.last).map(|()| false)));
                 match closed.or(next).decided()? {
