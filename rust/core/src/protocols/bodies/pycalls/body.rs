@@ -159,8 +159,14 @@ impl PyCallsBody {
     }
 
     fn between_lines(&mut self, input: &mut Input<'_>) -> Flow {
-        input.next_byte()?;
-        match starts(input.rest(), self.format.close, input.last).decided()? {
+        let close = self.format.close;
+        input.at = ws_run(input.window, input.at);
+        // The marker may be cut off.
+        if input.last && close.starts_with(input.rest()) {
+            input.at = input.window.len();
+            return Err(Progress::CallEnd);
+        }
+        match starts(input.rest(), close, false).decided()? {
             Some(()) => self.to(PyCallsState::Tail { blanks: 0 }),
             None => self.next_call(),
         }
