@@ -8,6 +8,7 @@
 #[path = "support/every.rs"]
 mod every;
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -253,9 +254,10 @@ fn expectation(case: &Value, before: &str, behind: &str) -> Vec<Plain> {
 #[derive(Default)]
 struct Folded {
     items: Vec<Plain>,
-    open: Option<usize>,
-    deltas: String,
+    /// The calls that have started, and their deltas. Only those of a list are several.
+    open: VecDeque<(usize, String)>,
     started: usize,
+    lists: bool,
     /// Where the next item begins, in characters: items tile the message.
     at: usize,
 }
@@ -263,7 +265,7 @@ struct Folded {
 impl Folded {
     fn push(&mut self, form: Form, text: &str) {
         assert!(!text.is_empty());
-        assert_eq!(self.open, None);
+        assert!(self.open.is_empty());
         self.at += text.chars().count();
         push(&mut self.items, form, text);
     }
@@ -277,25 +279,26 @@ impl Folded {
             }
             Event::Framing(text) => self.push(Form::Framing, text),
             Event::CallStart { index, .. } => {
-                assert_eq!((self.open, *index), (None, self.started));
-                self.open = Some(*index);
+                assert!(self.open.is_empty() || self.lists);
+                assert_eq!(*index, self.started);
+                self.open.push_back((*index, String::new()));
                 self.started += 1;
-                self.deltas.clear();
             }
             Event::ArgumentsDelta { index, delta } => {
-                assert_eq!(self.open, Some(*index));
+                let (_, deltas) = self.open.iter_mut().find(|(open, _)| open == index).expect("it has started");
                 assert!(!delta.is_empty());
-                self.deltas.push_str(delta);
+                deltas.push_str(delta);
             }
             Event::CallEnd(end) => {
-                assert_eq!(self.open.take(), Some(end.index));
-                assert_eq!(self.deltas, end.arguments);
+                assert_eq!(self.open.pop_front(), Some((end.index, end.arguments.clone())));
                 assert_eq!(std::mem::replace(&mut self.at, end.end), end.start);
                 self.items.push(Plain::from(end));
             }
             Event::CallError(error) => {
                 assert_eq!(std::mem::replace(&mut self.at, error.end), error.start);
-                assert_eq!(self.open.take(), error.index);
+                if error.index.is_some() || !self.lists {
+                    assert_eq!(self.open.pop_front().map(|(index, _)| index), error.index);
+                }
                 self.items.push(Plain::from(&**error));
             }
             event => panic!("a new kind of event: {event:?}"),
@@ -303,15 +306,21 @@ impl Folded {
     }
 }
 
-fn in_pieces(tools: &Toolset, pieces: &[&str], truncated: Option<bool>, in_reasoning: Option<bool>) -> Vec<Plain> {
+fn in_pieces(
+    tools: &Toolset,
+    pieces: &[&str],
+    truncated: Option<bool>,
+    in_reasoning: Option<bool>,
+    lists: bool,
+) -> Vec<Plain> {
     let mut parser = Parser::borrowing(tools, in_reasoning);
-    let mut folded = Folded::default();
+    let mut folded = Folded { lists, ..Folded::default() };
     let mut sink = |event: Event<'_>| folded.add(&event);
     for piece in pieces {
         parser.feed(piece, &mut sink);
     }
     parser.finish(truncated, &mut sink);
-    assert_eq!(folded.open, None);
+    assert!(folded.open.is_empty());
     assert_eq!(folded.at, pieces.iter().map(|piece| piece.chars().count()).sum::<usize>());
     folded.items
 }
@@ -376,7 +385,8 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
     }
     differing(&whole, &wanted, "whole")?;
     for pieces in cuts(&message) {
-        let found = in_pieces(&tools, &pieces, truncated, in_reasoning);
+        let lists = every::LISTS.contains(&str_at(&case["options"], "protocol"));
+        let found = in_pieces(&tools, &pieces, truncated, in_reasoning, lists);
         differing(&found, &wanted, &format!("in pieces {pieces:?}"))?;
     }
     Ok(())
@@ -500,6 +510,7 @@ fn encode(protocol: &str) {
                 continue;
             }
             let mut items = parse(&tools, &written, None, Some(false));
+            // The markers of a section.
             items.retain(|item| !matches!(item, Item::Framing(_)));
             match &items[..] {
                 [Item::Call(end)] => {

@@ -185,11 +185,14 @@ class TextReader:
         self.holds = self._open is None
         if self._recorder is not None:
             self._recorder.add_event("call_start", event.name, text=self._number)
-        refusal = self._response.refusal(event.name)
-        if refusal is not None:
-            self._refusals[event.index] = refusal
-        elif self._streams_arguments and self._open is None and self._opening is None:
+        self._refuse(event)
+        refused = event.index in self._refusals
+        if self._streams_arguments and not refused and self._open is None and self._opening is None:
             self._opening = event.index, CallOpened(self._id(event.id), event.name)
+
+    def _refuse(self, event: core.CallStart | core.CallEnd) -> None:
+        if (refusal := self._response.refusal(event.name)) is not None:
+            self._refusals[event.index] = refusal
 
     def _fragment(self, event: core.ArgumentsDelta, parts: list[Part]) -> None:
         if self._opening is not None and self._opening[0] == event.index:
@@ -204,6 +207,9 @@ class TextReader:
     def _end(self, event: core.CallEnd, parts: list[Part]) -> None:
         self._at = event.end
         response = self._response
+        if self._open != event.index:
+            # Another call of its list may have ended since it started.
+            self._refuse(event)
         for repair in event.repairs:
             response.notify("repair", event.name, repair)
         for problem in event.problems:

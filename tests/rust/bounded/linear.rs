@@ -28,6 +28,9 @@ const MARKS: &[&str] = &[
     "\nget_weather\n", "<tool_call>t<arg_key>", "<arg_key>s</arg_key>", "<arg_value>", "</arg_value>", "<tool_call>t<arg_key>s</arg_key><arg_value>",
     "<｜DSML｜function_calls>", "</｜DSML｜function_calls>", "<｜DSML｜invoke name=\"t\">", "<｜DSML｜invoke name=\"", "<｜DSML｜parameter name=\"s\" string=\"true\">",
     "</｜DSML｜parameter>", "</｜DSML｜invoke>",
+    "\nget_weather\n",
+    "<|tool_call>", "<|tool_call>call:t{", "<|\"|>", "s:<|\"|>", "<tool_call|>", "<|channel>thought\n", "<channel|>", "<eos>", "<|python_start|>", "[t(", "[t(s='",
+    "t(s=1), ",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

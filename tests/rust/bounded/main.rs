@@ -7,6 +7,8 @@ mod counting;
 mod every;
 mod hermes;
 mod linear;
+mod named;
+mod notation;
 mod qwen3coder;
 mod schemas;
 mod tagged;

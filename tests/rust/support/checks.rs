@@ -1,5 +1,7 @@
 //! What holds for every reading of every message.
 
+use std::collections::VecDeque;
+
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestCaseResult;
@@ -47,32 +49,39 @@ pub(crate) fn tiles(message: &str, seen: &[Seen]) -> TestCaseResult {
     Ok(())
 }
 
-/// Each start is followed by its deltas and then by its end or error, and by nothing else; indexes count from 0.
-pub(crate) fn one_end(seen: &[Seen]) -> TestCaseResult {
-    let mut open: Option<(usize, &str)> = None;
+/// Each start is followed by its deltas and then by its end or error, and by nothing else; indexes count from 0. With `lists`, the
+/// next call of a list may start before, and all of them end in their order when the list does.
+pub(crate) fn one_end(seen: &[Seen], lists: bool) -> TestCaseResult {
+    let mut open: VecDeque<(usize, &str)> = VecDeque::new();
     let mut next = 0;
+    let mut ending = false;
     for one in seen {
         match one {
             Seen::Text(text) | Seen::Framing(text) | Seen::Reasoning { text, .. } => {
-                prop_assert_eq!(open, None, "text inside a call");
+                prop_assert!(open.is_empty(), "text inside a call");
                 prop_assert!(!text.is_empty());
             }
             Seen::Start { index, name } => {
-                prop_assert_eq!((open, *index), (None, next));
-                open = Some((next, name));
+                prop_assert!(open.is_empty() || (lists && !ending), "a call starts in {open:?}");
+                prop_assert_eq!(*index, next);
+                open.push_back((next, name));
                 next += 1;
             }
-            Seen::Deltas { index, .. } => prop_assert_eq!(open.map(|(at, _)| at), Some(*index)),
-            Seen::End(end) => prop_assert_eq!(open.take(), Some((end.index, end.name.as_str()))),
+            Seen::Deltas { index, .. } => {
+                prop_assert!(open.iter().any(|(at, _)| at == index), "a part of {index} in {open:?}");
+            }
+            Seen::End(end) => prop_assert_eq!(open.pop_front(), Some((end.index, end.name.as_str()))),
+            Seen::Error(error) if error.index.is_none() && lists => {}
             Seen::Error(error) => {
-                prop_assert_eq!(open.map(|(at, _)| at), error.index);
-                if let Some((_, name)) = open.take() {
+                prop_assert_eq!(open.front().map(|(at, _)| *at), error.index);
+                if let Some((_, name)) = open.pop_front() {
                     prop_assert_eq!(error.name.as_deref(), Some(name));
                 }
             }
         }
+        ending = matches!(one, Seen::End(_) | Seen::Error(_)) || (ending && !open.is_empty());
     }
-    prop_assert_eq!(open, None, "a call without an end");
+    prop_assert!(open.is_empty(), "calls without an end: {open:?}");
     Ok(())
 }
 
@@ -133,11 +142,16 @@ pub(crate) fn per_character(text: &str) -> Vec<&str> {
 
 /// What holds for what comes of one message, whole and in characters.
 pub(crate) fn well_formed(tools: &Toolset, message: &str, truncated: Option<bool>) -> TestCaseResult {
+    well_formed_in(tools, message, truncated, false)
+}
+
+/// The same for formats with `lists` of calls that end together.
+pub(crate) fn well_formed_in(tools: &Toolset, message: &str, truncated: Option<bool>, lists: bool) -> TestCaseResult {
     let mut early = Ok(());
     let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
     for seen in [read(tools, message, truncated), read_chunks(tools, per_character(message), truncated, watch)] {
         tiles(message, &seen)?;
-        one_end(&seen)?;
+        one_end(&seen, lists)?;
         deltas(&seen)?;
     }
     early

@@ -37,6 +37,9 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
     protocols().filter(|name| !PROMPTED.contains(name))
 }
 
+/// Formats with lists of calls that end together, so that several calls are open at once.
+pub(crate) const LISTS: [&str; 2] = ["mistral", "llama-pythonic"];
+
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
 /// hides another.
 pub(crate) fn every(names: impl Iterator<Item = &'static str>, law: impl Fn(&'static str) + Sync) {

@@ -169,7 +169,9 @@ impl Machine {
             let step = body.feed(&mut input);
             window.at = input.at;
             // Arguments before an error are reported too, so that the result does not depend on where chunks end.
-            if !self.whole && !matches!(step, Progress::CallEnd | Progress::NextCall) {
+            // So are those of a call whose end waits for that of its list.
+            let waits = matches!(step, Progress::NextCall) && body.waits();
+            if !self.whole && (waits || !matches!(step, Progress::CallEnd | Progress::NextCall)) {
                 emit_delta(report, *index, on_event);
             }
             match step {
@@ -283,6 +285,8 @@ impl Machine {
         self.state = self.outside(tools);
         let (end, end_byte) = (window.offset(window.at), window.before + window.at);
         if call.waits {
+            // Many calls may wait, and none of them is read any more.
+            call.body = Box::default();
             call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
             self.waiting.push(Waiting::Complete(call, end, end_byte));
         } else {

@@ -286,8 +286,9 @@ impl Machine {
 
     fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, on_event: OnEvent<'_>) {
         (self.complete, self.cut) = (truncated == Some(false), truncated == Some(true));
-        let inside =
-            matches!(&self.state, ParserState::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        // The end of a list counts for the calls before one that has failed.
+        let ends = |call: &Call| call.body.is_complete() && (call.failure.is_none() || call.body.waits());
+        let inside = matches!(&self.state, ParserState::Call(call) if !ends(call));
         // Stop tokens belong to no call, also if it is still open.
         let stops = self.held + self.stop_tail(tools, &self.buffer[self.held..], true);
         let stops = self.buffer.split_off(stops);

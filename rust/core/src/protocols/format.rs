@@ -6,7 +6,8 @@ use super::body::Body;
 use super::protocol::{Attempt, Settings};
 use crate::arguments::Context;
 use crate::error::EncodeError;
-use crate::syntax::json::Member;
+use crate::syntax::json::{Member, json_string};
+use crate::syntax::pairs::{Segment, segments};
 use crate::tools::Tools;
 
 /// A past call, as it is written.
@@ -80,6 +81,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// What ends a call.
     fn close(&self) -> &'static str;
 
+    /// What else separates the parts of a call or of a result, so that untrusted text must not contain it. All begin with `<`.
+    fn marks(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// The name of the form of calls, for plans.
     fn encoding(&self) -> &'static str {
         "json"
@@ -117,4 +123,22 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
 
     /// A parameter with a value, given as JSON, for sentences about a bad call.
     fn field_example(&self, field: &str, value: &str) -> String;
+}
+
+/// A member with a value, given as JSON, as a part of an object.
+pub(crate) fn json_field_example(field: &str, value: &str) -> String {
+    let mut out = value.to_owned();
+    let path = segments(field);
+    for (at, segment) in path.iter().enumerate().rev() {
+        let key = match segment {
+            Segment::Index(_) => {
+                out = format!("[{out}]");
+                continue;
+            }
+            Segment::Bare(name) => json_string(name),
+            Segment::Quoted(name) | Segment::Bracketed(name) => json_string(name),
+        };
+        out = if at == 0 { format!("{key}:{out}") } else { format!("{{{key}:{out}}}") };
+    }
+    out
 }

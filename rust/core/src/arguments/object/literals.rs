@@ -193,7 +193,7 @@ impl<L: LiteralLexer> Literals<L> {
 
 /// Whether a word without delimiters can only be meant as that string.
 fn is_bare_string(word: &str) -> bool {
-    !word.is_empty()
-        && !word.contains(['"', '\'', '`', ':', '=', '(', ')', '>', '\\'])
-        && !word.contains(char::is_control)
+    let is_number = matches!(word.trim_start_matches(['-', '+']), "NaN" | "nan" | "Infinity" | "inf");
+    let ends = |c: char| c.is_control() || "\"'`:=()>\\".contains(c);
+    !word.is_empty() && !is_number && !word.contains(ends)
 }

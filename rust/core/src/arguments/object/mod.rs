@@ -56,8 +56,6 @@ pub(crate) struct Object {
     /// How unescaped quotes in strings are read, if they are allowed.
     quotes: Option<Quotes>,
     notation: Notation,
-    /// A word ends where CLOSE begins.
-    marked: bool,
 }
 
 impl Object {
@@ -88,14 +86,8 @@ impl Object {
     /// Starts over with the whole of the arguments, and keeps the allocations.
     pub(crate) fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
         (self.lexer, self.expect, self.quotes, self.notation) = (lexer, Expect::Value, quotes, Notation::Json);
-        self.marked = false;
         self.collected.clear();
         self.values.renew(node);
-    }
-
-    /// CLOSE in a word is not part of it. Only with quotes that may be unescaped is that so anyway.
-    pub(crate) fn stop_at_close(&mut self) {
-        self.marked = true;
     }
 
     /// How to recover if the call fails here.
@@ -198,7 +190,7 @@ impl Object {
                     raw => self.follow(|kept| kept.run(raw)),
                 },
                 // Nobody writes a delimiter as a value.
-                JsonLexeme::Word(word) if self.quotes.is_some() || self.marked => {
+                JsonLexeme::Word(word) if self.quotes.is_some() => {
                     if let Some(found) = find_mark(word, &cx.delimiters.close) {
                         input.at -= word.len() - found;
                         return Err(self.invalid(ErrorKind::InvalidJson, "it is not complete"));
@@ -354,6 +346,9 @@ impl Object {
         let python = coercion::python(word);
         let literal = python.unwrap_or(word);
         let json = coercion::is_json_scalar(literal);
+        if self.lexer.native && matches!(word.trim_start_matches(['-', '+']), "NaN" | "Infinity") {
+            return Err(self.invalid(ErrorKind::InvalidJson, "NaN and Infinity are not JSON"));
+        }
         if !json || python.is_some() {
             self.lax(cx, report, "strings need double quotes")?;
         }

@@ -1,6 +1,6 @@
 //! What Gemma 4 writes: `<|tool_call>call:name{key:<|"|>text<|"|>,list:[1,true]}<tool_call|>`.
 
-use crate::protocols::bodies::notation::Notation;
+use crate::protocols::bodies::notation::NotationFormat;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 
@@ -19,7 +19,7 @@ pub(crate) const GEMMA4: FlatFamily = FlatFamily {
         stops: &["<turn|>", "<|tool_response>", "<eos>"],
         ..Layout::NATIVE
     },
-    call: &Notation { open: &["<|tool_call>"], close: "<tool_call|>", quote: "<|\"|>" },
+    call: &NotationFormat { open: &["<|tool_call>"], close: "<tool_call|>", quote: "<|\"|>" },
     writing: Writing {
         begin: "",
         end: "",

@@ -7,6 +7,7 @@ use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject, look};
 use crate::protocols::body::{Markers, Opening};
+use crate::protocols::format::json_field_example;
 use crate::protocols::frames::envelope as format;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
 use crate::syntax::json::Member;
@@ -23,7 +24,7 @@ impl CallWriter for UnmarkedCalls {
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
-        format::field_example(field, value)
+        json_field_example(field, value)
     }
 }
 

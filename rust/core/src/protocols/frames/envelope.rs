@@ -3,15 +3,15 @@
 use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
+use crate::protocols::format::json_field_example;
 use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{
     ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, ResultForm, Settings, bad,
     is_result_tag, misspelled,
 };
 use crate::schema::Descriptions;
-use crate::syntax::json::{Member, Value, json_string, push_string, write_object, write_spaced_object};
+use crate::syntax::json::{Member, Value, push_string, write_object, write_spaced_object};
 use crate::syntax::misspelled::{Spellings, meant};
-use crate::syntax::pairs::{Segment, segments};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
@@ -59,7 +59,7 @@ impl CallWriter for EnvelopeFamily {
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
-        field_example(field, value)
+        json_field_example(field, value)
     }
 }
 
@@ -175,23 +175,6 @@ fn write_lines(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
     out.push_str(", \"arguments\": ");
     write_spaced_object(arguments, out);
     out.extend(["}\n", close]);
-}
-
-pub(crate) fn field_example(field: &str, value: &str) -> String {
-    let mut out = value.to_owned();
-    let path = segments(field);
-    for (at, segment) in path.iter().enumerate().rev() {
-        let key = match segment {
-            Segment::Index(_) => {
-                out = format!("[{out}]");
-                continue;
-            }
-            Segment::Bare(name) => json_string(name),
-            Segment::Quoted(name) | Segment::Bracketed(name) => json_string(name),
-        };
-        out = if at == 0 { format!("{key}:{out}") } else { format!("{{{key}:{out}}}") };
-    }
-    out
 }
 
 /// The start of the manual. With `alone`, a message with calls contains nothing else.

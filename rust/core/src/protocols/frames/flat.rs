@@ -79,6 +79,8 @@ impl Protocol for FlatFamily {
         let section = self.layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
         let reasoning = self.layout.reasoning.iter().flat_map(|marks| marks.pairs).flat_map(|(a, b)| [a, b]);
         let all = opens.chain(section).chain(reasoning).chain(&self.writing.result_mark);
+        // Untrusted text is searched for these, too.
+        let all = all.chain(self.layout.stops).copied().chain(self.call.marks());
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
@@ -162,6 +164,7 @@ impl Protocol for FlatFamily {
         let mut marks = section.chain(reasoning).chain(*stops).chain(&self.writing.result_mark);
         marks.any(|mark| text.starts_with(mark))
             || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
+            || self.call.marks().iter().any(|mark| text.starts_with(mark))
     }
 
     fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {

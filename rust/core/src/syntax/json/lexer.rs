@@ -91,6 +91,8 @@ pub(crate) struct JsonLexer {
     pub(super) relaxed: bool,
     comments: bool,
     in_calls: bool,
+    /// In a native format.
+    pub(crate) native: bool,
     parentheses: bool,
     /// The quote of the open string. Set after the end of a string, it makes its last quote part of its content.
     pub quote: Option<u8>,
@@ -109,13 +111,18 @@ impl JsonLexer {
 
     /// A new lexer with the same options.
     pub(crate) fn fresh(&self) -> Self {
-        let JsonLexer { relaxed, comments, in_calls, parentheses, .. } = *self;
-        JsonLexer { relaxed, comments, in_calls, parentheses, ..JsonLexer::default() }
+        let JsonLexer { relaxed, comments, in_calls, native, parentheses, .. } = *self;
+        JsonLexer { relaxed, comments, in_calls, native, parentheses, ..JsonLexer::default() }
     }
 
     /// Words end at a quote that may open a quoted text. Otherwise, text inside the quotes could end the call.
     pub(crate) fn in_calls(self) -> Self {
         JsonLexer { in_calls: true, ..self }
+    }
+
+    /// Words end at `<`, with which markers begin, and `NaN` and `Infinity` are not taken for strings.
+    pub(crate) fn in_native(self) -> Self {
+        JsonLexer { native: true, ..self }
     }
 
     /// Reads parentheses as brackets, and `=` after a key as punctuation.
@@ -235,6 +242,7 @@ impl JsonLexer {
                         false
                     }
                 },
+                b'<' if self.native => true,
                 _ => is_ws(byte) || self.is_punctuation(byte, tokens),
             };
             if stop {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::json::{JsonLexeme, TokenSet, respelled};
 use super::literals::LiteralLexer;
 use super::scan::{is_ws, ws_run};
-use strings::{Quotes, quotes};
+use strings::{StringQuotes, quotes};
 
 /// Digits of a number in another base. More of them are not a number that a tool expects.
 const BASED_DIGITS: usize = 30;
@@ -28,7 +28,7 @@ pub(crate) struct PythonLexer {
     /// The brackets that are open, and what they hold.
     open: Vec<(u8, Inside)>,
     /// The string that is open.
-    string: Option<Quotes>,
+    string: Option<StringQuotes>,
     /// Bytes of a held word that were scanned.
     word: usize,
     /// After an error: the number of open brackets, which need not match any more.

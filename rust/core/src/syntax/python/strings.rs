@@ -5,7 +5,7 @@ use crate::syntax::scan::Scan;
 
 /// How the open string is quoted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Quotes {
+pub(super) struct StringQuotes {
     quote: u8,
     triple: bool,
     /// Backslashes are text.
@@ -22,7 +22,7 @@ pub(super) fn prefix(word: &str) -> Option<bool> {
 }
 
 /// The quotes at the start of the text, and their number of bytes. `None`: more text is needed.
-pub(super) fn quotes(text: &str, raw: bool) -> Option<(Quotes, usize)> {
+pub(super) fn quotes(text: &str, raw: bool) -> Option<(StringQuotes, usize)> {
     let bytes = text.as_bytes();
     let &quote = bytes.first()?;
     let triple = match bytes.get(1..) {
@@ -30,10 +30,10 @@ pub(super) fn quotes(text: &str, raw: bool) -> Option<(Quotes, usize)> {
         Some([second]) if *second != quote => false,
         _ => return None,
     };
-    Some((Quotes { quote, triple, raw }, if triple { 3 } else { 1 }))
+    Some((StringQuotes { quote, triple, raw }, if triple { 3 } else { 1 }))
 }
 
-impl Quotes {
+impl StringQuotes {
     /// Whether nothing in this text ends the string or is an escape.
     pub(super) fn continues(self, text: &str) -> bool {
         memchr::memchr2(self.quote, b'\\', text.as_bytes()).is_none()

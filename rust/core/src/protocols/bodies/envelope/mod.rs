@@ -170,6 +170,7 @@ impl Envelope {
     /// The same in a native format.
     pub(crate) fn reset_native(&mut self, cx: &Context<'_>, rules: NativeEnvelope) {
         self.reset(cx, None, Markers::Close);
+        self.lexer = JsonLexer::new(!cx.strict).in_calls().in_native();
         (self.native, self.undecided, self.bare) = (Some(rules), rules.may_be_text, true);
     }
 

@@ -5,8 +5,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::{Body, Opening, recycle};
-use crate::protocols::format::{CallFormat, PastCall};
-use crate::protocols::frames::envelope;
+use crate::protocols::format::{CallFormat, PastCall, json_field_example};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::{push_string, write_spaced_object};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
@@ -74,6 +73,6 @@ impl CallFormat for WholeEnvelope {
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
-        envelope::field_example(field, value)
+        json_field_example(field, value)
     }
 }

@@ -5,8 +5,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::protocols::bodies::envelope::{Envelope, NativeEnvelope};
 use crate::protocols::body::{Body, Opening, recycle};
-use crate::protocols::format::{CallFormat, PastCall};
-use crate::protocols::frames::envelope;
+use crate::protocols::format::{CallFormat, PastCall, json_field_example};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::write_spaced_object;
 use crate::syntax::scan::{Scan, partial_end, starts, trim, window, ws_run};
@@ -65,7 +64,8 @@ impl NamedFormat {
     /// Reads what follows the opener.
     fn head(&self, text: &str, last: bool) -> Scan<Head> {
         let (head, ended) = window(text, HEAD_CHARS, last);
-        let missing = if ended { Scan::Match(Head::Nameless) } else { Scan::Incomplete };
+        // A message that ends here was cut off.
+        let missing = if head.len() < text.len() { Scan::Match(Head::Nameless) } else { Scan::Incomplete };
         let start = ws_run(head, 0);
         let Some(&first) = head.as_bytes().get(start) else { return missing };
         if self.list.is_some() && matches!(first, b'[' | b'{') {
@@ -116,23 +116,6 @@ impl NamedFormat {
         match self.head(&written, true) {
             Scan::Match(Head::Name(read, _)) => written.get(read) == Some(name),
             _ => false,
-        }
-    }
-
-    /// The id that is written for a call: the host's, if it has the form.
-    fn id_of(&self, name: &str, call: &PastCall<'_>) -> Option<String> {
-        match self.id {
-            IdForm::None | IdForm::Marked { written: false, .. } => None,
-            IdForm::Indexed => {
-                let fits =
-                    |id: &&str| id.strip_prefix(self.prefix).is_some_and(|id| without_index(id) == name && id != name);
-                Some(
-                    call.id
-                        .filter(fits)
-                        .map_or_else(|| format!("{}{name}:{}", self.prefix, call.before), str::to_owned),
-                )
-            }
-            IdForm::Marked { written: true, .. } => Some(nine(call)),
         }
     }
 }
@@ -208,7 +191,7 @@ impl CallFormat for NamedFormat {
             return Err(EncodeError(format!("the name {:?} cannot be written in this format", cx.tool)));
         }
         out.push_str(self.opener());
-        match (&self.id, self.id_of(cx.tool, call)) {
+        match (&self.id, self.id(cx.tool, call)) {
             (IdForm::Indexed, Some(id)) => out.push_str(&id),
             (IdForm::Marked { mark, .. }, Some(id)) => out.extend([self.prefix, cx.tool, mark, &id]),
             _ => out.extend([self.prefix, cx.tool]),
@@ -220,7 +203,23 @@ impl CallFormat for NamedFormat {
         Ok(())
     }
 
+    fn id(&self, name: &str, call: &PastCall<'_>) -> Option<String> {
+        match self.id {
+            IdForm::None | IdForm::Marked { written: false, .. } => None,
+            IdForm::Indexed => {
+                let fits =
+                    |id: &&str| id.strip_prefix(self.prefix).is_some_and(|id| without_index(id) == name && id != name);
+                Some(
+                    call.id
+                        .filter(fits)
+                        .map_or_else(|| format!("{}{name}:{}", self.prefix, call.before), str::to_owned),
+                )
+            }
+            IdForm::Marked { written: true, .. } => Some(nine(call)),
+        }
+    }
+
     fn field_example(&self, field: &str, value: &str) -> String {
-        envelope::field_example(field, value)
+        json_field_example(field, value)
     }
 }

@@ -57,8 +57,7 @@ impl Named {
     ) -> Box<dyn Body> {
         let new = || Named { ends, state: State::Start, object: Object::default(), nameless };
         recycle(recycled, new, |body: &mut Named| {
-            body.object.renew(JsonLexer::new(!cx.strict).in_calls(), cx.schema.root, None);
-            body.object.stop_at_close();
+            body.object.renew(JsonLexer::new(!cx.strict).in_calls().in_native(), cx.schema.root, None);
             (body.ends, body.state, body.nameless) = (ends, State::Start, nameless);
         })
     }

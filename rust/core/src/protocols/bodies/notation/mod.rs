@@ -15,7 +15,7 @@ use crate::tools::Tools;
 
 /// A format, with these markers. Each begins with `<`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Notation {
+pub(crate) struct NotationFormat {
     pub open: &'static [&'static str],
     pub close: &'static str,
     /// What begins and ends a string.
@@ -31,16 +31,22 @@ fn is_name(name: &str) -> bool {
 }
 
 fn is_name_char(c: char) -> bool {
-    !(c.is_whitespace() || c.is_control() || matches!(c, '{' | '}' | '<' | '>' | '"' | '\''))
+    !(c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | ',' | '"' | '\''))
 }
 
-impl CallFormat for Notation {
+impl CallFormat for NotationFormat {
     fn openers(&self) -> &'static [&'static str] {
         self.open
     }
 
     fn close(&self) -> &'static str {
         self.close
+    }
+
+    fn marks(&self) -> Vec<&'static str> {
+        self.open.iter().copied().chain([self.close, self.quote]).collect()
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
@@ -117,7 +123,7 @@ enum NotationState {
 
 #[derive(Debug)]
 struct NotationBody {
-    format: Notation,
+    format: NotationFormat,
     state: NotationState,
     arguments: Literals<DelimitedLexer>,
 }
@@ -163,7 +169,7 @@ impl NotationBody {
                 if rest.is_empty() {
                     return Err(Progress::Incomplete);
                 }
-                let Notation { open, close, .. } = self.format;
+                let NotationFormat { open, close, .. } = self.format;
                 let closed = starts(rest, close, input.last).map(|()| true);
                 let next = || Scan::first_of(open.iter().map(|open| starts(rest, open, input.last).map(|()| false)));
                 match closed.or(next).decided()? {

@@ -13,6 +13,8 @@ enum PyCallsState {
     /// At what opens the first call.
     Opener,
     Name,
+    /// At the parenthesis after the name.
+    Parenthesis,
     Arguments,
     /// After a call. `comma`: and after a comma.
     Between {
@@ -31,6 +33,8 @@ pub(super) struct PyCallsBody {
     format: PyCalls,
     state: PyCallsState,
     arguments: Literals<PythonLexer>,
+    /// The calls are between markers.
+    marked: bool,
     /// The call has failed: only its end is searched for.
     failed: bool,
 }
@@ -51,7 +55,8 @@ impl Body for PyCallsBody {
 
     fn next(&mut self) -> Option<Box<dyn Body>> {
         let arguments = self.arguments.next();
-        Some(Box::new(PyCallsBody { format: self.format, state: PyCallsState::Name, arguments, failed: false }))
+        let (state, failed) = (PyCallsState::Name, false);
+        Some(Box::new(PyCallsBody { format: self.format, state, arguments, marked: self.marked, failed }))
     }
 
     fn waits(&self) -> bool {
@@ -74,13 +79,12 @@ impl Body for PyCallsBody {
 impl PyCallsBody {
     pub(super) fn new(cx: &Context<'_>, format: PyCalls) -> Self {
         let arguments = Literals::new(cx, PythonLexer::default());
-        PyCallsBody { format, state: PyCallsState::Opener, arguments, failed: false }
+        PyCallsBody { format, state: PyCallsState::Opener, arguments, marked: false, failed: false }
     }
 
     /// Starts over, and keeps the allocations.
-    pub(super) fn reset(&mut self, cx: &Context<'_>, format: PyCalls) {
-        self.arguments.renew(cx, PythonLexer::default());
-        (self.format, self.state, self.failed) = (format, PyCallsState::Opener, false);
+    pub(super) fn reset(&mut self, format: PyCalls) {
+        (self.format, self.state, self.marked, self.failed) = (format, PyCallsState::Opener, false, false);
     }
 
     fn to(&mut self, state: PyCallsState) -> Flow {
@@ -92,6 +96,7 @@ impl PyCallsBody {
         match self.state {
             PyCallsState::Opener => match self.format.opener(input.rest(), false) {
                 Scan::Match(length) => {
+                    self.marked = self.format.open.iter().any(|open| input.rest().starts_with(open));
                     input.at += length;
                     self.to(PyCallsState::Name)
                 }
@@ -99,6 +104,17 @@ impl PyCallsBody {
                 Scan::NoMatch => self.lost("a list of calls is expected"),
             },
             PyCallsState::Name => self.name(input),
+            PyCallsState::Parenthesis => {
+                if self.failed {
+                    input.next_byte()?;
+                    input.at += 1;
+                    *self.arguments.lexer() = PythonLexer::lost(1);
+                } else {
+                    // Now that the tool is known, its arguments have types.
+                    self.arguments.renew(&input.cx, PythonLexer::default());
+                }
+                self.to(PyCallsState::Arguments)
+            }
             PyCallsState::Arguments => {
                 if !self.failed {
                     self.arguments.feed(input)?;
@@ -120,8 +136,7 @@ impl PyCallsBody {
             return self.lost("the name of a tool and its arguments in parentheses are expected");
         };
         input.at += length;
-        self.arguments.renew(&input.cx, PythonLexer::default());
-        self.state = PyCallsState::Arguments;
+        self.state = PyCallsState::Parenthesis;
         if self.failed { Ok(()) } else { Err(Progress::ToolName(name.into())) }
     }
 
@@ -144,8 +159,14 @@ impl PyCallsBody {
     }
 
     fn between_lines(&mut self, input: &mut Input<'_>) -> Flow {
-        input.next_byte()?;
-        match starts(input.rest(), self.format.close, input.last).decided()? {
+        let close = self.format.close;
+        input.at = ws_run(input.window, input.at);
+        // The marker may be cut off.
+        if input.last && close.starts_with(input.rest()) {
+            input.at = input.window.len();
+            return Err(Progress::CallEnd);
+        }
+        match starts(input.rest(), close, false).decided()? {
             Some(()) => self.to(PyCallsState::Tail { blanks: 0 }),
             None => self.next_call(),
         }
@@ -159,6 +180,9 @@ impl PyCallsBody {
 
     /// The closing marker belongs to the last call if it is there.
     fn tail(&mut self, input: &mut Input<'_>, blanks: usize) -> Flow {
+        if !self.marked {
+            return Err(Progress::CallEnd);
+        }
         let at = ws_run(input.window, input.at + blanks);
         self.state = PyCallsState::Tail { blanks: at - input.at };
         let close = self.format.close;

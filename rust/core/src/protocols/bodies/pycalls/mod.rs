@@ -79,6 +79,10 @@ impl CallFormat for PyCalls {
         self.close
     }
 
+    fn marks(&self) -> Vec<&'static str> {
+        self.open.iter().copied().chain([self.close]).collect()
+    }
+
     fn begins_message(&self) -> bool {
         self.bare
     }
@@ -103,7 +107,7 @@ impl CallFormat for PyCalls {
     }
 
     fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        recycle(recycled, || PyCallsBody::new(cx, *self), |body: &mut PyCallsBody| body.reset(cx, *self))
+        recycle(recycled, || PyCallsBody::new(cx, *self), |body: &mut PyCallsBody| body.reset(*self))
     }
 
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {

@@ -8,8 +8,7 @@ use crate::arguments::{Context, Report};
 use crate::error::EncodeError;
 use crate::limits::RECURSION;
 use crate::protocols::bodies::params::write_text;
-use crate::protocols::format::PastCall;
-use crate::protocols::frames::envelope;
+use crate::protocols::format::{PastCall, json_field_example};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{Member, Value, parse};
 use crate::syntax::scan::{Scan, first_chars, trim};
@@ -128,7 +127,7 @@ fn reads_as_string(cx: &Context<'_>, key: &str, text: &str) -> bool {
 
 /// A parameter with a value, given as JSON.
 pub(super) fn field_example(tags: &Tags, field: &str, value: &str) -> String {
-    let json = format!("{{{}}}", envelope::field_example(field, value));
+    let json = format!("{{{}}}", json_field_example(field, value));
     let members: Vec<Member<'_>> = match parse(&json, RECURSION) {
         Ok(Value::Object(members)) => members,
         _ => return format!("{field}: {value}"),
