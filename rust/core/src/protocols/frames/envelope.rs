@@ -9,7 +9,7 @@ use crate::protocols::protocol::{
     is_result_tag, misspelled,
 };
 use crate::schema::Descriptions;
-use crate::syntax::json::{Member, Value, json_string, push_string, write_object};
+use crate::syntax::json::{Member, Value, json_string, push_string, write_object, write_spaced_object};
 use crate::syntax::misspelled::{Spellings, meant};
 use crate::syntax::pairs::{Segment, segments};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
@@ -51,7 +51,7 @@ pub(crate) struct EnvelopeFamily {
 
 impl CallWriter for EnvelopeFamily {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
-        write_call(cx, arguments, out);
+        if self.layout.native { write_as_template(cx, arguments, out) } else { write_call(cx, arguments, out) }
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
@@ -160,6 +160,16 @@ pub(crate) fn write_call(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut S
     out.push('}');
     out.push_str(line);
     out.push_str(close);
+}
+
+/// The call as the models' own templates write it: the object on a line of its own, with spaces after commas and colons.
+fn write_as_template(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+    let Delimiters { open, close, .. } = cx.delimiters;
+    out.extend([open, "\n{\"name\": "]);
+    push_string(out, if cx.tool.is_empty() { ANY_NAME } else { cx.tool });
+    out.push_str(", \"arguments\": ");
+    write_spaced_object(arguments, out);
+    out.extend(["}\n", close]);
 }
 
 pub(crate) fn field_example(field: &str, value: &str) -> String {
