@@ -24,7 +24,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # The profile of the extension: `make EXTENSION_PROFILE=dev …` compiles faster and runs slower.
 EXTENSION_PROFILE ?= release
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := chunking protocols round_trip json loads documents
+FUZZ_TARGETS := chunking protocols families round_trip json loads documents
 
 # How many cases each law is tried with, in both languages; always the same ones. `make check` tries more than the other
 # targets, `make laws` a million new ones.
@@ -192,6 +192,7 @@ bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python -m wirecall_bench.goals
 	$(BIN)/python -m wirecall_bench.protocols
+	$(BIN)/python -m wirecall_bench.families
 	$(BIN)/python -m wirecall_bench.planning
 
 # PAIRS of runs (30); ROWS: only those with this in their names; LIMIT: fails unless each interval is below this ratio.

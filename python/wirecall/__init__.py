@@ -15,6 +15,7 @@ from wirecall._core import (
     Parser,
     Plan,
     Problem,
+    Reasoning,
     Text,
     loads,
 )
@@ -33,7 +34,7 @@ from wirecall.xml import XmlParser, format_xml, parse_xml
 # As in pyproject.toml; known even if the package is not installed.
 __version__ = "0.1.0"
 
-Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
+Event = Text | Reasoning | CallStart | ArgumentsDelta | CallEnd | CallError
 
 __all__ = [
     "PROTOCOLS",
@@ -59,6 +60,7 @@ __all__ = [
     "Problem",
     "ProblemKind",
     "Protocol",
+    "Reasoning",
     "Record",
     "RecordEvent",
     "RepairKind",

@@ -26,6 +26,7 @@ __all__ = [
     "Parser",
     "Plan",
     "Problem",
+    "Reasoning",
     "Text",
     "Toolset",
     "XmlParser",
@@ -33,7 +34,9 @@ __all__ = [
     "loads",
 ]
 
-_Event: TypeAlias = Text | CallStart | ArgumentsDelta | CallEnd | CallError
+_Event: TypeAlias = Text | Reasoning | CallStart | ArgumentsDelta | CallEnd | CallError
+_Arguments: TypeAlias = Mapping[str, Any] | str
+_PastCall: TypeAlias = tuple[str, _Arguments] | tuple[str, _Arguments, str | None]
 
 PROTOCOLS: tuple[str, ...]
 """The names of the protocols, without aliases."""
@@ -52,7 +55,7 @@ class Toolset:
         /,
         *,
         protocol: object,
-        recover: bool = False,
+        recover: bool | Sequence[str] = False,
         syntax: str = "wire",
         fallback_to_json: str = "complex",
         strict: bool = False,
@@ -61,7 +64,7 @@ class Toolset:
         descriptions: str = "full",
         constraints: bool = True,
         delimiters: tuple[str, str] | None = None,
-        reasoning: tuple[str, str] | None = ...,
+        reasoning: str | tuple[str, str] | tuple[str, str, str] | None = "auto",
         limits: Mapping[str, int] | None = None,
     ) -> Self:
         """Compile tools.
@@ -71,8 +74,8 @@ class Toolset:
                 always checked against the full schema, whatever `validate` is.
             protocol: The name or alias of a protocol in `PROTOCOLS`, or "auto", which writes wire and parses
                 the protocol of each message's first call. Any other object is a `wirecall.Protocol`.
-            recover: Also parse calls in other formats, until the first call in the protocol's own; not if
-                `strict`.
+            recover: Also parse calls in other formats (True), or in those with these names, until the first
+                call in the protocol's own; not if `strict`.
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
             strict: Reject near misses (section 5).
@@ -81,12 +84,14 @@ class Toolset:
             descriptions: "full", "tools" or "none" (section 9).
             constraints: Show bounds, patterns, formats and examples in signatures (section 9).
             delimiters: OPEN and CLOSE (section 1); None for those of the protocol.
-            reasoning: The opening and closing tag of reasoning (section 1); None to disable it.
+            reasoning: "content", "separate" or "auto"; the opening and closing tag of reasoning (section 1);
+                the tags and the mode; None to disable it.
             limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth`
                 is at most 512.
 
         Raises:
-            ToolError: A name cannot be written, a schema cannot work, or the protocol is unknown.
+            ToolError: A name cannot be written, a schema cannot work, a protocol is unknown, or two of them
+                begin calls in the same way.
             ValueError: An option is not one of its choices; or delimiters, a reasoning tag or a limit cannot
                 work.
             TypeError: A limit is not an int.
@@ -100,17 +105,19 @@ class Toolset:
     def result_marks(self) -> tuple[str, ...]:
         """The beginnings of tool results. Use them as stop sequences, because models invent results."""
 
-    def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool = False) -> Message:
+    def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool | None = None) -> Message:
         """Parse a whole message, with the same result as a parser.
 
         Args:
             text: The message. Lone surrogates become U+FFFD.
             truncated: False only if the message is known to be complete; then a last call without CLOSE may
                 be repaired (`missing_close`, section 5).
-            in_reasoning: Whether the message begins inside reasoning that a template has opened.
+            in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
+                the protocol's default.
 
         Returns:
-            Texts, calls and errors. The model's mistakes are errors in the message, not exceptions.
+            Texts, reasoning, calls and errors. The model's mistakes are errors in the message, not
+            exceptions.
         """
 
     def parse_many(
@@ -120,7 +127,7 @@ class Toolset:
         *,
         threads: int | None = None,
         truncated: bool | None = None,
-        in_reasoning: bool = False,
+        in_reasoning: bool | None = None,
     ) -> list[Message]:
         """Parse many whole messages without the GIL.
 
@@ -138,19 +145,20 @@ class Toolset:
             ValueError: `threads` is less than 1, or out of range.
         """
 
-    def parser(self, *, ids: Callable[[], str] | None = None, in_reasoning: bool = False) -> Parser:
+    def parser(self, *, ids: Callable[[], str] | None = None, in_reasoning: bool | None = None) -> Parser:
         """A parser for one stream.
 
         Args:
             ids: Called for the id of each call that starts. Without it, an id is `call_` and 24 random
                 letters and digits.
-            in_reasoning: Whether the message begins inside reasoning that a template has opened.
+            in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
+                the protocol's default.
 
         Raises:
             TypeError: `ids` is not callable.
         """
 
-    def encode(self, name: str, arguments: Mapping[str, Any] | str, /) -> str:
+    def encode(self, name: str, arguments: Mapping[str, Any] | str, /, *, native: bool = False) -> str:
         """The canonical text of a call (section 8). In both modes, it parses as the same JSON.
 
         Args:
@@ -159,16 +167,56 @@ class Toolset:
             arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
                 and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
                 violations are parsed as the schema requires (`1` as `"1"` for a string).
+            native: Raise an error if the call cannot be written as the model's official template writes it,
+                instead of writing it in another form.
 
         Raises:
             TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
                 JSON.
             ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
-                nested deeper than `depth` (or cyclic); or no call can have the name.
+                nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the native
+                format cannot hold the arguments.
+        """
+
+    def encode_message(
+        self,
+        content: str,
+        calls: Sequence[_PastCall] = (),
+        /,
+        *,
+        reasoning: str | None = None,
+        calls_before: int = 0,
+        native: bool = False,
+    ) -> str:
+        """The text of a whole message of the model. In a native format, it is that of the model's official template.
+
+        Args:
+            content: The message's text, before or after the calls as the format has it. Lone surrogates become
+                U+FFFD.
+            calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
+                formats write. A call that the format cannot hold is written as one JSON object where the format
+                reads that, and otherwise as a note in the content.
+            reasoning: What the model thought; "" for an empty span, None for none. Formats without reasoning
+                leave it out.
+            calls_before: How many calls there were in earlier messages, since some formats number them.
+            native: Raise an error for a call that the format cannot hold.
+
+        Raises:
+            TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
+            ValueError: Arguments are wrong as in `encode`; with `native`, a call cannot be written.
         """
 
     def encode_result(
-        self, name: str | None, content: object, /, *, error: bool = False, number: int | None = None
+        self,
+        name: str | None,
+        content: object,
+        /,
+        *,
+        error: bool = False,
+        number: int | None = None,
+        id: str | None = None,
+        index: int = 0,
+        calls_before: int = 0,
     ) -> str:
         """The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
 
@@ -179,6 +227,9 @@ class Toolset:
             error: Whether the content describes an error: in wire a `<tool-error>` instead of a
                 `<tool-result>`.
             number: Which of several calls of the same tool in one turn this is the result of, from 1.
+            id: The id of the call, for native formats that write it.
+            index: Which call of its message this is the result of, from 0, for native formats that number them.
+            calls_before: How many calls of the conversation were before that call, for the same purpose.
 
         Raises:
             TypeError: The value is not JSON.
@@ -247,8 +298,8 @@ class Parser:
             text: The next chunk, of any length, including "".
 
         Returns:
-            `Text`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the message;
-            often none. Text that is not certain yet is held back: at most one call and one chunk.
+            `Text`, `Reasoning`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the
+            message; often none. Text that is not certain yet is held back: at most one call and one chunk.
 
         Raises:
             RuntimeError: The parser is finished, or in use.
@@ -298,16 +349,33 @@ class Parser:
 class Message:
     """A whole message, in order; made by `Toolset.parse`.
 
-    Texts become str objects on first access; the message keeps the parsed str alive.
+    The items and `framing` cover the message: nothing is in two of them, and nothing is left out. Texts
+    become str objects on first access; the message keeps the parsed str alive.
     """
 
     @property
-    def items(self) -> tuple[Text | CallEnd | CallError, ...]:
-        """Texts, calls and errors, in the order of the message. Texts are never adjacent."""
+    def items(self) -> tuple[Text | Reasoning | CallEnd | CallError, ...]:
+        """Texts, reasoning, calls and errors, in the order of the message.
+
+        Between two adjacent texts, or two adjacent pieces of reasoning, is framing.
+        """
+
+    @property
+    def framing(self) -> list[tuple[int, int]]:
+        """What is neither text, reasoning, a call nor an error: markers of a native format and of separate
+        reasoning, whitespace around them, and stop tokens.
+
+        The start and end of each span, in characters of the message, in order. Empty for prompted protocols
+        whose reasoning is text.
+        """
 
     @property
     def text(self) -> str:
         """The joined texts."""
+
+    @property
+    def reasoning(self) -> str:
+        """The joined reasoning; empty if there is none, or if it is text (the option `reasoning`)."""
 
     @property
     def calls(self) -> tuple[CallEnd, ...]:
@@ -331,6 +399,32 @@ class Text:
     @property
     def text(self) -> str:
         """The text; not empty. If a chunk contains only text, this is the same str object."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Reasoning:
+    """Reasoning, without what opens and closes it. Only if it is separate from the text (the option `reasoning`).
+
+    In a stream, the next part of it; in a message, all of it up to its end or to framing.
+    """
+
+    __match_args__ = ("text", "start", "end")
+    type: ClassVar[Literal["reasoning"]]
+    def __new__(cls, text: str, start: int, end: int) -> Self: ...
+    @property
+    def text(self) -> str:
+        """The text; not empty."""
+
+    @property
+    def start(self) -> int:
+        """Offset of its first character in the message."""
+
+    @property
+    def end(self) -> int:
+        """Offset after its last character."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...

@@ -49,6 +49,7 @@ EXPECTED: dict[str, tuple[list[str], set[str], list[str]]] = {
     "Reasoning first": (["list_branches"], set(), []),
     "A bad call, and the next try": (["create_ticket", "create_ticket"], set(), ["invalid_arguments"]),
     "Cut off": ([], set(), ["incomplete_call"]),
+    "A model's own format": (["search_trains"], set(), []),
 }
 # One recording has a second turn.
 TURNS = len(EXPECTED) + 1
@@ -136,7 +137,7 @@ def test_without_a_terminal() -> None:
         assert output.count(title) == 2  # its heading, and its line in the summary
     for part in ("✗ invalid_arguments", "~ inner_quotes", "<tool-error name", "2 calls, 7 repairs, 0 errors"):
         assert part in output
-    assert re.search(r"all calls +14 +11 +2 +\d+ +\d+ +\d+%", output)
+    assert re.search(r"all calls +15 +11 +2 +\d+ +\d+ +\d+%", output)
 
 
 @pytest.mark.parametrize("columns", ["20", "50", "200"])

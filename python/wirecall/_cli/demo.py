@@ -28,14 +28,14 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text as Styled
 
-from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Text, Toolset
+from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Reasoning, Text, Toolset
 from wirecall import tokens as counting
 from wirecall._console import OutputConsole, plural
 
 # Tokens per second: twice the speed of a fast model, so that everything takes less than fifteen seconds.
 SPEED = 150.0
 # The pause after each recording, in tokens.
-_PAUSE = 90
+_PAUSE = 75
 _FRAMES_PER_SECOND = 30
 # In columns: narrower than the first, the sides are stacked; wider than the second, lines are hard to read.
 _NARROW, _WIDE = 72, 140
@@ -86,6 +86,11 @@ class Recording(NamedTuple):
     options: dict[str, Any]
     turns: list[RecordedMessage]
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether the costs of its calls are compared with native calls: only if they are in wire."""
+        return "protocol" not in self.options
+
 
 @dataclass
 class Tally:
@@ -101,9 +106,10 @@ class Tally:
 
 
 def recordings() -> list[Recording]:
-    """All recordings in the package, ordered by file name."""
+    """All recordings in the package, ordered by the numbers that their file names begin with."""
     found = []
-    for file in sorted((files("wirecall._cli") / "recordings").iterdir(), key=lambda file: file.name):
+    stored = (files("wirecall._cli") / "recordings").iterdir()
+    for file in sorted(stored, key=lambda file: int(file.name.partition("-")[0])):
         given = json.loads(file.read_text(encoding="utf-8"))
         turns = [RecordedMessage([*chain(*turn["stream"])], turn["truncated"]) for turn in given["turns"]]
         found.append(Recording(**{"options": {}, **given, "turns": turns}))
@@ -141,7 +147,8 @@ def demo(speed: float) -> None:
         tallies.append(_play(recording, console, speed, count or len))
         if speed:
             time.sleep(_PAUSE / speed)
-    tools = {tool["name"]: tool for recording in played for tool in recording.tools}
+    compared = [recording for recording in played if recording.is_compared]
+    tools = {tool["name"]: tool for recording in compared for tool in recording.tools}
     definitions = counting.measure(tools.values(), count=count or len)
     console.print(_summary(tallies, definitions, console, is_tokens=count is not None))
 
@@ -170,6 +177,8 @@ def _play(recording: Recording, console: Console, speed: float, count: counting.
         for call in sides.calls:
             tally.calls += 1
             tally.repairs += len(call.repairs)
+            if not recording.is_compared:
+                continue
             tally.native += count(counting.native_call(call.name, call.arguments))
             tally.envelopes += count(counting.tool_use(call.name, call.arguments))
             tally.wire += count(sides.left.plain[call.start : call.end])
@@ -215,7 +224,11 @@ class _Sides:
             case Text(text):
                 # Line breaks between calls are not shown.
                 if text.strip() or not self.right.plain.endswith("\n"):
+                    self._after_reasoning()
                     self.right.append(text)
+            case Reasoning(text, start, end):
+                self.left.stylize("dim", start, end)
+                self.right.append(text, "dim italic")
             case CallStart(_, _, name):
                 self._new_line()
                 self.right.append("● ", "cyan").append(name, "bold cyan").append("\n")
@@ -265,6 +278,15 @@ class _Sides:
         texts = [Styled("\n").join(lines) for lines in sides]
         panels = [_panel(text, title, width, height) for text, title in zip(texts, titles, strict=True)]
         return Group(*panels) if stacked else Columns(panels, padding=0)
+
+    def _after_reasoning(self) -> None:
+        """Text after reasoning begins on a line of its own."""
+        if (
+            (spans := self.right.spans)
+            and spans[-1].style == "dim italic"
+            and spans[-1].end == len(self.right)
+        ):
+            self._new_line()
 
     def _new_line(self) -> None:
         if self.right.plain and not self.right.plain.endswith("\n"):

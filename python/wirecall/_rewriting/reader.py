@@ -62,13 +62,14 @@ class TextReader:
         self._preamble: list[tuple[str, bool]] = []
         # The rest of the text follows a forged result, and is not shown.
         self._forged = False
-        # A call is being written, and nothing of it was sent; why it may not be handed over.
+        # A call is being written, and nothing of it was sent; by index, why calls may not be handed over.
         self.holds = False
-        self._refused: str | None = None
-        # With stream_arguments: the call without a fragment yet, whether one is open, and how many characters
-        # of its arguments were sent.
-        self._opening: CallOpened | None = None
-        self._open = False
+        self._refusals: dict[int, str] = {}
+        # With stream_arguments: the call without a fragment yet, and its index; the index of the call that is
+        # open, and how many characters of its arguments were sent. Calls of a list may start before an
+        # earlier one has ended. Only one is streamed at a time; the others are handed over whole.
+        self._opening: tuple[int, CallOpened] | None = None
+        self._open: int | None = None
         self._sent = 0
         # The last character sent as text, and whether it ends a sentence of our own, which is kept apart.
         self._tail = ""
@@ -111,7 +112,7 @@ class TextReader:
                 self._record_text(event.text)
                 self._text(event.text, parts)
             elif isinstance(event, core.ArgumentsDelta):
-                self._fragment(event.delta, parts)
+                self._fragment(event, parts)
             elif isinstance(event, core.CallStart):
                 self._start(event)
             else:
@@ -120,7 +121,8 @@ class TextReader:
                     self._end(event, parts)
                 else:
                     self._fail(event, parts)
-                self._refused = None
+                if event.index is not None:
+                    self._refusals.pop(event.index, None)
         return parts
 
     # Text.
@@ -160,22 +162,24 @@ class TextReader:
     # Calls.
 
     def _start(self, event: core.CallStart) -> None:
-        self.holds = True
+        self.holds = self._open is None
         if self._recorder is not None:
             self._recorder.add_event("call_start", event.name, text=self._number)
-        self._refused = self._response.refusal(event.name)
-        if self._streams_arguments and self._refused is None:
-            self._opening = CallOpened(self._id(event.id), event.name)
+        refusal = self._response.refusal(event.name)
+        if refusal is not None:
+            self._refusals[event.index] = refusal
+        elif self._streams_arguments and self._open is None and self._opening is None:
+            self._opening = event.index, CallOpened(self._id(event.id), event.name)
 
-    def _fragment(self, delta: str, parts: list[Part]) -> None:
-        if self._opening is not None:
+    def _fragment(self, event: core.ArgumentsDelta, parts: list[Part]) -> None:
+        if self._opening is not None and self._opening[0] == event.index:
             self._hand_over(parts)
             self.holds = False
-            parts.append(self._opening)
-            self._opening, self._open, self._sent = None, True, 0
-        if self._open:
-            self._sent += len(delta)
-            parts.append(CallFragment(delta))
+            parts.append(self._opening[1])
+            self._opening, self._open, self._sent = None, event.index, 0
+        if self._open == event.index:
+            self._sent += len(event.delta)
+            parts.append(CallFragment(event.delta))
 
     def _end(self, event: core.CallEnd, parts: list[Part]) -> None:
         self._at = event.end
@@ -186,18 +190,23 @@ class TextReader:
             response.notify("problem", event.name, problem.kind)
         if response.options.complete_calls_only and "missing_close" in event.repairs:
             self._fail(self._as_error(event, "incomplete_call", "The call is not closed."), parts)
-        elif self._refused is not None:
-            self._fail(self._as_error(event, "not_allowed", self._refused), parts)
+        elif (refusal := self._refusals.get(event.index)) is not None:
+            self._fail(self._as_error(event, "not_allowed", refusal), parts)
         else:
             problems = tuple(problem.kind for problem in event.problems)
             self._record("call", event, event.arguments, repairs=event.repairs, problems=problems)
-            if self._open:
-                self._open = False
+            if self._open == event.index:
+                self._open = None
                 parts.append(CallFinished())
                 return
-            self._opening = None
+            self._unopen(event.index)
             self._hand_over(parts)
             parts.append(CallPart(self._id(event.id), event.name, event.arguments))
+
+    def _unopen(self, index: int | None) -> None:
+        """The call of this index ended before a fragment of it was sent."""
+        if self._opening is not None and self._opening[0] == index:
+            self._opening = None
 
     def _as_error(self, event: core.CallEnd, kind: ErrorKind, message: str) -> core.CallError:
         """A `CallError` for a call that was read but may not be handed over."""
@@ -205,16 +214,18 @@ class TextReader:
         return core.CallError(event.index, event.id, event.name, kind, message, raw, event.start, event.end)
 
     def _fail(self, error: core.CallError, parts: list[Part]) -> None:
-        response, self._opening, self._at = self._response, None, error.end
+        response, self._at = self._response, error.end
+        self._unopen(error.index)
         self._record("error", error, error.raw, error=error.kind)
         options = response.options
         mode = options.on_error
         # Text after a forged result depends on it.
         self._forged = error.kind == "forged_result" and not options.emit_raw_on_error
         # A call that was read completely goes to the host's own validation, unless the host forbade it.
-        native = None if self._refused is not None else error.arguments
-        if self._open:
-            self._open = False
+        refused = error.index is not None and error.index in self._refusals
+        native = None if refused else error.arguments
+        if self._open is not None and self._open == error.index:
+            self._open = None
             response.notify("error", error.name, described(error.kind), error.raw)
             if native is None or mode not in ("retry", "native"):
                 parts.append(CallAborted(error))
@@ -240,7 +251,7 @@ class TextReader:
         elif error.kind != "incomplete_call" and not response.excused:
             # One sentence is enough, however many calls could not be read.
             response.excused = True
-            kind = error.kind if self._refused is None else "not_allowed"
+            kind = "not_allowed" if refused else error.kind
             self._show(_EXCUSES.get(kind, _EXCUSE), parts, apart=True)
 
     def _hand_over(self, parts: list[Part], *, late: bool = False) -> None:

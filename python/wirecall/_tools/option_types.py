@@ -71,7 +71,7 @@ def _fits(value: object, kind: Any) -> bool:
         return (
             isinstance(value, tuple)
             and len(value) == len(kinds)
-            and all(isinstance(item, one) for item, one in zip(value, kinds, strict=True))
+            and all(map(_fits, value, kinds))
         )
     if isinstance(value, bool) and kind is int:
         return False
@@ -87,6 +87,6 @@ def _described(kind: Any) -> str:
     if origin is Callable or kind is Callable:
         return "callable"
     if origin is tuple:
-        return "a pair of str"
+        return "a pair of str" if len(get_args(kind)) == 2 else "a tuple"
     name = getattr(origin or kind, "__name__", str(kind))
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"

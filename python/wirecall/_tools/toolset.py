@@ -1,6 +1,6 @@
 """A toolset: tools, compiled once for one protocol."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from wirecall import _core
@@ -12,11 +12,19 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+ReasoningOption = (
+    Literal["auto", "content", "separate"]
+    | tuple[str, str]
+    | tuple[str, str, Literal["content", "separate"]]
+    | None
+)
+
+
 class ToolsetOptions(TypedDict, total=False):
     """The options of `Toolset`, for hosts that keep them in a dict."""
 
     protocol: str | Protocol
-    recover: bool
+    recover: bool | Sequence[str]
     syntax: Literal["wire", "json"]
     fallback_to_json: Literal["complex", "error", "force"]
     strict: bool
@@ -25,7 +33,7 @@ class ToolsetOptions(TypedDict, total=False):
     descriptions: Literal["full", "tools", "none"]
     constraints: bool
     delimiters: tuple[str, str] | None
-    reasoning: tuple[str, str] | None
+    reasoning: ReasoningOption
     limits: Mapping[str, int] | None
 
 
@@ -42,8 +50,10 @@ class Toolset(_core.Toolset):
             a format that models are trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
             ("morph-xml") or "yaml" ("yaml-xml"). "auto" writes wire, and reads the protocol of each message's
             first call. A `Protocol` object is a custom protocol.
-        recover: Also read calls in other formats, and bare JSON objects with a tool name and arguments, until
-            a call in the toolset's own format; each is the repair `other_format`. Ignored if `strict`.
+        recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
+            `other_format`. True: in all but the native formats, and bare JSON objects with a tool name and
+            arguments. A list of names: in these protocols, which may be native formats, but must begin calls
+            in different ways. Ignored if `strict`.
         syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
             call.
         fallback_to_json: What happens to a tool that pairs, elements or parameters cannot express: "complex"
@@ -60,7 +70,11 @@ class Toolset(_core.Toolset):
         delimiters: The tags that open and close a call: OPEN and CLOSE (section 1); None for those of the
             protocol, `<call>` and `</call>` for "wire". "xml", "yaml", "qwen3coder" and a `Protocol` have no
             such option.
-        reasoning: The tags around reasoning at the start of a message; None to turn this off.
+        reasoning: What becomes of reasoning at the start of a message. "separate": it is `Reasoning`, without
+            its tags and the line breaks around them. "content": it is text, with its tags. "auto" is
+            "separate" for native formats and "content" for others. The tags are those of the native format,
+            or `<think>` and `</think>`; others are given as `(open, close)`, or with the mode as
+            `(open, close, "separate")`. None: nothing is reasoning.
         limits: Limits that differ from the defaults, by name; each is a positive int.
             "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
             "depth": levels of nesting, of which the arguments are the first; 128.
@@ -69,7 +83,8 @@ class Toolset(_core.Toolset):
 
     Raises:
         ToolError: A definition, a schema or a name cannot work; it names the tool and the place in its
-            schema. Also if the protocol does not exist.
+            schema. Also if a protocol does not exist, or if `recover` names protocols that begin calls in the
+            same way.
         ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.
@@ -82,7 +97,7 @@ class Toolset(_core.Toolset):
         tools: Iterable[object] = (),
         *,
         protocol: str | Protocol = "wire",
-        recover: bool = False,
+        recover: bool | Sequence[str] = False,
         syntax: Literal["wire", "json"] = "wire",
         fallback_to_json: Literal["complex", "error", "force"] = "complex",
         strict: bool = False,
@@ -91,15 +106,17 @@ class Toolset(_core.Toolset):
         descriptions: Literal["full", "tools", "none"] = "full",
         constraints: bool = True,
         delimiters: tuple[str, str] | None = None,
-        reasoning: tuple[str, str] | None = ("<think>", "</think>"),
+        reasoning: ReasoningOption = "auto",
         limits: Mapping[str, int] | None = None,
     ) -> "Self":
+        if isinstance(recover, (str, bytes)):
+            raise TypeError(f"recover must be a bool or a list of names, not {type(recover).__name__}")
         read = definitions(tools)
         made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
             protocol=protocol,
-            recover=recover,
+            recover=recover if isinstance(recover, bool) else list(recover),
             syntax=syntax,
             fallback_to_json=fallback_to_json,
             strict=strict,

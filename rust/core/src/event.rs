@@ -99,14 +99,15 @@ pub enum Event<'a> {
     },
     /// The next part of what is neither text, reasoning nor a call: markers, whitespace around them, and stop tokens.
     Framing(&'a str),
-    /// A call has begun. A [`Event::CallEnd`] or a [`Event::CallError`] with this index follows.
+    /// A call has begun. A [`Event::CallEnd`] or a [`Event::CallError`] with this index follows. Where a list of calls is one
+    /// unit, the next call of the list may begin before.
     CallStart {
         /// Counts the starts of the message, from 0.
         index: usize,
         /// The tool's name, as declared.
         name: &'a str,
     },
-    /// The next part of the arguments of the call that is open. All deltas of a complete call are its arguments.
+    /// The next part of the arguments of a call that is open. All deltas of a complete call are its arguments.
     ArgumentsDelta {
         /// The index of the call.
         index: usize,

@@ -8,6 +8,8 @@ pub(crate) const NAME_CHARS: usize = 128;
 pub(crate) const KEY_CHARS: usize = 128;
 /// Characters of one bare segment of a key.
 pub(crate) const BARE_SEGMENT_CHARS: usize = 64;
+/// Characters of a name or key in a native format. One that has not ended by then has no end.
+pub(crate) const HEAD_CHARS: usize = 1024;
 /// Digits of an index. A larger index would leave a gap in any array that fits into memory.
 pub(crate) const INDEX_DIGITS: usize = 9;
 /// Nodes of one compiled schema, because unions of unions multiply.

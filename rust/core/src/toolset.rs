@@ -1,17 +1,19 @@
 //! A toolset: tools, a protocol and its settings, compiled once and shared by all parsers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::arguments::Context;
 use crate::error::{EncodeError, ToolError};
 use crate::event::message;
 use crate::limits::Limits;
+use crate::past::{PastMessage, PastResult, PastToolCall};
 use crate::protocols::protocol::Neutralise;
-use crate::protocols::registry::{Reads, custom, named};
-use crate::protocols::{CallResult, Custom, Prompt, Protocol, Settings};
+use crate::protocols::registry::{Reads, Recover, custom, named};
+use crate::protocols::{Attempt, CallResult, Custom, PastCall, Prompt, Protocol, Settings};
 use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
-use crate::syntax::scan::Delimiters;
+use crate::syntax::scan::{Delimiters, Scan};
 use crate::tools::{Definition, Fallback, Syntax, Tool, Tools, WritingRules};
 
 /// What the openings of calls and results mean inside Markdown code: fences and inline code.
@@ -53,6 +55,9 @@ pub struct Options {
     pub custom: Option<Custom>,
     /// Also read calls in other formats until there is one in the protocol's own. Ignored in strict mode.
     pub recover: bool,
+    /// With `recover`: the names of these formats. If there are none, all that are not only native, and JSON objects without
+    /// markers.
+    pub recover_from: Vec<String>,
     /// How calls are written.
     pub syntax: Syntax,
     /// What happens to tools whose calls cannot be written well as pairs.
@@ -69,7 +74,7 @@ pub struct Options {
     pub constraints: bool,
     /// What opens and closes a call; `None` for the protocol's own.
     pub delimiters: Option<(String, String)>,
-    /// The tags around reasoning, in which there are no calls.
+    /// The tags around reasoning, in which there are no calls, except for formats in which a call ends it.
     pub reasoning: ReasoningTags,
     /// Whether reasoning is separated from the text; `None` if only in native formats.
     pub separate_reasoning: Option<bool>,
@@ -83,6 +88,7 @@ impl Default for Options {
             protocol: "wire".into(),
             custom: None,
             recover: false,
+            recover_from: Vec::new(),
             syntax: Syntax::Wire,
             fallback: Fallback::Complex,
             strict: false,
@@ -148,10 +154,14 @@ impl Toolset {
     /// The first tool that cannot be used, or an option that cannot be.
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
         let fault = |message: String| ToolError { tool: None, pointer: None, message };
-        let recovers = options.recover && !options.strict;
+        let recover = match &*options.recover_from {
+            _ if !options.recover || options.strict => Recover::Nothing,
+            [] => Recover::Usual,
+            names => Recover::Named(names),
+        };
         let (protocol, others, reads) = match &options.custom {
-            Some(parts) => custom(parts.clone(), recovers),
-            None => named(&options.protocol, recovers),
+            Some(parts) => custom(parts.clone(), recover),
+            None => named(&options.protocol, recover),
         }
         .map_err(fault)?;
         let layout = protocol.layout();
@@ -160,13 +170,14 @@ impl Toolset {
         let reasoning = match &options.reasoning {
             ReasoningTags::None => Vec::new(),
             ReasoningTags::Tags(open, close) => vec![(open.clone(), close.clone())],
-            ReasoningTags::Own if native => {
-                layout.reasoning.iter().flat_map(|marks| marks.pairs).map(pair).collect::<Vec<_>>()
-            }
-            ReasoningTags::Own => vec![pair(&("<think>", "</think>"))],
+            ReasoningTags::Own => layout.reasoning.iter().flat_map(|marks| marks.pairs).map(pair).collect::<Vec<_>>(),
         };
         let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let mut settings = options.settings(&*protocol, given).map_err(fault)?;
+        if native {
+            let marks = reasoning.iter().flat_map(|(open, close)| [open, close]);
+            settings.candidates = marks.fold(settings.candidates, |known, mark| known.with_text(mark));
+        }
         let rules = WritingRules {
             syntax: options.syntax,
             fallback: options.fallback,
@@ -190,13 +201,53 @@ impl Toolset {
             native,
         };
         let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
+        let (names, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();
         let same = |other: Arc<dyn Protocol>| {
             let own = options.settings(&*other, None).map_err(fault)?;
             settings.candidates = settings.candidates.clone().and(&own.candidates);
             Ok(set(other, own, writer.clone()))
         };
         let others = others.into_iter().map(same).collect::<Result<Arc<[_]>, _>>()?;
-        Ok(Toolset { others, reads, ..set(protocol, settings, None) })
+        let made = Toolset { others, reads, ..set(protocol, settings, None) };
+        if let Recover::Named(_) = recover {
+            let own = if options.custom.is_some() { "the protocol" } else { options.protocol.as_str() };
+            made.check_openings(own, &names).map_err(fault)?;
+        }
+        Ok(made)
+    }
+
+    /// Whether the calls of all formats that are read can be told apart by how they begin; or a sentence about two that cannot.
+    fn check_openings(&self, own: &str, names: &[&str]) -> Result<(), String> {
+        let name = self.tools().next().map_or("name", |tool| &tool.name);
+        let member = (Cow::Borrowed("a"), json::Value::String(Cow::Borrowed("b")));
+        let sample = |set: &Toolset| {
+            let mut call = String::new();
+            let written = set.encode_members(name, std::slice::from_ref(&member), &mut call);
+            written.map(|()| call.trim_start().to_owned()).unwrap_or_default()
+        };
+        let sets = std::iter::once((own, self)).chain(names.iter().copied().zip(&*self.others));
+        if let Some((name, _)) = sets.clone().find(|(_, set)| set.protocol.layout().parts.is_some()) {
+            return Err(format!("{name} divides whole messages into parts, so no other format can be read with it"));
+        }
+        let mut known: Vec<(&str, &Toolset, String)> = Vec::new();
+        for (name, set) in sets {
+            let call = sample(set);
+            let same = |(_, other, written): &&(&str, &Toolset, String)| other.opens(&call) || set.opens(written);
+            if let Some((other, ..)) = known.iter().find(same) {
+                return Err(format!("{other} and {name} begin calls in the same way, so they cannot be read together"));
+            }
+            known.push((name, set, call));
+        }
+        Ok(())
+    }
+
+    /// Whether a call, or a section, of this protocol begins at the start of the text.
+    fn opens(&self, text: &str) -> bool {
+        if let Some(section) = &self.protocol.layout().section {
+            return section.begin.iter().any(|mark| text.starts_with(mark));
+        }
+        self.protocol.fits(text) != Scan::NoMatch
+            && matches!(self.protocol.attempt(&self.tools, &self.settings, text, true), Attempt::Call { .. })
     }
 
     /// The tools, in the given order.
@@ -271,26 +322,28 @@ impl Toolset {
         arguments: &[json::Member<'_>],
         out: &mut String,
     ) -> Result<(), EncodeError> {
-        let at = self.tools.position(name);
-        if at.is_none() && self.protocol.bad_name(name, &self.settings.delimiters).is_some() {
-            return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
+        let at = self.named(name)?;
+        if !self.native {
+            self.protocol.write_call(&self.context(at, name), arguments, out);
+            return Ok(());
         }
-        self.protocol.write_call(&self.context(at, name), arguments, out);
+        let calls = [PastToolCall::new(name, arguments)];
+        out.push_str(&self.encode_message(&PastMessage { calls: &calls, ..PastMessage::default() })?);
         Ok(())
     }
 
     /// The text of a result. Neither its content nor its name can be read as a mark. `error`: the content describes an error.
     /// `number`: which of several calls of the same tool in one turn this is the result of, from 1.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        let content = &self.neutralise(content);
-        self.protocol.wrap_result(&self.prompt(), &CallResult { name, content, error, number })
+        self.encode_past_result(&PastResult { name, content, error, number, ..PastResult::default() })
     }
 
     /// The text of a result that reports an error to the model. Marks are neutralised in the sentence, which may quote the model or
     /// a schema, but not in the example.
     pub fn encode_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
         let content = &message(&self.neutralise(sentence), example);
-        let result = CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None };
+        let result =
+            CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None, call: PastCall::NONE };
         self.protocol.wrap_result(&self.prompt(), &result)
     }
 

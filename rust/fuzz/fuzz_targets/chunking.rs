@@ -46,6 +46,6 @@ fuzz_target!(|data: &[u8]| {
     let (Ok(message), Some((&bits, cuts))) = (std::str::from_utf8(message), tail.split_first()) else { return };
     let tools = &TOOLSETS[usize::from(bits & 15 | bits >> 7 << 4)];
     let truncated = [None, Some(false), Some(true), Some(false)][usize::from(bits >> 4 & 3)];
-    let reasoning = bits & 64 != 0;
+    let reasoning = (bits & 64 != 0).then_some(true);
     holds(tools, message, truncated, reasoning, cuts);
 });

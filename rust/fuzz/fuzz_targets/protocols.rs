@@ -44,5 +44,5 @@ fuzz_target!(|data: &[u8]| {
     let (Ok(message), [at, bits, cuts @ ..]) = (std::str::from_utf8(message), tail) else { return };
     let tools = &TOOLSETS[usize::from(*at) % TOOLSETS.len()];
     let truncated = [None, Some(false), Some(true), Some(false)][usize::from(bits & 3)];
-    holds(tools, message, truncated, bits & 4 != 0, cuts);
+    holds(tools, message, truncated, (bits & 4 != 0).then_some(true), cuts);
 });

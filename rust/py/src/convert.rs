@@ -59,6 +59,22 @@ pub(crate) fn encode<'py>(
     written.map_err(refused)
 }
 
+/// The arguments of a call: a mapping, or JSON text of an object.
+pub(crate) fn members<'a>(given: &'a Bound<'_, PyAny>, depth: usize) -> PyResult<Vec<Member<'a>>> {
+    let value = match given.cast::<PyString>() {
+        Ok(json) => wirecall_core::parse_json(text(json)?, depth)
+            .map_err(|what| PyValueError::new_err(format!("the arguments are not valid JSON: {what}")))?,
+        Err(_) => match mapping(given)? {
+            Some(dict) => object(&dict, Depth::of(depth))?,
+            None => return Err(errors::wrong_type("the arguments must be a mapping or JSON text", given)),
+        },
+    };
+    match value {
+        Value::Object(members) => Ok(members),
+        _ => Err(PyValueError::new_err("the arguments are not a JSON object")),
+    }
+}
+
 /// A mapping as a dict; `None` for anything else.
 fn mapping<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
     if let Ok(dict) = given.cast::<PyDict>() {

@@ -16,7 +16,9 @@ pub struct Text {
     pub text: Slot<LazyText>,
 }
 
-/// Reasoning, without what opens and closes it.
+/// Reasoning, without what opens and closes it. Only if it is separate from the text (the option `reasoning`).
+///
+/// In a stream, the next part of it; in a message, all of it up to its end or to framing.
 #[pyclass(frozen, eq, hash, get_all, new = "from_fields", module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Reasoning {
@@ -26,19 +28,6 @@ pub struct Reasoning {
     pub start: usize,
     /// Offset after its last character.
     pub end: usize,
-}
-
-#[pymethods]
-impl Reasoning {
-    #[classattr]
-    const r#type: &'static str = "reasoning";
-    #[classattr]
-    const __match_args__: (&'static str, &'static str, &'static str) = ("text", "start", "end");
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let text = PyString::new(py, &self.text).repr()?;
-        Ok(format!("Reasoning(text={text}, start={}, end={})", self.start, self.end))
-    }
 }
 
 /// A call has begun, and its tool is known. Exactly one `CallEnd` or `CallError` with this id follows.
@@ -236,6 +225,10 @@ event! {
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         ("text", self.text.get().get(py)).into_pyobject(py)?.hash()
     }
+}
+
+event! {
+    Reasoning: matched("text", "start", "end"), named("reasoning");
 }
 
 event! {

@@ -12,13 +12,20 @@ use crate::text::{LazyText, Slot};
 
 /// A whole message, in order; made by `Toolset.parse`.
 ///
-/// Texts become str objects on first access; the message keeps the parsed str alive.
+/// The items and `framing` cover the message: nothing is in two of them, and nothing is left out. Texts
+/// become str objects on first access; the message keeps the parsed str alive.
 #[pyclass(frozen, module = "wirecall")]
 pub struct Message {
-    /// Texts, calls and errors, in the order of the message. Texts are never adjacent.
+    /// Texts, reasoning, calls and errors, in the order of the message.
+    ///
+    /// Between two adjacent texts, or two adjacent pieces of reasoning, is framing.
     #[pyo3(get)]
     items: Py<PyTuple>,
-    /// Markers, whitespace around them, and stop tokens: the start and end of each span, in characters.
+    /// What is neither text, reasoning, a call nor an error: markers of a native format and of separate
+    /// reasoning, whitespace around them, and stop tokens.
+    ///
+    /// The start and end of each span, in characters of the message, in order. Empty for prompted protocols
+    /// whose reasoning is text.
     #[pyo3(get)]
     framing: Vec<(usize, usize)>,
 }
@@ -85,7 +92,7 @@ impl Message {
             .collect()
     }
 
-    /// The joined reasoning.
+    /// The joined reasoning; empty if there is none, or if it is text (the option `reasoning`).
     #[getter]
     fn reasoning(&self, py: Python<'_>) -> String {
         let items = self.items.bind(py).iter();

@@ -32,6 +32,7 @@ pub struct Parser(Exclusive<Reader>);
 /// What the start of a call and its end share.
 #[derive(Debug)]
 struct OpenCall {
+    index: usize,
     id: Py<PyString>,
     name: Py<PyString>,
 }
@@ -44,7 +45,8 @@ struct Reader {
     given_ids: Option<Py<PyAny>>,
     /// Made when the first call starts: asking the system for randomness costs as much as reading ten deltas.
     ids: Option<Ids>,
-    open: Option<OpenCall>,
+    /// Most calls end before the next one starts; those of a list may all be open.
+    open: SmallVec<[OpenCall; 1]>,
     surrogates: Surrogates,
     recycler: Recycler,
     finished: bool,
@@ -67,7 +69,7 @@ impl Reader {
             in_reasoning,
             given_ids: ids,
             ids: None,
-            open: None,
+            open: SmallVec::new(),
             surrogates: Surrogates::default(),
             recycler: Recycler::default(),
             finished: false,
@@ -181,7 +183,7 @@ struct Events<'a, 'py> {
     whole: Option<&'a Bound<'py, PyString>>,
     given_ids: Option<&'a Py<PyAny>>,
     ids: &'a mut Option<Ids>,
-    open: &'a mut Option<OpenCall>,
+    open: &'a mut SmallVec<[OpenCall; 1]>,
     /// The only event so far, if it is a piece of text.
     only: Option<Part>,
     list: EventList<'py>,
@@ -220,6 +222,12 @@ impl<'py> Events<'_, 'py> {
         Ok(())
     }
 
+    /// The call that ends.
+    fn close(&mut self, index: usize) -> Option<OpenCall> {
+        let at = self.open.iter().position(|open| open.index == index)?;
+        Some(self.open.remove(at))
+    }
+
     fn make(&mut self, event: core::Event<'_>) -> PyResult<()> {
         let py = self.py;
         let event = match event {
@@ -235,17 +243,19 @@ impl<'py> Events<'_, 'py> {
                     None => self.ids.get_or_insert_with(Ids::new).id(py, index),
                 };
                 let name = PyString::new(py, name).unbind();
-                *self.open = Some(OpenCall { id: id.clone_ref(py), name: name.clone_ref(py) });
+                self.open.push(OpenCall { index, id: id.clone_ref(py), name: name.clone_ref(py) });
                 Bound::new(py, CallStart { index, id, name })?.into_any()
             }
             core::Event::CallEnd(mut call) => {
                 // Every call that ends has started.
-                let Some(OpenCall { id, name }) = self.open.take() else { return Err(errors::unknown(&call)) };
+                let Some(OpenCall { id, name, .. }) = self.close(call.index) else {
+                    return Err(errors::unknown(&call));
+                };
                 let arguments = LazyText::owned(py, std::mem::take(&mut call.arguments));
                 Bound::new(py, CallEnd::from_core(&call, LazyText::Made(id), name, arguments))?.into_any()
             }
             core::Event::CallError(error) => {
-                let id = error.index.and_then(|_| Some(self.open.take()?.id.to_string()));
+                let id = error.index.and_then(|index| Some(self.close(index)?.id.to_string()));
                 CallError::bound(py, *error, id)?
             }
             event => return Err(errors::unknown(&event)),
@@ -273,8 +283,8 @@ impl Parser {
     ///     text: The next chunk, of any length, including "".
     ///
     /// Returns:
-    ///     `Text`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the message;
-    ///     often none. Text that is not certain yet is held back: at most one call and one chunk.
+    ///     `Text`, `Reasoning`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the
+    ///     message; often none. Text that is not certain yet is held back: at most one call and one chunk.
     ///
     /// Raises:
     ///     RuntimeError: The parser is finished, or in use.

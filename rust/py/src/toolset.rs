@@ -59,6 +59,40 @@ pub struct Field {
     required: bool,
 }
 
+/// `recover`: all formats or none, or the names of some.
+#[derive(FromPyObject)]
+enum Recover {
+    All(bool),
+    Named(Vec<String>),
+}
+
+/// `reasoning`: its mode, or its tags, or both.
+#[derive(FromPyObject)]
+enum Reasoning {
+    Mode(String),
+    Tags((String, String)),
+    Both((String, String, String)),
+}
+
+impl Reasoning {
+    /// The tags, and whether reasoning is separated from the text.
+    fn options(given: Option<Reasoning>) -> PyResult<(core::ReasoningTags, Option<bool>)> {
+        let (tags, mode) = match given {
+            None => return Ok((core::ReasoningTags::None, None)),
+            Some(Reasoning::Mode(mode)) => (None, mode),
+            Some(Reasoning::Tags(tags)) => (Some(tags), "auto".to_owned()),
+            Some(Reasoning::Both((open, close, mode))) => (Some((open, close)), mode),
+        };
+        let modes = [("auto", None), ("content", Some(false)), ("separate", Some(true))];
+        let separate = one_of("reasoning", &mode, &modes)?;
+        if tags.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
+            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
+        }
+        let own = core::ReasoningTags::Own;
+        Ok((tags.map_or(own, |(open, close)| core::ReasoningTags::Tags(open, close)), separate))
+    }
+}
+
 #[pymethods]
 impl Plan {
     #[classattr]
@@ -120,6 +154,22 @@ fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> P
 }
 
 impl Toolset {
+    fn written<'py>(
+        &self,
+        py: Python<'py>,
+        reasoning: Option<&str>,
+        content: &str,
+        calls: &[core::PastToolCall<'_>],
+        calls_before: usize,
+        native: bool,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let mut message = core::PastMessage::default();
+        (message.reasoning, message.content, message.calls) = (reasoning, content, calls);
+        (message.calls_before, message.native) = (calls_before, native);
+        let text = self.tools.encode_message(&message).map_err(|error| errors::encode_error(&error));
+        protocol::raised().and(text).map(|text| PyString::new(py, &text))
+    }
+
     fn tool(&self, name: &str) -> PyResult<&core::Tool> {
         self.tools.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.tools.tools().map(|tool| tool.name.as_str()).collect();
@@ -131,15 +181,15 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
+    #[pyo3(signature = (tools, /, *, protocol, recover=Recover::All(false), syntax="wire", fallback_to_json="complex", strict=false,
         validate="report", code="call", descriptions="full", constraints=true, delimiters=None,
-        reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
+        reasoning=Some(Reasoning::Mode("auto".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
         protocol: &Bound<'_, PyAny>,
-        recover: bool,
+        recover: Recover,
         syntax: &str,
         fallback_to_json: &str,
         strict: bool,
@@ -148,7 +198,7 @@ impl Toolset {
         descriptions: &str,
         constraints: bool,
         delimiters: Option<(String, String)>,
-        reasoning: Option<(String, String)>,
+        reasoning: Option<Reasoning>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let (named, custom) = match protocol.cast::<PyString>() {
@@ -161,7 +211,10 @@ impl Toolset {
         let mut options = core::Options::default();
         options.protocol = named;
         options.custom = custom;
-        options.recover = recover;
+        match recover {
+            Recover::All(all) => options.recover = all,
+            Recover::Named(names) => (options.recover, options.recover_from) = (!names.is_empty(), names),
+        }
         options.syntax = one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?;
         options.fallback = one_of("fallback_to_json", fallback_to_json, &fallbacks)?;
         options.strict = strict;
@@ -170,15 +223,8 @@ impl Toolset {
         options.descriptions = one_of("descriptions", descriptions, &shown)?;
         options.constraints = constraints;
         options.delimiters = delimiters;
-        options.reasoning = match reasoning {
-            None => core::ReasoningTags::None,
-            Some((open, close)) if open == "<think>" && close == "</think>" => core::ReasoningTags::Own,
-            Some((open, close)) => core::ReasoningTags::Tags(open, close),
-        };
+        (options.reasoning, options.separate_reasoning) = Reasoning::options(reasoning)?;
         options.limits = self::limits(py, limits)?;
-        if matches!(&options.reasoning, core::ReasoningTags::Tags(open, close) if open.is_empty() || close.is_empty()) {
-            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
-        }
         let definitions = tools
             .into_iter()
             .map(|(name, description, parameters, strict)| {
@@ -210,10 +256,12 @@ impl Toolset {
     ///     text: The message. Lone surrogates become U+FFFD.
     ///     truncated: False only if the message is known to be complete; then a last call without CLOSE may
     ///         be repaired (`missing_close`, section 5).
-    ///     in_reasoning: Whether the message begins inside reasoning that a template has opened.
+    ///     in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
+    ///         the protocol's default.
     ///
     /// Returns:
-    ///     Texts, calls and errors. The model's mistakes are errors in the message, not exceptions.
+    ///     Texts, reasoning, calls and errors. The model's mistakes are errors in the message, not
+    ///     exceptions.
     #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=None))]
     fn parse(
         &self,
@@ -274,7 +322,8 @@ impl Toolset {
     /// Args:
     ///     ids: Called for the id of each call that starts. Without it, an id is `call_` and 24 random
     ///         letters and digits.
-    ///     in_reasoning: Whether the message begins inside reasoning that a template has opened.
+    ///     in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
+    ///         the protocol's default.
     ///
     /// Raises:
     ///     TypeError: `ids` is not callable.
@@ -294,16 +343,72 @@ impl Toolset {
     ///     arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
     ///         and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
     ///         violations are parsed as the schema requires (`1` as `"1"` for a string).
+    ///     native: Raise an error if the call cannot be written as the model's official template writes it,
+    ///         instead of writing it in another form.
     ///
     /// Raises:
     ///     TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
     ///         JSON.
     ///     ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
-    ///         nested deeper than `depth` (or cyclic); or no call can have the name.
-    #[pyo3(signature = (name, arguments, /))]
-    fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    ///         nested deeper than `depth` (or cyclic); no call can have the name; or, with `native`, the native
+    ///         format cannot hold the arguments.
+    #[pyo3(signature = (name, arguments, /, *, native=false))]
+    fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>, native: bool) -> PyResult<Bound<'py, PyString>> {
+        if native {
+            let depth = self.tools.limits().depth;
+            let members = convert::members(arguments, depth)?;
+            let calls = [core::PastToolCall::new(name, &members)];
+            return self.written(arguments.py(), None, "", &calls, 0, true);
+        }
         let text = convert::encode(&self.tools, name, arguments, &self.text);
         protocol::raised().and(text)
+    }
+
+    /// The text of a whole message of the model. In a native format, it is that of the model's official template.
+    ///
+    /// Args:
+    ///     content: The message's text, before or after the calls as the format has it. Lone surrogates become
+    ///         U+FFFD.
+    ///     calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
+    ///         formats write. A call that the format cannot hold is written as one JSON object where the format
+    ///         reads that, and otherwise as a note in the content.
+    ///     reasoning: What the model thought; "" for an empty span, None for none. Formats without reasoning
+    ///         leave it out.
+    ///     calls_before: How many calls there were in earlier messages, since some formats number them.
+    ///     native: Raise an error for a call that the format cannot hold.
+    ///
+    /// Raises:
+    ///     TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
+    ///     ValueError: Arguments are wrong as in `encode`; with `native`, a call cannot be written.
+    #[pyo3(signature = (content, calls=Vec::new(), /, *, reasoning=None, calls_before=0, native=false))]
+    fn encode_message<'py>(
+        &self,
+        content: &Bound<'py, PyString>,
+        calls: Vec<Bound<'py, PyAny>>,
+        reasoning: Option<&Bound<'py, PyString>>,
+        calls_before: usize,
+        native: bool,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let (py, depth) = (content.py(), self.tools.limits().depth);
+        let content = convert::clean(content)?;
+        let reasoning = reasoning.map(|reasoning| convert::clean(reasoning)).transpose()?;
+        let parts = |call: &Bound<'py, PyAny>| {
+            let call = call.cast::<PyTuple>().ok().filter(|call| (2..=3).contains(&call.len()));
+            let what = "a call must be a tuple of a name, arguments and maybe an id";
+            let call = call.ok_or_else(|| PyTypeError::new_err(what))?;
+            let id = if call.len() == 3 { call.get_item(2)?.extract::<Option<String>>()? } else { None };
+            Ok((call.get_item(0)?.extract::<String>()?, call.get_item(1)?, id))
+        };
+        let given = calls.iter().map(parts).collect::<PyResult<Vec<_>>>()?;
+        let members = given.iter().map(|(_, arguments, _)| convert::members(arguments, depth));
+        let members = members.collect::<PyResult<Vec<_>>>()?;
+        let past = given.iter().zip(&members).map(|((name, _, id), members)| {
+            let mut call = core::PastToolCall::new(name, members);
+            call.id = id.as_deref();
+            call
+        });
+        let past = past.collect::<Vec<_>>();
+        self.written(py, reasoning.as_deref(), &content, &past, calls_before, native)
     }
 
     /// The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
@@ -315,18 +420,24 @@ impl Toolset {
     ///     error: Whether the content describes an error: in wire a `<tool-error>` instead of a
     ///         `<tool-result>`.
     ///     number: Which of several calls of the same tool in one turn this is the result of, from 1.
+    ///     id: The id of the call, for native formats that write it.
+    ///     index: Which call of its message this is the result of, from 0, for native formats that number them.
+    ///     calls_before: How many calls of the conversation were before that call, for the same purpose.
     ///
     /// Raises:
     ///     TypeError: The value is not JSON.
     ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; more than `depth` levels of nesting; a
     ///         `number` less than 1.
-    #[pyo3(signature = (name, content, /, *, error=false, number=None))]
+    #[pyo3(signature = (name, content, /, *, error=false, number=None, id=None, index=0, calls_before=0))]
     fn encode_result(
         &self,
         name: Option<&Bound<'_, PyString>>,
         content: &Bound<'_, PyAny>,
         error: bool,
         number: Option<&Bound<'_, PyAny>>,
+        id: Option<&str>,
+        index: usize,
+        calls_before: usize,
     ) -> PyResult<String> {
         let number = number.map(|number| convert::positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name)).transpose()?;
@@ -337,7 +448,10 @@ impl Toolset {
         }
         let name = name.as_deref().unwrap_or("unknown");
         let content = convert::content(content, self.tools.limits().depth)?;
-        let text = self.tools.encode_result(name, &content, error, number);
+        let mut result = core::PastResult::default();
+        (result.name, result.content, result.error, result.number) = (name, &content, error, number);
+        (result.id, result.index, result.calls_before) = (id, index, calls_before);
+        let text = self.tools.encode_past_result(&result);
         protocol::raised().map(|()| text)
     }
 

@@ -115,6 +115,8 @@ pub(crate) enum Progress {
     NextCall,
     /// The tool's name was read, which decides the types of what follows.
     ToolName(Box<str>),
+    /// It was no call: everything up to `Input::at` is text. Only before the tool's name was reported.
+    Text,
     Failed(Box<Failure>),
 }
 

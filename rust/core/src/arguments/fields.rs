@@ -142,6 +142,11 @@ impl Slot {
         cx.schema.node(self.node).is_string()
     }
 
+    /// Whether the key already has a value.
+    pub(crate) fn is_taken(&self, report: &Report) -> bool {
+        report.args.has_root_key(&self.key)
+    }
+
     pub(crate) fn node(&self) -> NodeId {
         self.node
     }

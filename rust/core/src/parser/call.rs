@@ -1,11 +1,11 @@
 //! Calls, from their beginning to their end.
 
 use super::example::example;
-use super::{Machine, OnEvent, Parser, Window};
+use super::{Machine, OnEvent, Parser, Window, emit_text};
 use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
-use crate::parser::state::{Call, ParserState};
+use crate::parser::state::{Call, ParserState, Waiting};
 use crate::protocols::bodies::body_of;
 use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
@@ -143,22 +143,23 @@ impl Machine {
             if call.failure.is_some() {
                 match recover(tools, &mut call, window, last) {
                     Progress::NextCall => {
-                        let next = self.next_call(tools, &mut call, window);
+                        let next = self.next_call(tools, &mut call, window, begin);
                         self.fail(tools, *call, window, begin, on_event);
                         (call, begin) = (next, window.at);
                     }
                     Progress::Incomplete => return self.keep(tools, call, window, begin),
-                    Progress::CallEnd | Progress::ToolName(_) | Progress::Failed(_) => {
+                    Progress::CallEnd | Progress::ToolName(_) | Progress::Text | Progress::Failed(_) => {
                         self.fail(tools, *call, window, begin, on_event);
                         return true;
                     }
                 }
                 continue;
             }
-            let Call { name, tool, report, body, failure, index, raw, delimiters, .. } = &mut *call;
+            let room = call.room(tools.settings.limits.call_bytes);
+            let Call { name, tool, report, body, failure, index, delimiters, .. } = &mut *call;
             let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
             // The body sees the text up to the limit only, so that the result does not depend on where chunks end.
-            let limit = fitting(window.text, begin, tools.settings.limits.call_bytes.saturating_sub(raw.len()));
+            let limit = fitting(window.text, begin, room);
             if limit < window.at {
                 *failure = Some(over_limit(tools, body.recovery()));
                 continue;
@@ -186,9 +187,10 @@ impl Machine {
                     let lookup = tools.tools.lookup(&name);
                     self.name_call(tools, &mut call, name.into_string(), lookup, Recovery::Body, on_event);
                 }
+                Progress::Text => return self.not_a_call(tools, call, window, begin, on_event),
                 Progress::CallEnd => return self.end(tools, call, window, begin, on_event),
                 Progress::NextCall => {
-                    let next = self.next_call(tools, &mut call, window);
+                    let next = self.next_call(tools, &mut call, window, begin);
                     self.end(tools, call, window, begin, on_event);
                     (call, begin) = (next, window.at);
                 }
@@ -204,8 +206,12 @@ impl Machine {
     }
 
     /// The call that begins at `window.at`, where another one ends. It gets its body from that one.
-    fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>) -> Box<Call> {
+    fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>, begin: usize) -> Box<Call> {
         let mut next = Box::<Call>::default();
+        call.waits = call.body.waits();
+        if call.waits {
+            next.earlier = call.earlier + call.raw.len() + call.cut + window.at - begin;
+        }
         (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
         if self.other.is_some() && !self.settled {
             next.report.repair(Repair::OtherFormat);
@@ -242,9 +248,9 @@ impl Machine {
         begin: usize,
         on_event: OnEvent<'_>,
     ) -> bool {
-        let Call { name, tool, index, raw, report, body, delimiters, .. } = &mut *call;
+        let large = window.at - begin > call.room(tools.settings.limits.call_bytes);
+        let Call { name, tool, index, report, body, delimiters, .. } = &mut *call;
         let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
-        let large = raw.len() + (window.at - begin) > tools.settings.limits.call_bytes;
         let validator = tool.and_then(|at| tools.tools.at(at).validator.as_ref());
         if !self.whole && (large || validator.is_some()) {
             emit_delta(report, *index, on_event);
@@ -274,30 +280,102 @@ impl Machine {
             self.fail(tools, *call, window, begin, on_event);
             return true;
         }
+        self.state = self.outside(tools);
+        let (end, end_byte) = (window.offset(window.at), window.before + window.at);
+        if call.waits {
+            call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
+            self.waiting.push(Waiting::Complete(call, end, end_byte));
+        } else {
+            self.release(on_event);
+            self.complete(call, end, end_byte, on_event);
+        }
+        true
+    }
+
+    /// Reports the end of a call, and the last part of its arguments.
+    fn complete(&mut self, mut call: Box<Call>, end: usize, end_byte: usize, on_event: OnEvent<'_>) {
         let index = call.index.unwrap_or(0);
         if !self.whole {
             let delta = call.report.args.take_delta();
             on_event(Event::ArgumentsDelta { index, delta });
         }
-        self.state = self.outside(tools);
         on_event(Event::CallEnd(CallEnd {
             index,
             name: call.name.take().unwrap_or_default(),
             arguments: std::mem::take(&mut call.report.args.json),
             start: call.start,
-            end: window.offset(window.at),
-            bytes: call.start_byte..window.before + window.at,
+            end,
+            bytes: call.start_byte..end_byte,
             repairs: std::mem::take(&mut call.report.repairs),
             problems: std::mem::take(&mut call.report.problems),
         }));
         call.reset();
         self.recycled = Some(call);
+    }
+
+    /// The list has ended, and its calls with it.
+    fn release(&mut self, on_event: OnEvent<'_>) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            match waiting {
+                Waiting::Complete(call, end, end_byte) => self.complete(call, end, end_byte, on_event),
+                Waiting::Failed(error) => on_event(Event::CallError(error)),
+            }
+        }
+    }
+
+    /// The message has ended inside the list: none of its calls is complete.
+    fn cut_list(&mut self, tools: &Toolset, on_event: OnEvent<'_>) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            let error = match waiting {
+                Waiting::Complete(mut call, end, end_byte) => {
+                    let message = "The list of calls was not closed, or was cut off. None of its calls was run: write it \
+                                   again in full.";
+                    let (kind, message) = (ErrorKind::IncompleteCall, message.to_owned());
+                    call.failure = Some(Failure { kind, message, recovery: Recovery::Body });
+                    Box::new(self.error(tools, *call, end, end_byte))
+                }
+                Waiting::Failed(error) => error,
+            };
+            on_event(Event::CallError(error));
+        }
+    }
+
+    /// What was taken for the beginning of a call is text, up to `window.at`.
+    fn not_a_call(
+        &mut self,
+        tools: &Toolset,
+        call: Box<Call>,
+        window: &mut Window<'_>,
+        begin: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        self.calls -= 1;
+        self.settled &= self.calls > 0;
+        self.state = self.outside(tools);
+        for text in [call.raw.as_str(), &window.text[begin..window.at]] {
+            emit_text(text, on_event);
+            self.read_code(tools, text);
+        }
+        self.wrote();
         true
     }
 
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, on_event: OnEvent<'_>) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
+        self.state = self.outside(tools);
+        let waits = call.waits;
+        let error = Box::new(self.error(tools, call, window.offset(window.at), window.before + window.at));
+        if waits {
+            self.waiting.push(Waiting::Failed(error));
+        } else {
+            self.release(on_event);
+            on_event(Event::CallError(error));
+        }
+    }
+
+    /// The error of a call that failed, or that was cut off.
+    fn error(&self, tools: &Toolset, call: Call, end: usize, end_byte: usize) -> CallError {
         let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, report, body, .. } = call;
         // Frees memory before the source may be read again.
         drop((report, body));
@@ -310,10 +388,7 @@ impl Machine {
             }
             _ => None,
         });
-        self.state = self.outside(tools);
-        let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
-        let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
-        on_event(Event::CallError(Box::new(error)));
+        CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes: start_byte..end_byte }
     }
 
     /// The message has ended inside a call.
@@ -322,6 +397,10 @@ impl Machine {
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
         let mut window = Window { at: rest.len(), ..Window::new(rest, self.bytes, self.offset, true) };
+        if call.failure.is_none() && call.body.may_be_text() {
+            self.not_a_call(tools, call, &mut window, 0, on_event);
+            return;
+        }
         if call.failure.is_none() {
             let body = &call.body;
             let whole = self.complete && rest.is_empty() && body.closable(&call.report);
@@ -342,6 +421,7 @@ impl Machine {
             let message = format!("{what}. It was not run: write it again in full.");
             call.failure = Some(Failure { kind, message, recovery: body.recovery() });
         }
+        self.cut_list(tools, on_event);
         self.fail(tools, *call, &mut window, 0, on_event);
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Place {
     /// There was reasoning other than whitespace.
     reasoned: bool,
     /// A line break here belongs to the opener of the reasoning.
-    opened: bool,
+    pub opened: bool,
 }
 
 /// Bytes at the end of a message in which stop tokens are recognised.
@@ -95,6 +95,12 @@ impl Machine {
         }
     }
 
+    /// Text was reported.
+    pub(super) fn wrote(&mut self) {
+        (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
+        self.place.looked = 0;
+    }
+
     /// Framing up to this byte of the window.
     pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         emit_framing(&window.text[window.at..end], on_event);
@@ -133,11 +139,9 @@ impl Machine {
     /// Content up to this byte, which is not whitespace alone.
     pub(super) fn content(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         if end > window.at {
-            let text = &window.text[window.at..end];
-            emit_text(text, on_event);
+            emit_text(&window.text[window.at..end], on_event);
             window.at = end;
-            (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
-            self.place.looked = 0;
+            self.wrote();
         }
     }
 
@@ -153,21 +157,39 @@ impl Machine {
         }
     }
 
+    /// Line breaks that are framing. Returns whether something else follows them.
+    pub(super) fn line_breaks(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
+        let rest = &window.text.as_bytes()[window.at..];
+        let end = window.at + rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        match self.place.anything {
+            true => self.mark(tools, window, end, on_event),
+            false => self.frame(window, end, on_event),
+        }
+        self.place.breaks = window.at == window.text.len();
+        !self.place.breaks
+    }
+
+    /// A section begins, in the other protocol at this position, and its marker ends at byte `end`.
+    pub(super) fn open_section(
+        &mut self,
+        other: Option<usize>,
+        window: &mut Window<'_>,
+        end: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        self.frame(window, end, on_event);
+        self.other = other;
+        self.code = CodeScanner::AFTER_CALL;
+        self.place.section = true;
+        self.state = ParserState::Section;
+        true
+    }
+
     pub(super) fn framed_text(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let layout = tools.protocol.layout();
         let text = window.text;
-        if self.place.breaks {
-            let breaks = text.as_bytes()[window.at..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
-            let end = window.at + breaks;
-            if self.place.anything {
-                self.mark(tools, window, end, on_event)
-            } else {
-                self.frame(window, end, on_event)
-            }
-            if window.at == text.len() {
-                return false;
-            }
-            self.place.breaks = false;
+        if self.place.breaks && !self.line_breaks(tools, window, on_event) {
+            return false;
         }
         let mut at = window.at + self.place.looked;
         // The end of the last text that is not whitespace, and how far it is known.
@@ -199,25 +221,14 @@ impl Machine {
             {
                 return more;
             }
-            let found = match &layout.section {
-                Some(section) if tools.others.is_empty() => match first_mark(rest, section.begin, window.last) {
-                    Scan::Match(length) => {
-                        self.blanks(framing, window, at, on_event);
-                        self.frame(window, at + length, on_event);
-                        self.state = self.outside(tools);
-                        self.place.section = true;
-                        self.state = ParserState::Section;
-                        return true;
-                    }
-                    Scan::Incomplete => Candidate::Need,
-                    Scan::NoMatch => Candidate::Text(rest.chars().next().map_or(1, char::len_utf8)),
-                },
-                _ => self.look(tools, rest, begin, window.last),
-            };
-            match found {
+            match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => {
                     self.read_code(tools, &text[at..at + length]);
                     at += length;
+                }
+                Candidate::Section(other, length) => {
+                    self.blanks(framing, window, at, on_event);
+                    return self.open_section(other, window, at + length, on_event);
                 }
                 // A forged result ends the reading as the end of the message does.
                 Candidate::Forged(mark) => {
@@ -298,6 +309,21 @@ impl Machine {
         let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text(tools) };
         let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text(tools) };
         let text = window.text;
+        // The model may open the reasoning although the prompt has done so.
+        if !self.place.anything
+            && let Some((open, _)) = tools.reasoning.first()
+        {
+            let at = ws_run(text, window.at + self.place.looked);
+            match starts(&text[at..], open, window.last) {
+                Scan::Incomplete => {
+                    self.place.looked = at - window.at;
+                    return false;
+                }
+                Scan::Match(()) => self.mark(tools, window, at + open.len(), on_event),
+                Scan::NoMatch => {}
+            }
+            (self.place.anything, self.place.looked) = (true, 0);
+        }
         if self.place.opened && marks.break_after_open {
             match text.as_bytes().get(window.at) {
                 None => return false,
@@ -312,7 +338,12 @@ impl Machine {
         let reasoned = &text[..closed.unwrap_or(open_end)];
         let call = match marks.call_ends {
             CallEnds::Never => None,
-            ends => self.ending_call(tools, reasoned, text, from, window.last, ends),
+            ends => {
+                let code = self.code;
+                let call = self.ending_call(tools, reasoned, text, from, window.last, ends);
+                self.code = code;
+                call
+            }
         };
         let (end, next) = match (call, closed) {
             (Some((at, true)), _) => (at, Some(at)),
@@ -320,6 +351,7 @@ impl Machine {
             (_, Some(at)) => (at, Some(at + close.len())),
             (_, None) => (open_end, None),
         };
+        self.read_code(tools, &text[from.min(end)..end]);
         // Whitespace at the end may belong to what ends the reasoning.
         let seen = content_end(&text[..end], from.min(end));
         let seen = if seen == from.min(end) { window.at } else { seen };
@@ -345,9 +377,6 @@ impl Machine {
         };
         if kept > window.at {
             self.place.reasoned = true;
-            if marks.call_ends == CallEnds::Never {
-                self.read_code(tools, &text[window.at..kept]);
-            }
             self.reason(tools, window, kept, on_event);
         }
         let Some(next) = next else {
@@ -422,10 +451,11 @@ impl Machine {
 
     /// In a section, everything outside calls is framing.
     pub(super) fn section(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Some(section) = &tools.protocol.layout().section else { return self.to_text(tools) };
+        let set = self.read_as(tools);
+        let Some(section) = &set.protocol.layout().section else { return self.to_text(tools) };
         let text = window.text;
         let mut at = window.at;
-        while let Some(offset) = tools.settings.candidates.find(&text.as_bytes()[at..]) {
+        while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..]) {
             at += offset;
             let rest = &text[at..];
             let step = rest.chars().next().map_or(1, char::len_utf8);
@@ -442,7 +472,7 @@ impl Machine {
                 }
                 Scan::NoMatch => {}
             }
-            match tools.protocol.attempt(&tools.tools, &tools.settings, rest, window.last) {
+            match set.protocol.attempt(&set.tools, &set.settings, rest, window.last) {
                 Attempt::Incomplete if window.last => at += step,
                 Attempt::Incomplete => {
                     self.frame(window, at, on_event);
@@ -464,6 +494,6 @@ impl Machine {
 }
 
 /// The length of the first of these marks at the start of the text.
-fn first_mark(text: &str, marks: &[&str], last: bool) -> Scan<usize> {
+pub(super) fn first_mark(text: &str, marks: &[&str], last: bool) -> Scan<usize> {
     Scan::first_of(marks.iter().map(|mark| starts(text, mark, last).map(|()| mark.len())))
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
 use crate::parser::framed::{Place, stop_tail};
-use crate::parser::state::{Call, ParserState};
+use crate::parser::state::{Call, ParserState, Waiting};
 use crate::protocols::frames::parts::Part;
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, partial_end, starts};
@@ -137,10 +137,12 @@ struct Machine {
     settled: bool,
     /// What the host says of the end of the prompt.
     in_reasoning: Option<bool>,
-    /// In native formats.
+    /// In native formats, and for reasoning that is separated from the text.
     place: Place,
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
+    /// Calls of a list that has not ended.
+    waiting: Vec<Waiting>,
     /// The last call, kept for its allocations.
     recycled: Option<Box<Call>>,
 }
@@ -236,7 +238,8 @@ impl Machine {
             return Plain::No;
         }
         if matches!(self.state, ParserState::Text | ParserState::Part(Part::Content)) {
-            if !tools.settings.candidates.are_missing(text.as_bytes()) || (tools.native && !self.passes_text(text)) {
+            let waits = if tools.native { !self.passes_text(text) } else { self.place.breaks };
+            if waits || !tools.settings.candidates.are_missing(text.as_bytes()) {
                 return Plain::No;
             }
             self.read_code(tools, text);
@@ -250,7 +253,7 @@ impl Machine {
     #[inline(always)]
     fn feed_plain_in_call(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         let ParserState::Call(call) = &mut self.state else { return Plain::No };
-        let too_long = call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes;
+        let too_long = text.len() > call.room(tools.settings.limits.call_bytes);
         if self.whole || call.failure.is_some() || too_long {
             return Plain::No;
         }
@@ -317,7 +320,9 @@ impl Machine {
         loop {
             let more = match self.state {
                 ParserState::Start => self.start(tools, &mut window, on_event),
-                ParserState::Reasoning if tools.native => self.framed_reasoning(tools, &mut window, on_event),
+                ParserState::Reasoning if tools.native || tools.separates => {
+                    self.framed_reasoning(tools, &mut window, on_event)
+                }
                 ParserState::Reasoning => self.reasoning(tools, &mut window, on_event),
                 ParserState::Text if tools.native => self.framed_text(tools, &mut window, on_event),
                 ParserState::Text => self.text(tools, &mut window, on_event),
@@ -363,6 +368,7 @@ impl Machine {
             self.framed_start(tools);
             return true;
         }
+        self.place.opened = true;
         if self.in_reasoning == Some(true) {
             self.state = ParserState::Reasoning;
             return true;
@@ -383,6 +389,7 @@ impl Machine {
         true
     }
 
+    /// Reasoning that is part of the text.
     fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let rest = &window.text[window.at..];
         let close = tools.reasoning.first().map_or("", |(_, close)| close);
@@ -407,18 +414,7 @@ impl Machine {
             (_, None) => (partial_end(rest, close), false),
         };
         self.read_code(tools, &rest[..end]);
-        if tools.separates {
-            let closes = closed == Some(end);
-            let text = &rest[..if closes { end - close.len() } else { end }];
-            if !text.is_empty() {
-                let start = window.offset(window.at);
-                let end = window.offset(window.at + text.len());
-                on_event(Event::Reasoning { text, start, end });
-            }
-            emit_framing(&rest[text.len()..end], on_event);
-        } else {
-            emit_text(&rest[..end], on_event);
-        }
+        emit_text(&rest[..end], on_event);
         window.at += end;
         if more {
             // Code that is still open at the end of reasoning ends there.

@@ -3,7 +3,7 @@
 use super::{Machine, OnEvent, Window};
 use crate::parser::state::ParserState;
 use crate::protocols::frames::parts::{Header, Part, PartsFrame};
-use crate::syntax::scan::{Scan, ws_run};
+use crate::syntax::scan::{Scan, starts, ws_run};
 use crate::toolset::Toolset;
 
 impl Machine {
@@ -55,6 +55,16 @@ impl Machine {
         on_event: OnEvent<'_>,
     ) -> bool {
         let text = window.text;
+        if !self.place.anything
+            && let Some(open) = frame.opener(part)
+        {
+            match starts(&text[window.at..], open, window.last) {
+                Scan::Incomplete => return false,
+                Scan::Match(()) => self.frame(window, window.at + open.len(), on_event),
+                Scan::NoMatch => {}
+            }
+            self.place.anything = true;
+        }
         let mut at = window.at + self.place.looked;
         let mut closer = None;
         let mut end = text.len();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::arguments::{Failure, Report};
+use crate::event::CallError;
 use crate::protocols::body::Body;
 use crate::protocols::frames::parts::Part;
 use crate::syntax::scan::{Closers, Delimiters, fitting};
@@ -59,12 +60,24 @@ pub(super) struct Call {
     pub tag: String,
     /// The arguments of a failed call that was read completely.
     pub arguments: Option<String>,
+    /// Another call of its list follows, which must end first.
+    pub waits: bool,
+    /// Bytes of the calls before it in its list.
+    pub earlier: usize,
+}
+
+/// A call of a list that is read, but is not reported before the list ends.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    /// A complete call, and where it ends in characters and in bytes.
+    Complete(Box<Call>, usize, usize),
+    Failed(Box<CallError>),
 }
 
 impl Call {
     /// Adds a part of the source. The first `most` bytes of the source are kept.
     pub(super) fn add_source(&mut self, part: &str, most: usize) {
-        let room = if self.cut > 0 { 0 } else { most.saturating_sub(self.raw.len()) };
+        let room = if self.cut > 0 { 0 } else { most.saturating_sub(self.earlier + self.raw.len()) };
         let kept = fitting(part, 0, room);
         self.raw.push_str(&part[..kept]);
         self.cut += part.len() - kept;
@@ -78,6 +91,11 @@ impl Call {
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
         (self.delimiters, self.closers, self.in_tag) = (None, Closers::Own, false);
         self.tag.clear();
-        self.arguments = None;
+        (self.arguments, self.waits, self.earlier) = (None, false, 0);
+    }
+
+    /// Bytes that the source may still grow by, of this many for a list or a call outside a list.
+    pub(super) fn room(&self, most: usize) -> usize {
+        most.saturating_sub(self.earlier + self.raw.len() + self.cut)
     }
 }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::framed::first_mark;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
@@ -24,6 +25,8 @@ pub(super) enum Candidate<'t> {
     Forged(&'t str),
     /// A call, in the other protocol at this position.
     Call(Option<usize>, Attempt),
+    /// What begins a section in that protocol, of this length.
+    Section(Option<usize>, usize),
 }
 
 /// What begins a result. The marks of other formats are not errors.
@@ -40,6 +43,9 @@ fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
 
 impl Machine {
     pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
+        if self.place.breaks && !self.line_breaks(tools, window, on_event) {
+            return false;
+        }
         let text = window.text;
         let mut at = window.at;
         let mut begins = window.before + at == 0;
@@ -73,6 +79,11 @@ impl Machine {
                     self.other = other;
                     self.code = CodeScanner::AFTER_CALL;
                     return self.commit(tools, window, attempt, on_event);
+                }
+                Candidate::Section(other, length) => {
+                    emit_text(&text[window.at..at], on_event);
+                    window.at = at;
+                    return self.open_section(other, window, at + length, on_event);
                 }
             }
         }
@@ -124,6 +135,14 @@ impl Machine {
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => {}
                 }
+            }
+            if let Some(section) = &set.protocol.layout().section {
+                match first_mark(rest, section.begin, last) {
+                    Scan::Match(length) => return Candidate::Section(other, length),
+                    Scan::Incomplete => return Candidate::Need,
+                    Scan::NoMatch => step = step.min(rest.chars().next().map_or(1, char::len_utf8)),
+                }
+                continue;
             }
             let mut attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {

@@ -96,6 +96,17 @@ pub(crate) trait Body: Any + Debug + Send + Sync {
         None
     }
 
+    /// Whether the call is part of a list that is one unit: the ends of its calls are reported when the list ends, which is the
+    /// body's [`Progress::CallEnd`]. If the list is cut, none of its calls is complete.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Whether it is not decided yet that this is a call. At the end of the message it is text.
+    fn may_be_text(&self) -> bool {
+        false
+    }
+
     /// How to find the end of the call if it fails here.
     fn recovery(&self) -> Recovery {
         Recovery::Body

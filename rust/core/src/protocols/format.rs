@@ -21,6 +21,46 @@ pub(crate) struct PastCall<'a> {
     pub before: usize,
 }
 
+impl PastCall<'static> {
+    /// A call of which nothing is known.
+    pub(crate) const NONE: PastCall<'static> = PastCall { arguments: &[], id: None, index: 0, before: 0 };
+}
+
+/// What is written around the calls of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joints {
+    /// Before the first call, and after the last.
+    pub begin: &'static str,
+    pub end: &'static str,
+    pub between: &'static str,
+    /// Between content and calls.
+    pub after_content: &'static str,
+}
+
+impl Joints {
+    /// Everything on a line of its own.
+    pub(crate) const LINES: Joints = Joints { begin: "", end: "", between: "\n", after_content: "\n" };
+
+    /// Appends the content and the calls.
+    pub(crate) fn write(&self, content: &str, calls: &[String], out: &mut String) {
+        out.push_str(content);
+        if calls.is_empty() {
+            return;
+        }
+        if !content.is_empty() {
+            out.push_str(self.after_content);
+        }
+        out.push_str(self.begin);
+        for (at, call) in calls.iter().enumerate() {
+            if at > 0 {
+                out.push_str(self.between);
+            }
+            out.push_str(call);
+        }
+        out.push_str(self.end);
+    }
+}
+
 /// How one call is written. A family chooses one and gives it its markers.
 pub(crate) trait CallFormat: Send + Sync + Debug {
     /// What may open a call. The parser calls `attempt` where the first two bytes of one occur.
@@ -32,6 +72,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// The name of the form of calls, for plans.
     fn encoding(&self) -> &'static str {
         "json"
+    }
+
+    /// Why calls of a tool with this name cannot be written.
+    fn bad_name(&self, _name: &str) -> Option<&'static str> {
+        None
     }
 
     /// A call may only be a whole message: `attempt` is also called at the start of the message.
@@ -53,6 +98,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     ///
     /// Why the format cannot hold the call.
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError>;
+
+    /// The id that is written for a call with this name and in its result, if the format has ids.
+    fn id(&self, _name: &str, _call: &PastCall<'_>) -> Option<String> {
+        None
+    }
 
     /// A parameter with a value, given as JSON, for sentences about a bad call.
     fn field_example(&self, field: &str, value: &str) -> String;

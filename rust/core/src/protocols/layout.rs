@@ -36,6 +36,8 @@ pub(crate) struct Section {
 pub(crate) struct ReasoningMarks {
     /// What opens and closes it. The first pair is written.
     pub pairs: &'static [(&'static str, &'static str)],
+    /// What templates write before and after the reasoning of a past message.
+    pub written: (&'static str, &'static str),
     /// One line break after the opener is part of it.
     pub break_after_open: bool,
     /// One line break before the closer is part of it.
@@ -58,10 +60,17 @@ pub(crate) enum CallEnds {
 }
 
 impl Layout {
-    /// Only calls are taken out of the text.
+    /// Appends the reasoning of a past message.
+    pub(crate) fn write_reasoning(&self, reasoning: &str, out: &mut String) {
+        if let Some(ReasoningMarks { written: (open, close), .. }) = &self.reasoning {
+            out.extend([open, reasoning, close]);
+        }
+    }
+
+    /// Only calls are taken out of the text, and reasoning at its start if the host asks for that.
     pub(crate) const PROMPTED: Layout = Layout {
         native: false,
-        reasoning: None,
+        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Always, ..ReasoningMarks::LINES }),
         starts_in_reasoning: false,
         parts: None,
         section: None,
@@ -71,13 +80,14 @@ impl Layout {
     };
 
     /// A native format without reasoning and section.
-    pub(crate) const NATIVE: Layout = Layout { native: true, ..Layout::PROMPTED };
+    pub(crate) const NATIVE: Layout = Layout { native: true, reasoning: None, ..Layout::PROMPTED };
 }
 
 impl ReasoningMarks {
     /// `<think>` and `</think>`, with a line break inside each, and line breaks after the closer.
     pub(crate) const LINES: ReasoningMarks = ReasoningMarks {
         pairs: &[("<think>", "</think>")],
+        written: ("<think>\n", "\n</think>\n\n"),
         break_after_open: true,
         break_before_close: true,
         breaks_after: true,
@@ -86,6 +96,7 @@ impl ReasoningMarks {
 
     /// `<think>` and `</think>`, with nothing around the text.
     pub(crate) const BARE: ReasoningMarks = ReasoningMarks {
+        written: ("<think>", "</think>"),
         break_after_open: false,
         break_before_close: false,
         breaks_after: false,

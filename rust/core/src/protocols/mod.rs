@@ -16,6 +16,7 @@ pub(crate) mod xml;
 pub(crate) mod yaml;
 
 pub use custom::{Custom, Host, Reading};
+pub(crate) use format::PastCall;
 pub(crate) use protocol::{Attempt, BadCall, CallResult, Examples, Prompt, Protocol, Settings};
 pub use registry::names;
 pub(crate) use xml::Xml;

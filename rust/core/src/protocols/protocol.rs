@@ -10,9 +10,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::body::{Body, Form, Opening};
+use super::format::{Joints, PastCall};
 use super::layout::Layout;
 use crate::arguments::{CallWriter, Context};
-use crate::error::Repair;
+use crate::error::{EncodeError, Repair};
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
 use crate::syntax::json::{Member, Value, json_string, parse};
@@ -217,6 +218,34 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
         recycled
     }
 
+    /// Appends one call of a past message, without what surrounds the calls.
+    ///
+    /// # Errors
+    ///
+    /// Why the format cannot hold the call.
+    fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        self.write_call(cx, call.arguments, out);
+        Ok(())
+    }
+
+    /// Appends a call that the format cannot hold as one JSON object, if the format reads that.
+    fn write_as_object(&self, _cx: &Context<'_>, _call: &PastCall<'_>, _out: &mut String) -> bool {
+        false
+    }
+
+    /// Appends a past message. The calls are those of `write_past_call`.
+    fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {
+        if let Some(reasoning) = reasoning {
+            self.layout().write_reasoning(reasoning, out);
+        }
+        self.joints().write(content, calls, out);
+    }
+
+    /// What is written around the calls of a past message.
+    fn joints(&self) -> Joints {
+        Joints::LINES
+    }
+
     /// The text of a result.
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String;
 
@@ -255,6 +284,8 @@ pub(crate) struct CallResult<'a> {
     pub content: &'a str,
     pub error: bool,
     pub number: Option<u64>,
+    /// Which call it is the result of.
+    pub call: PastCall<'a>,
 }
 
 /// Text that can only be meant as a call of this tool, but that no reader accepts.
@@ -419,18 +450,18 @@ pub(crate) fn is_result_tag(text: &str) -> bool {
 pub(crate) enum ResultForm {
     /// A JSON object.
     Json,
-    /// The content, with the name in an attribute.
-    Attributes,
     /// An element for each part.
     Elements,
+    /// The content on lines of its own, as templates write it.
+    Lines,
 }
 
 impl ResultForm {
     pub(crate) fn write(self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         match self {
             ResultForm::Json => json(prompt, result),
-            ResultForm::Attributes => attributes(prompt, result),
             ResultForm::Elements => elements(prompt, result),
+            ResultForm::Lines => format!("<tool_response>\n{}\n</tool_response>", result.content),
         }
     }
 }
@@ -450,13 +481,6 @@ fn json(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         _ => json_string(result.content),
     };
     format!("<tool_response>{{\"name\":{name}{number}{error},\"content\":{content}}}</tool_response>")
-}
-
-fn attributes(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-    let name = prompt.neutralise(&json_string(result.name));
-    let number = result.number.map_or(String::new(), |number| format!(" name={name} number=\"{number}\""));
-    let error = if result.error { " error=\"true\"" } else { "" };
-    format!("<tool_response{number}{error}>\n{}\n</tool_response>", result.content)
 }
 
 fn elements(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

@@ -3,8 +3,17 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
+use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::gemma4::GEMMA4;
+use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
+use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
+use super::families::kimi_k3::KIMI_K3;
+use super::families::llama_json::LLAMA_JSON;
+use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::mistral::MISTRAL;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -12,8 +21,8 @@ use super::wire::Wire;
 use super::xml::Xml;
 use super::yaml::Yaml;
 
-/// A protocol, the others in which calls are read, and when they are read.
-pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
+/// A protocol, the others in which calls are read, with their names, and when they are read.
+pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<(&'static str, Arc<dyn Protocol>)>, Reads);
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +50,23 @@ const PROTOCOLS: &[Entry] = &[
 
 /// Native formats. They are read by other protocols only if they are named.
 const FAMILIES: &[Entry] = &[
+    Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
+    Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
+    Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),
+    Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
+    Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
+    Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("gemma4", &[], || Arc::new(GEMMA4)),
+    Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
+    Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
+    Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
+    Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
+    Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
+    Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
+    Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
 ];
@@ -51,36 +76,64 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name)
 }
 
-/// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
-pub(crate) fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
-    let known = match name {
-        // Calls are written in the first one.
-        "auto" => PROTOCOLS.first(),
-        _ => PROTOCOLS.iter().chain(FAMILIES).find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)),
-    };
-    let Entry(known, _, own) = known.ok_or_else(|| {
+/// In which other protocols calls are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Recover<'a> {
+    Nothing,
+    /// In all that are not only native, and as JSON objects without markers.
+    Usual,
+    Named(&'a [String]),
+}
+
+/// The protocol of that name or alias; or a sentence that lists the names.
+fn find(name: &str) -> Result<&'static Entry, String> {
+    let mut all = PROTOCOLS.iter().chain(FAMILIES);
+    all.find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)).ok_or_else(|| {
         format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))
-    })?;
-    let reads = match name {
-        "auto" => Reads::First,
-        _ if recovers => Reads::Recovers,
-        _ => return Ok((own(), Vec::new(), Reads::Own)),
-    };
-    let mut others: Vec<_> = PROTOCOLS.iter().filter(|other| other.0 != *known).map(|Entry(.., make)| make()).collect();
-    if reads == Reads::Recovers {
-        others.push(Arc::new(UnmarkedCalls));
+    })
+}
+
+/// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
+fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<(&'static str, Arc<dyn Protocol>)>, String> {
+    let is_other = |name: &str| own != Some(name);
+    let made = |Entry(name, _, make): &'static Entry| (*name, make());
+    match recover {
+        Recover::Nothing => Ok(Vec::new()),
+        Recover::Usual => Ok(PROTOCOLS.iter().filter(|entry| is_other(entry.0)).map(made).collect()),
+        Recover::Named(names) => {
+            let found = names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+            Ok(found.into_iter().filter(|entry| is_other(entry.0)).map(made).collect())
+        }
     }
-    Ok((own(), others, reads))
+}
+
+/// The protocol of that name, and the others in which calls are read; or a sentence about a name.
+pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, String> {
+    if name == "auto" {
+        if let Recover::Named(_) = recover {
+            return Err(
+                "auto reads the protocol of each message's first call, so it takes no list of other formats".into()
+            );
+        }
+        // Calls are written in the first one.
+        let Entry(first, _, make) = &PROTOCOLS[0];
+        return Ok((make(), others(Some(first), Recover::Usual)?, Reads::First));
+    }
+    let Entry(known, _, make) = find(name)?;
+    recovering(make(), Some(known), recover)
 }
 
 /// A custom protocol, and the others in which calls are read.
-pub(crate) fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
-    let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
-    let own: Arc<dyn Protocol> = Arc::new(CustomProtocol::new(parts, base)?);
-    if !recovers {
-        return Ok((own, Vec::new(), Reads::Own));
+pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, String> {
+    let base = parts.base.map(|name| named(name, Recover::Nothing)).transpose()?.map(|(base, ..)| base);
+    recovering(Arc::new(CustomProtocol::new(parts, base)?), None, recover)
+}
+
+fn recovering(own: Arc<dyn Protocol>, name: Option<&str>, recover: Recover<'_>) -> Result<Protocols, String> {
+    let mut others = others(name, recover)?;
+    if let Recover::Usual = recover {
+        others.push(("calls without markers", Arc::new(UnmarkedCalls)));
     }
-    let (first, mut others, reads) = named(PROTOCOLS[0].0, true)?;
-    others.insert(0, first);
+    let reads = if others.is_empty() { Reads::Own } else { Reads::Recovers };
     Ok((own, others, reads))
 }

@@ -1,10 +1,13 @@
 //! Text without a schema: scanners, lexers, values and writers. This layer knows no tools and no types.
 
+pub(crate) mod delimited;
 pub(crate) mod json;
+pub(crate) mod literals;
 pub(crate) mod marks;
 pub(crate) mod misspelled;
 pub(crate) mod pairs;
 pub(crate) mod position;
+pub(crate) mod python;
 pub(crate) mod quoting;
 pub(crate) mod recovery;
 pub(crate) mod scan;

@@ -1,5 +1,6 @@
 //! Reads a JSON value as it arrives, and writes typed compact JSON. Strings that their type admits are passed on in parts.
 
+mod literals;
 mod quotes;
 mod values;
 
@@ -13,6 +14,7 @@ use crate::syntax::quoting::{Kept, is_apostrophe};
 use crate::syntax::recovery::{Recovery, ends_in_word};
 use crate::syntax::scan::{find_mark, ws_run};
 
+pub(crate) use literals::Literals;
 pub(crate) use quotes::Quotes;
 use values::Values;
 pub(crate) use values::equal_literal;
@@ -54,6 +56,8 @@ pub(crate) struct Object {
     /// How unescaped quotes in strings are read, if they are allowed.
     quotes: Option<Quotes>,
     notation: Notation,
+    /// A word ends where CLOSE begins.
+    marked: bool,
 }
 
 impl Object {
@@ -84,8 +88,14 @@ impl Object {
     /// Starts over with the whole of the arguments, and keeps the allocations.
     pub(crate) fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
         (self.lexer, self.expect, self.quotes, self.notation) = (lexer, Expect::Value, quotes, Notation::Json);
+        self.marked = false;
         self.collected.clear();
         self.values.renew(node);
+    }
+
+    /// CLOSE in a word is not part of it. Only with quotes that may be unescaped is that so anyway.
+    pub(crate) fn stop_at_close(&mut self) {
+        self.marked = true;
     }
 
     /// How to recover if the call fails here.
@@ -188,7 +198,7 @@ impl Object {
                     raw => self.follow(|kept| kept.run(raw)),
                 },
                 // Nobody writes a delimiter as a value.
-                JsonLexeme::Word(word) if self.quotes.is_some() => {
+                JsonLexeme::Word(word) if self.quotes.is_some() || self.marked => {
                     if let Some(found) = find_mark(word, &cx.delimiters.close) {
                         input.at -= word.len() - found;
                         return Err(self.invalid(ErrorKind::InvalidJson, "it is not complete"));

@@ -2,7 +2,11 @@
 
 pub(crate) mod envelope;
 pub(crate) mod json_body;
+pub(crate) mod named;
+pub(crate) mod notation;
 pub(crate) mod params;
+pub(crate) mod pycalls;
+pub(crate) mod tagged;
 
 use super::body::{Body, Opening, recycle};
 use super::protocol::Protocol;

@@ -231,7 +231,7 @@ impl Protocol for CustomProtocol {
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
-        let CallResult { name, content, error, number } = *result;
+        let CallResult { name, content, error, number, .. } = *result;
         // The only mark in the content may be in the example of an error. It is replaced by a placeholder.
         let mut word = String::from("qOPENz");
         while content.contains(&word) || name.contains(&word) {

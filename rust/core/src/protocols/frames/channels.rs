@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::parts::{Header, Part, PartsFrame, followed};
 use crate::protocols::body::Opening;
+use crate::protocols::format::Joints;
 use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::{Scan, partial_end, starts, window};
 use crate::tools::Tools;
@@ -51,6 +52,19 @@ impl Channels {
 impl PartsFrame for Channels {
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part> {
         (in_reasoning == Some(true)).then_some(Part::Reasoning)
+    }
+
+    fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
+        // Without calls it is an answer.
+        let channel = if calls.is_empty() { self.content.first() } else { self.content.last() };
+        let texts = [(Some(&self.reasoning), reasoning.unwrap_or_default()), (channel, content)];
+        let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+        let messages = texts.map(|(channel, text)| {
+            let end = self.ends.first().copied().unwrap_or_default();
+            [self.channel, channel.copied().unwrap_or_default(), self.separator, text, end].concat()
+        });
+        let messages: Vec<_> = messages.chain(calls.iter().cloned()).collect();
+        out.push_str(&messages.join(joints.between));
     }
 
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {

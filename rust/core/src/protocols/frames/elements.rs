@@ -1,6 +1,7 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
 use super::parts::{Header, Part, PartsFrame, followed};
+use crate::protocols::format::Joints;
 use crate::syntax::scan::{Scan, starts, ws_run};
 use crate::tools::Tools;
 
@@ -22,6 +23,21 @@ pub(crate) struct Elements {
 impl PartsFrame for Elements {
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part> {
         Some(if in_reasoning == Some(false) { Part::Content } else { Part::Reasoning })
+    }
+
+    fn opener(&self, part: Part) -> Option<&'static str> {
+        match part {
+            Part::Reasoning => Some(self.reasoning.0),
+            Part::Content => Some(self.content.0),
+            Part::Calls | Part::Dropped => None,
+        }
+    }
+
+    fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
+        out.extend([self.reasoning.0, reasoning.unwrap_or_default(), self.reasoning.1]);
+        out.extend([self.content.0, content, self.content.1]);
+        joints.write("", calls, out);
+        out.push_str(self.close);
     }
 
     fn header(&self, _: &Tools, text: &str, _: bool, last: bool) -> Header {

@@ -122,7 +122,7 @@ impl Protocol for EnvelopeFamily {
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        ResultForm::Json.write(prompt, result)
+        (if self.layout.native { ResultForm::Lines } else { ResultForm::Json }).write(prompt, result)
     }
 
     fn is_mark(&self, _: &Tools, settings: &Settings, text: &str) -> bool {

@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context};
+use crate::error::EncodeError;
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Form};
-use crate::protocols::format::{CallFormat, PastCall};
+use crate::protocols::format::{CallFormat, Joints, PastCall};
 use crate::protocols::frames::envelope;
 use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
-use crate::syntax::json::{Member, push_string, write_spaced_object};
+use crate::syntax::json::{Member, push_string};
 use crate::syntax::scan::{Candidates, Delimiters, first_chars};
 use crate::tools::{Tool, Tools};
 
@@ -31,38 +32,21 @@ pub(crate) struct Writing {
     pub between: &'static str,
     /// Between content and the first call.
     pub after_content: &'static str,
-    /// A result, with `{name}`, `{content}`, `{json}` (the content as a JSON string) and `{id}` in it.
+    /// A result, with `{name}`, `{content}`, `{json}` (the content as a JSON string), `{id}` and `{index}` (of the call in its
+    /// message, from 1) in it.
     pub result: &'static str,
     /// What begins results, if a message of the model never contains it.
     pub result_mark: Option<&'static str>,
 }
 
-impl FlatFamily {
-    /// The calls of one message, with what surrounds them. What a format cannot hold is written as its JSON in a visible note.
-    fn write_calls(&self, calls: &[(Context<'_>, PastCall<'_>)], out: &mut String) {
-        out.push_str(self.writing.begin);
-        for (at, (cx, call)) in calls.iter().enumerate() {
-            if at > 0 {
-                out.push_str(self.writing.between);
-            }
-            let length = out.len();
-            if self.call.write(cx, call, out).is_err() {
-                out.truncate(length);
-                out.push_str("[called ");
-                push_string(out, cx.tool);
-                out.push_str(" with ");
-                write_spaced_object(call.arguments, out);
-                out.push(']');
-            }
-        }
-        out.push_str(self.writing.end);
-    }
-}
-
 impl CallWriter for FlatFamily {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
-        let call = PastCall { arguments, id: None, index: 0, before: 0 };
-        self.write_calls(&[(*cx, call)], out);
+        let mut call = String::new();
+        let written = self.call.write(cx, &PastCall { arguments, ..PastCall::NONE }, &mut call);
+        // Only examples are written here, of values that a schema gives.
+        if written.is_ok() {
+            self.joints().write("", &[call], out);
+        }
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
@@ -99,7 +83,8 @@ impl Protocol for FlatFamily {
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
-        (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
+        let length = name.is_empty() || first_chars(name, NAME_CHARS) < name.len();
+        length.then_some("it must have 1 to 128 characters").or_else(|| self.call.bad_name(name))
     }
 
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
@@ -112,6 +97,27 @@ impl Protocol for FlatFamily {
 
     fn body(&self, _: Form, _: bool, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         recycled
+    }
+
+    fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        self.call.write(cx, call, out)
+    }
+
+    fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {
+        match self.layout.parts {
+            Some(frame) => frame.write(reasoning, content, calls, &self.joints(), out),
+            None => {
+                if let Some(reasoning) = reasoning {
+                    self.layout.write_reasoning(reasoning, out);
+                }
+                self.joints().write(content, calls, out);
+            }
+        }
+    }
+
+    fn joints(&self) -> Joints {
+        let Writing { begin, end, between, after_content, .. } = self.writing;
+        Joints { begin, end, between, after_content }
     }
 
     fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
@@ -131,6 +137,15 @@ impl Protocol for FlatFamily {
                 }
                 Some(("json", after)) => {
                     push_string(&mut out, result.content);
+                    rest = after;
+                }
+                Some(("id", after)) => {
+                    let id = self.call.id(result.name, &result.call);
+                    out.push_str(id.as_deref().or(result.call.id).unwrap_or_default());
+                    rest = after;
+                }
+                Some(("index", after)) => {
+                    out.push_str(&(result.call.index + 1).to_string());
                     rest = after;
                 }
                 _ => out.push('{'),

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context, is_misnamed};
+use crate::error::EncodeError;
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::params::{holds, reads_as};
 use crate::protocols::body::Opening;
+use crate::protocols::format::{Joints, PastCall};
 use crate::protocols::layout::Layout;
 use crate::protocols::named_tags::{self, near_function};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
@@ -52,23 +54,26 @@ fn parameters(row: &'static Row, cx: &Context<'_>, arguments: &[Member<'_>]) -> 
     Some(out)
 }
 
-impl CallWriter for ParamsFamily {
-    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+/// All arguments as one JSON object, which must not contain a tag.
+fn object(arguments: &[Member<'_>]) -> String {
+    let mut json = String::new();
+    write_spaced_object(arguments, &mut json);
+    json.replace('<', "\\u003c") + "\n"
+}
+
+impl ParamsFamily {
+    fn write(&self, cx: &Context<'_>, inside: &str, out: &mut String) {
         let row = self.row;
         out.extend([row.block_open, "\n", row.call.open]);
         push_name(cx.tool, out);
-        out.extend([row.call.end, "\n"]);
-        match parameters(row, cx, arguments).filter(|_| cx.syntax != Some(Syntax::Json)) {
-            Some(text) => out.push_str(&text),
-            None => {
-                let mut json = String::new();
-                write_spaced_object(arguments, &mut json);
-                // It must not contain a tag.
-                out.push_str(&json.replace('<', "\\u003c"));
-                out.push('\n');
-            }
-        }
-        out.extend([row.call_close, "\n", row.block_close]);
+        out.extend([row.call.end, "\n", inside, row.call_close, "\n", row.block_close]);
+    }
+}
+
+impl CallWriter for ParamsFamily {
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        let text = parameters(self.row, cx, arguments).filter(|_| cx.syntax != Some(Syntax::Json));
+        self.write(cx, &text.unwrap_or_else(|| object(arguments)), out);
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
@@ -150,8 +155,24 @@ impl Protocol for ParamsFamily {
         self.row.ends_reasoning(text, false)
     }
 
+    fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        let text = parameters(self.row, cx, call.arguments)
+            .ok_or_else(|| EncodeError(format!("the tags cannot hold these arguments of {:?}", cx.tool)))?;
+        self.write(cx, &text, out);
+        Ok(())
+    }
+
+    fn write_as_object(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> bool {
+        self.write(cx, &object(call.arguments), out);
+        true
+    }
+
+    fn joints(&self) -> Joints {
+        Joints { after_content: "\n\n", ..Joints::LINES }
+    }
+
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        ResultForm::Attributes.write(prompt, result)
+        ResultForm::Lines.write(prompt, result)
     }
 
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {

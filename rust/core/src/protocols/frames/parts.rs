@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::protocols::format::Joints;
 use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::Scan;
 use crate::tools::Tools;
@@ -34,6 +35,14 @@ pub(crate) enum Header {
 pub(crate) trait PartsFrame: Debug + Sync {
     /// The part in which a message begins; `None` if it begins with a header.
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part>;
+
+    /// What opens a part in which a message begins, and may be written although the prompt has opened it.
+    fn opener(&self, _part: Part) -> Option<&'static str> {
+        None
+    }
+
+    /// Appends a past message. The calls are written already.
+    fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String);
 
     /// Scans between two parts. The text is not empty. `first`: the message begins here.
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;

@@ -92,7 +92,7 @@ impl Protocol for Wire {
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        let CallResult { name, content, error, number } = *result;
+        let CallResult { name, content, error, number, .. } = *result;
         let tag = if error { "tool-error" } else { "tool-result" };
         let name = prompt.neutralise(&json_string(name));
         let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));

@@ -27,13 +27,14 @@ impl Envelope {
     fn punct(&mut self, input: &mut Input<'_>) -> Flow<Option<u8>> {
         match self.next_lexeme(input, TokenSet::Punctuation) {
             Ok(JsonLexeme::Punct(byte)) => Ok(Some(byte)),
-            Err(Progress::Failed(failure)) => {
+            Err(Progress::Failed(failure)) if self.native.is_none() => {
                 match starts(input.rest(), &input.cx.delimiters.close, input.last).decided()? {
                     Some(()) => Ok(None),
                     None => Err(Progress::Failed(failure)),
                 }
             }
-            _ => Err(Progress::Incomplete),
+            Err(step) => Err(step),
+            Ok(_) => Err(Progress::Incomplete),
         }
     }
 
@@ -48,6 +49,9 @@ impl Envelope {
             return Ok(());
         }
         self.state = if self.list { EnvelopeState::Between { comma: false } } else { EnvelopeState::Tail };
+        if self.undecided {
+            return Err(Progress::Text);
+        }
         if self.name.is_empty() {
             return fail(ErrorKind::MalformedCall, "it has no \"name\"");
         }

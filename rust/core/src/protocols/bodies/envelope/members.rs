@@ -32,6 +32,13 @@ fn decoded(json: &str) -> Option<String> {
 
 impl Envelope {
     pub(super) fn role(&self) -> Role {
+        if let Some(native) = self.native {
+            return match &*self.key {
+                "name" => Role::Name,
+                key if native.arguments.contains(&key) => Role::Arguments,
+                _ => Role::Other,
+            };
+        }
         match &*self.key {
             "name" | "tool" | "function" => Role::Name,
             "arguments" | "parameters" | "args" => Role::Arguments,
@@ -82,6 +89,10 @@ impl Envelope {
             return fail(ErrorKind::MalformedCall, "the tool's name must have 1 to 128 characters");
         }
         self.name.push_str(name);
+        if self.undecided && self.held.is_none() {
+            return Ok(());
+        }
+        self.undecided = false;
         if self.held.is_some() {
             self.state = EnvelopeState::Value;
         }

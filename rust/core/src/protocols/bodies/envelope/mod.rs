@@ -7,6 +7,7 @@ mod end;
 mod members;
 mod recovery;
 pub(crate) mod unmarked;
+pub(crate) mod whole;
 
 use std::borrow::Cow;
 use std::mem::{swap, take};
@@ -52,6 +53,16 @@ enum EnvelopeState {
     Recovering(EnvelopeRecovery),
 }
 
+/// What is special in native formats, in which the JSON ends with its last bracket.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NativeEnvelope {
+    /// The keys of the arguments.
+    pub arguments: &'static [&'static str],
+    /// The JSON may be an answer: it is a call once its name and the opening bracket of its arguments are read. Until then, anything
+    /// else is text.
+    pub may_be_text: bool,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
     state: EnvelopeState,
@@ -75,6 +86,9 @@ pub(crate) struct Envelope {
     /// Arguments that came before the name, as JSON.
     held: Option<String>,
     given: bool,
+    native: Option<NativeEnvelope>,
+    /// It is not decided yet that this is a call.
+    undecided: bool,
     /// Where JSON is written that is not sent.
     aside: Option<Box<ArgumentsBuilder>>,
 }
@@ -83,6 +97,9 @@ impl Body for Envelope {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         let step = steps(|| self.step(input));
         let Progress::Failed(failure) = step else { return step };
+        if self.undecided {
+            return Progress::Text;
+        }
         let sound = !matches!(
             failure.kind,
             ErrorKind::InvalidJson
@@ -113,9 +130,17 @@ impl Body for Envelope {
 
     /// The body of the call that follows.
     fn next(&mut self) -> Option<Box<dyn Body>> {
-        let Envelope { wrapper, guarded, bare, wrapped, list, .. } = *self;
+        let Envelope { wrapper, guarded, bare, wrapped, list, native, .. } = *self;
         let lexer = self.lexer.fresh();
-        Some(Box::new(Envelope { lexer, wrapper, guarded, bare, wrapped, list, ..Envelope::default() }))
+        Some(Box::new(Envelope { lexer, wrapper, guarded, bare, wrapped, list, native, ..Envelope::default() }))
+    }
+
+    fn waits(&self) -> bool {
+        self.native.is_some() && self.list
+    }
+
+    fn may_be_text(&self) -> bool {
+        self.undecided
     }
 
     fn closable(&self, _: &Report) -> bool {
@@ -139,6 +164,13 @@ impl Envelope {
         self.name.clear();
         (self.state, self.wrapper, self.list) = (EnvelopeState::Start, wrapper, false);
         (self.inner, self.held, self.given) = (false, None, false);
+        (self.native, self.undecided) = (None, false);
+    }
+
+    /// The same in a native format.
+    pub(crate) fn reset_native(&mut self, cx: &Context<'_>, rules: NativeEnvelope) {
+        self.reset(cx, None, Markers::Close);
+        (self.native, self.undecided, self.bare) = (Some(rules), rules.may_be_text, true);
     }
 
     /// Brackets that are open around the objects.
@@ -212,7 +244,8 @@ impl Envelope {
                 }
                 _ => self.state = EnvelopeState::Key { first: true },
             },
-            _ => self.state = EnvelopeState::Key { first: true },
+            b'{' => self.state = EnvelopeState::Key { first: true },
+            _ => return fail(ErrorKind::MalformedCall, "the list has no object"),
         }
         input.at += 1;
         Ok(())
@@ -247,7 +280,7 @@ impl Envelope {
             input.at = ws_run(input.window, input.at);
             if let Some((key, length)) = plain_string(input.rest()) {
                 input.at += length;
-                self.named_key(key);
+                self.named_key(key)?;
             }
         }
         let place = if matches!(self.state, EnvelopeState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
@@ -257,12 +290,12 @@ impl Envelope {
             (EnvelopeState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
             (EnvelopeState::InKey(key), JsonLexeme::StringEnd) => {
                 let key = take(key);
-                self.named_key(&key);
+                return self.named_key(&key);
             }
             (EnvelopeState::Key { .. }, JsonLexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
             (EnvelopeState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
                 self.repair(input, Repair::RelaxedJson, "keys need double quotes")?;
-                self.named_key(word);
+                return self.named_key(word);
             }
             (EnvelopeState::Key { first }, JsonLexeme::Punct(b'}')) => {
                 if !*first {
@@ -278,10 +311,27 @@ impl Envelope {
     }
 
     /// A key is read; most are known.
-    fn named_key(&mut self, key: &str) {
+    fn named_key(&mut self, key: &str) -> Flow {
         let known = KEYS.iter().find(|known| **known == key);
         self.key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
         self.state = EnvelopeState::Colon;
+        match self.role() {
+            Role::Other if self.undecided && !matches!(key, "id" | "type") => Err(Progress::Text),
+            _ => Ok(()),
+        }
+    }
+
+    /// Before a value that may show that this is a call: the name is a string, the arguments are an object.
+    fn decide(&mut self, byte: u8) -> Flow {
+        match (self.role(), byte) {
+            (Role::Name, b'"') | (Role::Other, _) => Ok(()),
+            (Role::Arguments, b'{') if self.name.is_empty() => Ok(()),
+            (Role::Arguments, b'{') => {
+                self.undecided = false;
+                Err(Progress::ToolName(self.name.as_str().into()))
+            }
+            (Role::Name | Role::Arguments, _) => Err(Progress::Text),
+        }
     }
 
     /// A lexeme that was not expected; brackets count during recovery.
@@ -295,6 +345,9 @@ impl Envelope {
     /// Before a value.
     fn value(&mut self, input: &mut Input<'_>) -> Flow {
         let byte = input.next_byte()?;
+        if self.undecided {
+            self.decide(byte)?;
+        }
         if self.role() == Role::Name
             && let Some((name, length)) = plain_string(input.rest())
         {
@@ -310,7 +363,7 @@ impl Envelope {
             return Ok(());
         }
         let arguments = self.role() == Role::Arguments;
-        if arguments && self.key != "arguments" {
+        if arguments && self.key != "arguments" && self.native.is_none() {
             self.repair(input, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
         }
         let live = arguments && !self.given && !self.name.is_empty() && byte == b'{';

@@ -138,7 +138,7 @@ impl Params {
         for (key, value) in take(&mut self.head.pairs) {
             self.head.given = true;
             let slot = self.fields.open(&cx, input.report, &key, false)?;
-            slot.write(&cx, input.report, |report, at| write_text(&cx, report, row, at, &value))?;
+            slot.write(&cx, input.report, |report, at| write_text(&cx, report, row.python, at, &value))?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::syntax::tags::{Attributes, CallTag, OpenTag, Parameter, begins, close
 use head::TagAttributes;
 use value::ParameterValue;
 
-pub(crate) use typing::reads_as;
+pub(crate) use typing::{reads_as, write_text};
 pub(crate) use value::holds;
 
 #[derive(Debug)]

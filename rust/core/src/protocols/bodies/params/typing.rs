@@ -20,11 +20,11 @@ fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
     }
 }
 
-/// Appends the JSON of a text, typed.
-pub(super) fn write_text(
+/// Appends the JSON of a text, typed. Python's words count as JSON where no string is possible, and with `python` everywhere.
+pub(crate) fn write_text(
     cx: &Context<'_>,
     report: &mut Report,
-    row: &Row,
+    python: bool,
     at: &ValuePath<'_>,
     text: &str,
 ) -> Result<(), ReadError> {
@@ -36,7 +36,7 @@ pub(super) fn write_text(
     }
     let letters = node.takes_string();
     let text = if letters { text } else { trim(text) };
-    let word = coercion::python(text).filter(|_| row.python && !is_literal(node, text));
+    let word = coercion::python(text).filter(|_| (python || !letters) && !is_literal(node, text));
     if let Some(word) = word.filter(|word| node.is_unknown() || coercion::takes_bare(node, word)) {
         json.push_str(word);
         return Ok(());
@@ -77,7 +77,7 @@ pub(crate) fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, valu
     }
     let cx = Context { strict: true, ..*cx };
     let mut report = Report::default();
-    let read = write_text(&cx, &mut report, row, &ValuePath::root(id, 1), text);
+    let read = write_text(&cx, &mut report, row.python, &ValuePath::root(id, 1), text);
     let mut json = String::new();
     value.write(&mut json);
     read.is_ok() && report.problems.is_empty() && report.repairs.is_empty() && report.args.json == json

@@ -244,7 +244,7 @@ impl ParameterValue {
             return slot.end(report);
         }
         let (row, text) = (self.opened.row, &self.text);
-        slot.write(cx, report, |report, at| write_text(cx, report, row, at, text))
+        slot.write(cx, report, |report, at| write_text(cx, report, row.python, at, text))
     }
 }
 

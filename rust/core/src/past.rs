@@ -1,0 +1,149 @@
+//! Past messages of the model as text, as the model itself writes them.
+
+use crate::error::EncodeError;
+use crate::protocols::{CallResult, PastCall};
+use crate::syntax::json::{Member, push_string, write_spaced_object};
+use crate::toolset::Toolset;
+
+/// A message of the model, to be written by [`Toolset::encode_message`].
+///
+/// ```
+/// use wirecall_core::{Options, PastMessage, PastToolCall, Toolset};
+///
+/// let mut options = Options::default();
+/// options.protocol = "hermes".into();
+/// let tools = Toolset::new(Vec::new(), options)?;
+/// let calls = [PastToolCall::new("now", &[])];
+/// let mut message = PastMessage::default();
+/// message.content = "I look it up.";
+/// message.calls = &calls;
+/// assert!(tools.encode_message(&message)?.starts_with("I look it up.\n<tool_call>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct PastMessage<'a> {
+    /// What the model thought; an empty one is written as an empty span. Formats without reasoning leave it out.
+    pub reasoning: Option<&'a str>,
+    /// The text.
+    pub content: &'a str,
+    /// The calls, which follow the text unless the format has another order.
+    pub calls: &'a [PastToolCall<'a>],
+    /// How many calls there were in earlier messages: some formats number them.
+    pub calls_before: usize,
+    /// What the native format cannot hold is an error, and not written in another form.
+    pub native: bool,
+}
+
+/// A call of a past message.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct PastToolCall<'a> {
+    /// The tool's name.
+    pub name: &'a str,
+    /// The arguments.
+    pub arguments: &'a [Member<'a>],
+    /// The host's id, for formats that write ids.
+    pub id: Option<&'a str>,
+}
+
+impl<'a> PastToolCall<'a> {
+    /// A call without id.
+    pub fn new(name: &'a str, arguments: &'a [Member<'a>]) -> Self {
+        PastToolCall { name, arguments, id: None }
+    }
+}
+
+/// A result of a past call.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct PastResult<'a> {
+    /// The tool's name.
+    pub name: &'a str,
+    /// Its text, which cannot be read as a mark.
+    pub content: &'a str,
+    /// The content describes an error.
+    pub error: bool,
+    /// Which of several calls of the same tool in one message this is the result of, from 1.
+    pub number: Option<u64>,
+    /// The host's id of the call, for formats that write ids.
+    pub id: Option<&'a str>,
+    /// Which call of its message this is the result of, from 0.
+    pub index: usize,
+    /// How many calls of the conversation were before that call.
+    pub calls_before: usize,
+}
+
+impl Toolset {
+    /// A whole message of the model. In a native format, the text is that of the model's official template.
+    ///
+    /// A call that the format cannot hold is written as one JSON object where the format reads that, and otherwise as a note in
+    /// the content, unless only the `native` form is accepted.
+    ///
+    /// # Errors
+    ///
+    /// With `native`: no call can have the name, or the format cannot hold the arguments.
+    pub fn encode_message(&self, message: &PastMessage<'_>) -> Result<String, EncodeError> {
+        let mut content = message.content.to_owned();
+        let mut calls = Vec::with_capacity(message.calls.len());
+        for (index, call) in message.calls.iter().enumerate() {
+            let past = PastCall { arguments: call.arguments, id: call.id, index, before: message.calls_before + index };
+            let mut text = String::new();
+            match self.write_past_call(call.name, &past, message.native, &mut text) {
+                Ok(()) => calls.push(text),
+                Err(error) if message.native => return Err(error),
+                Err(_) => {
+                    if !content.is_empty() {
+                        content.push('\n');
+                    }
+                    content.push_str(&self.note(call.name, call.arguments));
+                }
+            }
+        }
+        let mut out = String::new();
+        self.protocol.write_message(message.reasoning, &content, &calls, &mut out);
+        Ok(out)
+    }
+
+    /// The text of a result, as [`Toolset::encode_result`] writes it, for formats that also write ids or positions of calls.
+    pub fn encode_past_result(&self, result: &PastResult<'_>) -> String {
+        let PastResult { name, error, number, id, index, calls_before: before, .. } = *result;
+        let content = &self.neutralise(result.content);
+        let call = PastCall { arguments: &[], id, index, before };
+        self.protocol.wrap_result(&self.prompt(), &CallResult { name, content, error, number, call })
+    }
+
+    /// Appends a call without what surrounds the calls of a message.
+    pub(crate) fn write_past_call(
+        &self,
+        name: &str,
+        call: &PastCall<'_>,
+        native: bool,
+        out: &mut String,
+    ) -> Result<(), EncodeError> {
+        let at = self.named(name)?;
+        let (cx, length) = (self.context(at, name), out.len());
+        let Err(error) = self.protocol.write_past_call(&cx, call, out) else { return Ok(()) };
+        out.truncate(length);
+        if !native && self.protocol.write_as_object(&cx, call, out) { Ok(()) } else { Err(error) }
+    }
+
+    /// The position of a tool, if it is declared.
+    pub(crate) fn named(&self, name: &str) -> Result<Option<usize>, EncodeError> {
+        let at = self.tools.position(name);
+        if at.is_none() && self.protocol.bad_name(name, &self.settings.delimiters).is_some() {
+            return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
+        }
+        Ok(at)
+    }
+
+    /// A call that no format can hold, as text. It cannot be read as a call.
+    pub(crate) fn note(&self, name: &str, arguments: &[Member<'_>]) -> String {
+        let mut note = String::from("[called ");
+        push_string(&mut note, name);
+        note.push_str(" with ");
+        write_spaced_object(arguments, &mut note);
+        note.push(']');
+        self.neutralise(&note)
+    }
+}

@@ -1,0 +1,226 @@
+//! Calls with the name, and perhaps an id, before one JSON object: how their openings are read, and how they are written.
+
+use super::{Ends, Named};
+use crate::arguments::Context;
+use crate::error::EncodeError;
+use crate::protocols::bodies::envelope::{Envelope, NativeEnvelope};
+use crate::protocols::body::{Body, Opening, recycle};
+use crate::protocols::format::{CallFormat, PastCall};
+use crate::protocols::frames::envelope;
+use crate::protocols::protocol::{Attempt, Settings};
+use crate::syntax::json::write_spaced_object;
+use crate::syntax::scan::{Scan, partial_end, starts, trim, window, ws_run};
+use crate::tools::Tools;
+
+/// Characters of an opening with its name and id.
+const HEAD_CHARS: usize = 1024;
+
+/// How calls have ids.
+#[derive(Debug)]
+pub(crate) enum IdForm {
+    None,
+    /// The name is a part of the id: `functions.NAME:INDEX`, which counts through the conversation.
+    Indexed,
+    /// After this mark, nine letters or digits. It may be missing, and is only `written` in some versions.
+    Marked {
+        mark: &'static str,
+        written: bool,
+    },
+}
+
+/// A format: `OPEN PREFIX NAME MARK {…} CLOSE`.
+#[derive(Debug)]
+pub(crate) struct NamedFormat {
+    /// What opens a call.
+    pub open: &'static [&'static str; 1],
+    /// What precedes the name. It may be missing.
+    pub prefix: &'static str,
+    /// What ends the name.
+    pub marks: &'static [&'static str],
+    /// What is written between the name, with its id, and the arguments, and after the arguments.
+    pub around: (&'static str, &'static str),
+    pub id: IdForm,
+    pub ends: &'static Ends,
+    /// What ends the message or the section, if calls have no closer.
+    pub last: &'static str,
+    /// Calls as one JSON object, or a list of them, may follow the opener. There is no section, so an opener without a name is
+    /// text.
+    pub list: Option<NativeEnvelope>,
+}
+
+/// What follows the opener.
+enum Head {
+    /// The bytes of the name, and where the arguments begin.
+    Name(std::ops::Range<usize>, usize),
+    /// A JSON object, or a list of them, from this byte on.
+    List(usize),
+    Nameless,
+}
+
+impl NamedFormat {
+    fn opener(&self) -> &'static str {
+        self.open[0]
+    }
+
+    /// Reads what follows the opener.
+    fn head(&self, text: &str, last: bool) -> Scan<Head> {
+        let (head, ended) = window(text, HEAD_CHARS, last);
+        let missing = if ended { Scan::Match(Head::Nameless) } else { Scan::Incomplete };
+        let start = ws_run(head, 0);
+        let Some(&first) = head.as_bytes().get(start) else { return missing };
+        if self.list.is_some() && matches!(first, b'[' | b'{') {
+            return list(head, start, ended);
+        }
+        let start = match starts(&head[start..], self.prefix, ended) {
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::Match(()) => start + self.prefix.len(),
+            Scan::NoMatch => start,
+        };
+        let find = |mark: &str| memchr::memmem::find(&head.as_bytes()[start..], mark.as_bytes()).map(|at| start + at);
+        let mark = self.marks.iter().filter_map(|mark| Some((find(mark)?, *mark))).min_by_key(|(at, _)| *at);
+        // Without a mark, the end of the text may be the beginning of one.
+        let unmarked = || self.marks.iter().map(|mark| start + partial_end(&head[start..], mark)).min();
+        let end = mark.map_or_else(|| unmarked().unwrap_or(head.len()), |(at, _)| at);
+        let stops = self.ends.before.iter().chain([&self.ends.close]).filter(|stop| !stop.is_empty());
+        if stops.filter_map(|stop| find(stop)).any(|stop| stop < end) {
+            return Scan::Match(Head::Nameless);
+        }
+        let name = trim(&head[start..end]);
+        let start = name.as_ptr() as usize - head.as_ptr() as usize;
+        if self.list.is_some() && name.bytes().any(|byte| byte.is_ascii_whitespace()) {
+            return Scan::Match(Head::Nameless);
+        }
+        let Some((at, mark)) = mark else { return missing };
+        let name = match self.id {
+            IdForm::Indexed => without_index(name),
+            IdForm::None | IdForm::Marked { .. } => name,
+        };
+        if name.is_empty() {
+            return Scan::Match(Head::Nameless);
+        }
+        let name = start..start + name.len();
+        match self.id {
+            IdForm::Marked { mark: id, .. } if mark == id => {
+                let rest = self.marks.iter().filter(|mark| **mark != id);
+                let next = rest.filter_map(|mark| Some((find(mark)?, *mark))).min_by_key(|(at, _)| *at);
+                next.map_or(missing, |(at, mark)| Scan::Match(Head::Name(name, after(at, mark))))
+            }
+            _ => Scan::Match(Head::Name(name, after(at, mark))),
+        }
+    }
+
+    /// Whether a call with this name is read with the same name.
+    fn holds(&self, name: &str) -> bool {
+        let index = if matches!(self.id, IdForm::Indexed) { ":0" } else { "" };
+        let written = format!("{}{name}{index}{}{{", self.prefix, self.around.0);
+        match self.head(&written, true) {
+            Scan::Match(Head::Name(read, _)) => written.get(read) == Some(name),
+            _ => false,
+        }
+    }
+
+    /// The id that is written for a call: the host's, if it has the form.
+    fn id_of(&self, name: &str, call: &PastCall<'_>) -> Option<String> {
+        match self.id {
+            IdForm::None | IdForm::Marked { written: false, .. } => None,
+            IdForm::Indexed => {
+                let fits =
+                    |id: &&str| id.strip_prefix(self.prefix).is_some_and(|id| without_index(id) == name && id != name);
+                Some(
+                    call.id
+                        .filter(fits)
+                        .map_or_else(|| format!("{}{name}:{}", self.prefix, call.before), str::to_owned),
+                )
+            }
+            IdForm::Marked { written: true, .. } => Some(nine(call)),
+        }
+    }
+}
+
+/// Where the arguments begin after the mark of the name.
+fn after(at: usize, mark: &str) -> usize {
+    // A brace or a line break belongs to the arguments.
+    if matches!(mark, "{" | "\n" | "```") { at } else { at + mark.len() }
+}
+
+/// A list of objects, or one object, at byte `at`.
+fn list(head: &str, at: usize, last: bool) -> Scan<Head> {
+    let bytes = head.as_bytes();
+    let inner = if bytes.get(at) == Some(&b'[') { ws_run(head, at + 1) } else { at };
+    match bytes.get(inner) {
+        None if !last => Scan::Incomplete,
+        Some(b'{') => Scan::Match(Head::List(at)),
+        Some(b']') if inner > at => Scan::Match(Head::List(at)),
+        _ => Scan::Match(Head::Nameless),
+    }
+}
+
+/// An id without its last `:INDEX`.
+fn without_index(id: &str) -> &str {
+    let digits = |index: &str| !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+    id.rsplit_once(':').filter(|(_, index)| digits(index)).map_or(id, |(name, _)| name)
+}
+
+/// An id of nine letters or digits: the host's, if it has this form.
+fn nine(call: &PastCall<'_>) -> String {
+    let fits = |id: &&str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    call.id.filter(fits).map_or_else(|| format!("{:09}", call.before % 1_000_000_000), str::to_owned)
+}
+
+impl CallFormat for NamedFormat {
+    fn openers(&self) -> &'static [&'static str] {
+        self.open
+    }
+
+    fn close(&self) -> &'static str {
+        if self.ends.close.is_empty() { self.last } else { self.ends.close }
+    }
+
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+        let open = self.opener().len();
+        match starts(text, self.opener(), last) {
+            Scan::Match(()) => {}
+            Scan::Incomplete => return Attempt::Incomplete,
+            Scan::NoMatch => return Attempt::text(text),
+        }
+        match self.head(&text[open..], last) {
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::Match(Head::Name(name, body)) => {
+                let name = open + name.start..open + name.end;
+                let lookup = tools.lookup(&text[name.clone()]);
+                Attempt::named(open, (name, lookup), open + body, Opening::Native)
+            }
+            Scan::Match(Head::List(at)) => Attempt::call(open, open + at, Opening::Native),
+            Scan::Match(Head::Nameless) | Scan::NoMatch if self.list.is_some() => Attempt::Text(open),
+            Scan::Match(Head::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::Native),
+        }
+    }
+
+    fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        match self.list {
+            Some(rules) if name.is_empty() => recycle(recycled, Envelope::default, |body| body.reset_native(cx, rules)),
+            _ => Named::make(cx, self.ends, name.is_empty(), recycled),
+        }
+    }
+
+    fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        if !self.holds(cx.tool) {
+            return Err(EncodeError(format!("the name {:?} cannot be written in this format", cx.tool)));
+        }
+        out.push_str(self.opener());
+        match (&self.id, self.id_of(cx.tool, call)) {
+            (IdForm::Indexed, Some(id)) => out.push_str(&id),
+            (IdForm::Marked { mark, .. }, Some(id)) => out.extend([self.prefix, cx.tool, mark, &id]),
+            _ => out.extend([self.prefix, cx.tool]),
+        }
+        out.push_str(self.around.0);
+        write_spaced_object(call.arguments, out);
+        out.push_str(self.around.1);
+        out.push_str(self.ends.close);
+        Ok(())
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        envelope::field_example(field, value)
+    }
+}

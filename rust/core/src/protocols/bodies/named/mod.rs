@@ -1,0 +1,181 @@
+//! The body of a call whose name is in its opening: one JSON object, and what closes the call.
+//!
+//! Markers in JSON strings are text. After a failure only strings and brackets count, and outside strings the markers do.
+
+mod format;
+mod recovery;
+
+pub(crate) use format::{IdForm, NamedFormat};
+
+use crate::arguments::{Context, Flow, Input, Object, Progress, Report, steps};
+use crate::error::{ErrorKind, Repair};
+use crate::protocols::body::{Body, recycle};
+use crate::syntax::json::JsonLexer;
+use crate::syntax::scan::{Delimiters, Scan, starts};
+use recovery::NamedRecovery;
+
+/// What surrounds the object of a call.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// What may open and close a fence around it, or empty.
+    pub fence: &'static str,
+    /// What closes the call. If it is empty, the object's last bracket does.
+    pub close: &'static str,
+    /// What ends a call that is not closed, without being part of it.
+    pub before: &'static [&'static str],
+}
+
+#[derive(Debug)]
+enum State {
+    /// Before the object, where a fence may be.
+    Start,
+    Object,
+    /// After the object. `fenced`: and after the end of the fence.
+    Tail {
+        fenced: bool,
+    },
+    /// After a failure.
+    Recovering(NamedRecovery),
+}
+
+#[derive(Debug)]
+pub(crate) struct Named {
+    ends: &'static Ends,
+    state: State,
+    object: Object,
+    /// Its opening has no name.
+    nameless: bool,
+}
+
+impl Named {
+    /// The body of a call. `recycled` is that of an earlier one.
+    pub(crate) fn make(
+        cx: &Context<'_>,
+        ends: &'static Ends,
+        nameless: bool,
+        recycled: Box<dyn Body>,
+    ) -> Box<dyn Body> {
+        let new = || Named { ends, state: State::Start, object: Object::default(), nameless };
+        recycle(recycled, new, |body: &mut Named| {
+            body.object.renew(JsonLexer::new(!cx.strict).in_calls(), cx.schema.root, None);
+            body.object.stop_at_close();
+            (body.ends, body.state, body.nameless) = (ends, State::Start, nameless);
+        })
+    }
+
+    fn step(&mut self, input: &mut Input<'_>) -> Flow {
+        match self.state {
+            State::Start if self.nameless => fail(ErrorKind::MalformedCall, "it has no name"),
+            State::Start => self.start(input),
+            State::Object => {
+                self.object.feed(input)?;
+                if self.ends.close.is_empty() {
+                    return Err(Progress::CallEnd);
+                }
+                self.state = State::Tail { fenced: false };
+                Ok(())
+            }
+            State::Tail { fenced } => self.tail(input, fenced),
+            State::Recovering(_) => Err(Progress::Incomplete),
+        }
+    }
+
+    fn start(&mut self, input: &mut Input<'_>) -> Flow {
+        if input.next_byte()? == b'{' {
+            self.state = State::Object;
+            return Ok(());
+        }
+        let fence = self.ends.fence;
+        if !fence.is_empty()
+            && let Some(()) = starts(input.rest(), fence, false).decided()?
+        {
+            let after = &input.rest()[fence.len()..];
+            let language = after.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            if language == after.len() && language < LANGUAGE_BYTES {
+                return Err(Progress::Incomplete);
+            }
+            input.at += fence.len() + language;
+            if input.next_byte()? == b'{' {
+                self.state = State::Object;
+                return Ok(());
+            }
+        }
+        fail(ErrorKind::MalformedCall, "its arguments must be a JSON object")
+    }
+
+    fn tail(&mut self, input: &mut Input<'_>, fenced: bool) -> Flow {
+        input.next_byte()?;
+        let Ends { fence, close, before } = *self.ends;
+        let rest = input.rest();
+        // At the end of a message, half a closer is a call that was cut off.
+        let closed = starts(rest, close, false);
+        let fence_end = if fence.is_empty() || fenced { Scan::NoMatch } else { starts(rest, fence, false) };
+        if closed.is_match() {
+            input.at += close.len();
+            return Err(Progress::CallEnd);
+        }
+        if fence_end.is_match() {
+            input.at += fence.len();
+            self.state = State::Tail { fenced: true };
+            return Ok(());
+        }
+        let ended = Scan::first_of(before.iter().map(|mark| starts(rest, mark, false)));
+        if ended.is_match() {
+            input.repair(Repair::MissingClose, format!("Close the call with {close}."))?;
+            return Err(Progress::CallEnd);
+        }
+        if [closed, fence_end, ended].iter().any(Scan::is_incomplete) {
+            return Err(Progress::Incomplete);
+        }
+        fail(ErrorKind::MalformedCall, &format!("only {close} may follow the JSON object"))
+    }
+
+    /// From here on, only the end of the call is searched for.
+    fn lose(&mut self) {
+        self.state = State::Recovering(match &self.state {
+            State::Start => NamedRecovery::start(),
+            State::Object => NamedRecovery::inside(self.object.brackets(), self.object.open_quote()),
+            State::Tail { .. } => NamedRecovery::behind(),
+            State::Recovering(_) => return,
+        });
+    }
+}
+
+/// Characters of a fence's language.
+const LANGUAGE_BYTES: usize = 16;
+
+impl Body for Named {
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        let step = steps(|| self.step(input));
+        let Progress::Failed(failure) = step else { return step };
+        self.lose();
+        (failure.kind, failure.message).into()
+    }
+
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        self.lose();
+        match &mut self.state {
+            State::Recovering(recovery) => recovery.read(input, self.ends),
+            State::Start | State::Object | State::Tail { .. } => Progress::CallEnd,
+        }
+    }
+
+    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
+        match self.state {
+            State::Object => self.object.feed_plain(report, text),
+            State::Start | State::Tail { .. } | State::Recovering(_) => None,
+        }
+    }
+
+    fn closable(&self, _: &Report) -> bool {
+        matches!(self.state, State::Tail { .. })
+    }
+
+    fn unterminated(&self) -> bool {
+        !matches!(self.state, State::Tail { .. })
+    }
+}
+
+fn fail<T>(kind: ErrorKind, what: &str) -> Flow<T> {
+    Err((kind, format!("The call cannot be read: {what}.")).into())
+}

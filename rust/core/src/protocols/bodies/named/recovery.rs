@@ -1,0 +1,80 @@
+//! Recovery after an error: strings, brackets, and outside strings the markers.
+
+use super::Ends;
+use crate::arguments::{Input, Progress};
+use crate::syntax::scan::{Scan, starts};
+
+/// How the rest of a failed call is read.
+#[derive(Debug)]
+pub(super) struct NamedRecovery {
+    /// Brackets that are open; `None` before the first one.
+    depth: Option<usize>,
+    /// The string that is open.
+    quote: Option<u8>,
+    escape: bool,
+    /// The object has ended: what follows is not JSON.
+    behind: bool,
+}
+
+impl NamedRecovery {
+    /// Before the object.
+    pub(super) fn start() -> Self {
+        NamedRecovery { depth: None, quote: None, escape: false, behind: false }
+    }
+
+    /// In so many brackets, and perhaps in a string.
+    pub(super) fn inside(depth: usize, quote: Option<u8>) -> Self {
+        NamedRecovery { depth: Some(depth), quote, ..NamedRecovery::start() }
+    }
+
+    /// After the object.
+    pub(super) fn behind() -> Self {
+        NamedRecovery { behind: true, ..NamedRecovery::inside(0, None) }
+    }
+
+    /// Reads to the end of the call.
+    pub(super) fn read(&mut self, input: &mut Input<'_>, ends: &Ends) -> Progress {
+        while let Some(&byte) = input.window.as_bytes().get(input.at) {
+            if self.quote.is_none() {
+                if ends.close.is_empty() && self.depth == Some(0) {
+                    return Progress::CallEnd;
+                }
+                match ended(input, ends, byte) {
+                    Scan::Match(length) => {
+                        input.at += length;
+                        return Progress::CallEnd;
+                    }
+                    Scan::Incomplete => return Progress::Incomplete,
+                    Scan::NoMatch => {}
+                }
+            }
+            self.step(byte);
+            input.at += 1;
+        }
+        let ends = ends.close.is_empty() && self.quote.is_none() && self.depth == Some(0);
+        if ends { Progress::CallEnd } else { Progress::Incomplete }
+    }
+
+    fn step(&mut self, byte: u8) {
+        match (self.quote, byte) {
+            (Some(_), _) if self.escape => self.escape = false,
+            (Some(_), b'\\') => self.escape = true,
+            (Some(quote), _) if byte == quote => self.quote = None,
+            (Some(_), _) => {}
+            (None, b'"') if !self.behind => self.quote = Some(byte),
+            (None, b'{' | b'[') => self.depth = Some(self.depth.map_or(1, |depth| depth + 1)),
+            (None, b'}' | b']') => self.depth = self.depth.map(|depth| depth.saturating_sub(1)),
+            (None, _) => {}
+        }
+    }
+}
+
+/// The length of the closer at this byte, or 0 if the call ends before it.
+fn ended(input: &Input<'_>, ends: &Ends, byte: u8) -> Scan<usize> {
+    let found = |mark: &str, length: usize| match mark.as_bytes().first() {
+        Some(first) if *first == byte => starts(input.rest(), mark, input.last).map(|()| length),
+        _ => Scan::NoMatch,
+    };
+    let before = ends.before.iter().map(|mark| found(mark, 0));
+    Scan::first_of([found(ends.close, ends.close.len())].into_iter().chain(before))
+}

@@ -1,0 +1,320 @@
+//! The body of a call, from after the tool's name.
+
+use std::mem::take;
+
+use super::value::{Kind, Value};
+use super::{HEAD_CHARS, Head, TagAttributes, Tags, ValueEnd};
+use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
+use crate::error::{ErrorKind, Repair};
+use crate::protocols::body::Body;
+use crate::syntax::scan::{Delimiters, Scan, first_chars, starts, trim, ws_run};
+
+#[derive(Debug)]
+enum State {
+    /// In the tag of the call, which names the tool.
+    Name,
+    /// Before what ends that tag.
+    NameEnd,
+    /// Before an argument, or before the end of the call.
+    Between,
+    /// In what names an argument.
+    Key,
+    /// Before what begins the value of that argument.
+    BeforeValue(Option<Slot>),
+    Value,
+}
+
+#[derive(Debug)]
+pub(super) struct TaggedBody {
+    tags: &'static Tags,
+    state: State,
+    fields: Fields,
+    value: Value,
+    /// Bytes of the window that were already scanned.
+    looked: usize,
+    /// The call has failed: only its end is searched for.
+    failed: bool,
+}
+
+impl Body for TaggedBody {
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        steps(|| self.step(input))
+    }
+
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        if !self.failed {
+            self.failed = true;
+            self.value.fail();
+        }
+        self.feed(input)
+    }
+
+    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
+        matches!(self.state, State::Value).then(|| self.value.feed_plain(report, text))?
+    }
+
+    fn unterminated(&self) -> bool {
+        !matches!(self.state, State::Between)
+    }
+
+    fn finish(&self, _: &Context<'_>, report: &mut Report) {
+        report.args.close();
+    }
+}
+
+fn malformed<T>(message: String) -> Flow<T> {
+    Err((ErrorKind::MalformedCall, message).into())
+}
+
+impl TaggedBody {
+    /// `name`: the tool's name as written; empty if the tag of the call is not read yet.
+    pub(super) fn new(tags: &'static Tags, name: &str) -> Self {
+        let state = match tags.head {
+            Head::Text(_) => State::Between,
+            Head::Attributes(_) if name.is_empty() => State::Name,
+            Head::Attributes(_) => State::NameEnd,
+        };
+        TaggedBody { tags, state, fields: Fields::default(), value: Value::default(), looked: 0, failed: false }
+    }
+
+    /// Starts over, and keeps the allocations.
+    pub(super) fn reset(&mut self, tags: &'static Tags, name: &str) {
+        let (mut fields, mut value) = (take(&mut self.fields), take(&mut self.value));
+        fields.reset(Lists::Own);
+        value.fail();
+        *self = TaggedBody { fields, value, ..TaggedBody::new(tags, name) };
+    }
+
+    fn step(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        match (&mut self.state, &tags.head) {
+            (State::Name, Head::Attributes(attributes)) => self.name(input, attributes),
+            (State::NameEnd, Head::Attributes(attributes)) => self.name_end(input, attributes),
+            (State::Key, Head::Attributes(attributes)) => self.key_in_tag(input, attributes),
+            (State::Key, Head::Text(text)) => self.key(input, text.key_close),
+            (State::BeforeValue(slot), Head::Text(text)) => {
+                let slot = slot.take();
+                self.before_value(input, text.value, slot)
+            }
+            (State::Value, _) => self.value(input),
+            (State::Between | State::Name | State::NameEnd | State::BeforeValue(_), _) => self.between(input),
+        }
+    }
+
+    fn to(&mut self, state: State) -> Flow {
+        (self.state, self.looked) = (state, 0);
+        Ok(())
+    }
+
+    /// After a failure, the call is read on from that state.
+    fn fail(&mut self, state: State, message: &str) -> Flow {
+        self.to(state)?;
+        if self.failed { Ok(()) } else { malformed(message.to_owned()) }
+    }
+
+    fn name(&mut self, input: &mut Input<'_>, attributes: &TagAttributes) -> Flow {
+        let rest = input.rest();
+        let found = attributes.read(head(rest), attributes.empty, is_long(rest)).decided()?;
+        let name = found.and_then(|found| {
+            let name = attributes.decode(trim(&rest[found.value(rest, attributes.tool)?]));
+            (!name.is_empty()).then_some((found.end, name))
+        });
+        let Some((end, name)) = name else {
+            return self.fail(State::Between, "The tag of a call must have the tool's name.");
+        };
+        input.at += end;
+        self.to(State::NameEnd)?;
+        if self.failed { Ok(()) } else { Err(Progress::ToolName(name.into())) }
+    }
+
+    fn name_end(&mut self, input: &mut Input<'_>, attributes: &TagAttributes) -> Flow {
+        let rest = input.rest();
+        if let Some(empty) = attributes.empty
+            && starts(rest, empty, false).decided()?.is_some()
+        {
+            input.at += empty.len();
+            return self.close(input);
+        }
+        if starts(rest, attributes.end, false).decided()?.is_some() {
+            input.at += attributes.end.len();
+        }
+        self.to(State::Between)
+    }
+
+    /// The call is complete.
+    fn close(&mut self, input: &mut Input<'_>) -> Flow {
+        if !self.failed {
+            self.fields.finish(&input.cx, input.report)?;
+        }
+        Err(Progress::CallEnd)
+    }
+
+    fn between(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        if self.failed {
+            return self.pass_over(input);
+        }
+        if input.next_byte().is_err() {
+            if !input.last {
+                return Err(Progress::Incomplete);
+            }
+            input.repair(Repair::MissingClose, format!("Close the call with {}.", tags.close))?;
+            return self.close(input);
+        }
+        // A tag that is cut off at the end of the message stays incomplete.
+        let rest = input.rest();
+        if starts(rest, tags.argument, false).decided()?.is_some() {
+            input.at += tags.argument.len();
+            return self.to(State::Key);
+        }
+        if starts(rest, tags.close, false).decided()?.is_some() {
+            input.at += tags.close.len();
+            return self.close(input);
+        }
+        malformed(format!("{}: only {} or {} may follow.", input.cx.tool, tags.argument.trim_end(), tags.close))
+    }
+
+    /// In a call that has failed: up to the next tag.
+    fn pass_over(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        let value = if let Head::Text(text) = &tags.head { Some(text.value) } else { None };
+        while let Some(offset) = memchr::memchr(b'<', input.rest().as_bytes()) {
+            input.at += offset;
+            let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends.iter().copied());
+            let rest = input.rest();
+            let found = Scan::first_of(marks.map(|mark| starts(rest, mark, false).map(|()| mark)));
+            let Some(mark) = found.decided()? else {
+                input.at += 1;
+                continue;
+            };
+            if tags.ends.contains(&mark) {
+                return Err(Progress::CallEnd);
+            }
+            input.at += mark.len();
+            return match mark {
+                _ if mark == tags.close => Err(Progress::CallEnd),
+                _ if mark == tags.argument => self.to(State::Key),
+                _ => self.to(State::Value),
+            };
+        }
+        input.at = input.window.len();
+        Err(Progress::Incomplete)
+    }
+
+    fn key_in_tag(&mut self, input: &mut Input<'_>, attributes: &TagAttributes) -> Flow {
+        let rest = input.rest();
+        let found = attributes.read(head(rest), None, is_long(rest)).decided()?;
+        let argument = found.and_then(|found| {
+            let key = attributes.decode(&rest[found.value(rest, attributes.key)?]);
+            let kind = &rest[found.value(rest, attributes.kind)?];
+            let kind = if kind == attributes.kinds[0] { Kind::Text } else { Kind::Json };
+            Some((found.end + attributes.end.len(), key, kind))
+        });
+        let Some((length, key, kind)) = argument else {
+            let message = format!(
+                "Write an argument as {}{}=\"…\" {}=\"…\"{}.",
+                self.tags.argument, attributes.key, attributes.kind, attributes.end
+            );
+            return self.fail(State::Value, &message);
+        };
+        input.at += length;
+        self.to(State::Value)?;
+        let Some(slot) = self.slot(input, &key)? else { return Ok(()) };
+        Ok(self.value.begin(&input.cx, input.report, slot, kind)?)
+    }
+
+    fn key(&mut self, input: &mut Input<'_>, close: &str) -> Flow {
+        let rest = input.rest();
+        let Some(found) = memchr::memmem::find(&rest.as_bytes()[self.looked..], close.as_bytes()) else {
+            if is_long(rest) {
+                return self.fail(State::Between, "The key of an argument is too long, or is not closed.");
+            }
+            self.looked = rest.len().saturating_sub(close.len() - 1);
+            return Err(Progress::Incomplete);
+        };
+        let end = self.looked + found;
+        let key = &rest[..end];
+        input.at += end + close.len();
+        self.to(State::BeforeValue(None))?;
+        if is_long(key) {
+            return self.fail(State::BeforeValue(None), "The key of an argument is too long.");
+        }
+        let slot = self.slot(input, trim(key))?;
+        self.to(State::BeforeValue(slot))
+    }
+
+    /// The place of an argument; `None` if the call has failed.
+    fn slot(&mut self, input: &mut Input<'_>, key: &str) -> Flow<Option<Slot>> {
+        if self.failed {
+            return Ok(None);
+        }
+        let slot = self.fields.open(&input.cx, input.report, key, false)?;
+        if slot.is_taken(input.report) {
+            let message = format!("{} is given twice. Give it once.", slot.path());
+            return Err((ErrorKind::DuplicateArgument, message).into());
+        }
+        Ok(Some(slot))
+    }
+
+    fn before_value(&mut self, input: &mut Input<'_>, open: &str, slot: Option<Slot>) -> Flow {
+        input.at = ws_run(input.window, input.at);
+        match starts(input.rest(), open, false) {
+            Scan::Match(()) => {
+                input.at += open.len();
+                self.to(State::Value)?;
+                match slot {
+                    Some(slot) => Ok(self.value.begin(&input.cx, input.report, slot, Kind::Schema)?),
+                    None => Ok(()),
+                }
+            }
+            Scan::Incomplete => {
+                self.state = State::BeforeValue(slot);
+                Err(Progress::Incomplete)
+            }
+            Scan::NoMatch => self.fail(State::Between, &format!("A key must be followed by {open}.")),
+        }
+    }
+
+    fn value(&mut self, input: &mut Input<'_>) -> Flow {
+        let read = self.read_value(input);
+        if matches!(read, Err(Progress::Incomplete)) {
+            self.value.go_live(&input.cx, input.report)?;
+        }
+        read
+    }
+
+    fn read_value(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        loop {
+            let rest = input.rest();
+            let end = memchr::memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
+            if end > 0 {
+                self.value.push(input.report, &rest[..end]);
+                input.at += end;
+            }
+            if end == rest.len() {
+                return Err(Progress::Incomplete);
+            }
+            let Some(end) = tags.value_end(input.rest(), input.last, &mut self.looked).decided()? else {
+                self.looked = 0;
+                self.value.push(input.report, "<");
+                input.at += 1;
+                continue;
+            };
+            if end == ValueEnd::Closer {
+                input.at += tags.argument_close.len();
+            }
+            self.to(State::Between)?;
+            return Ok(self.value.end(&input.cx, input.report)?);
+        }
+    }
+}
+
+/// As much of a text as the head of a tag may have.
+fn head(text: &str) -> &str {
+    &text[..first_chars(text, HEAD_CHARS)]
+}
+
+fn is_long(text: &str) -> bool {
+    head(text).len() < text.len()
+}

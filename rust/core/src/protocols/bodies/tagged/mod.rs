@@ -1,0 +1,261 @@
+//! Calls whose values are raw text in tags. Names, keys and types are text between tags, as in
+//! `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`, or they are attributes. A [`Tags`] describes one
+//! such format.
+
+mod body;
+mod value;
+mod write;
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::super::body::{Body, Opening, recycle};
+use super::super::format::{CallFormat, PastCall};
+use super::super::protocol::{Attempt, Settings};
+use crate::arguments::Context;
+use crate::error::EncodeError;
+use crate::syntax::scan::{Scan, is_ws, starts, trim, window, ws_run};
+use crate::tools::Tools;
+use body::TaggedBody;
+
+/// Characters of a name, a key or the attributes of a tag.
+const HEAD_CHARS: usize = 1024;
+
+/// The tags of a format.
+#[derive(Debug)]
+pub(crate) struct Tags {
+    /// What begins a call: one text.
+    pub openers: &'static [&'static str],
+    pub close: &'static str,
+    /// What begins an argument, and what ends its value.
+    pub argument: &'static str,
+    pub argument_close: &'static str,
+    /// Whitespace may follow the closer of a value before the next tag.
+    pub spaced: bool,
+    pub head: Head,
+    /// What the template writes between tags.
+    pub line: &'static str,
+    /// In a section: what a call that has failed ends before, the opener of the next call or the end of the section.
+    pub ends: &'static [&'static str],
+}
+
+/// Where names and keys are.
+#[derive(Debug)]
+pub(crate) enum Head {
+    Text(KeyTags),
+    Attributes(TagAttributes),
+}
+
+/// Names and keys as text. Values are typed by the schema. The last value may be closed by the end of the call alone.
+#[derive(Debug)]
+pub(crate) struct KeyTags {
+    pub key_close: &'static str,
+    /// What begins a value.
+    pub value: &'static str,
+}
+
+/// Names and keys as attributes. An attribute types the value.
+#[derive(Debug)]
+pub(crate) struct TagAttributes {
+    /// What ends a tag, and what ends the tag of a call without arguments.
+    pub end: &'static str,
+    pub empty: Option<&'static str>,
+    /// The attributes: of a call, its tool and its number in the message; of an argument, its key and its type.
+    pub tool: &'static str,
+    pub index: Option<&'static str>,
+    pub key: &'static str,
+    pub kind: &'static str,
+    /// The types of a string, a number, a boolean, null, an array and an object. All but that of a string are JSON.
+    pub kinds: [&'static str; 6],
+    /// `&` and `"` are escaped in attributes.
+    pub escaped: bool,
+}
+
+/// The format of calls with these tags.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tagged(pub &'static Tags);
+
+/// Where a value ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ValueEnd {
+    /// At its closer.
+    Closer,
+    /// Before the end of the call: its closer is missing.
+    Missing,
+}
+
+impl Tags {
+    fn open(&self) -> &'static str {
+        self.openers.first().copied().unwrap_or_default()
+    }
+
+    /// Whether the value ends at this `<`. `looked`: bytes that were already scanned.
+    fn value_end(&self, rest: &str, last: bool, looked: &mut usize) -> Scan<ValueEnd> {
+        let mut after = |mark: &str, marks: &[&str]| {
+            starts(rest, mark, last).and_then(|()| {
+                let from = mark.len().max(*looked);
+                let end = if self.spaced { ws_run(rest, from) } else { mark.len() };
+                *looked = end;
+                match &rest[end..] {
+                    "" if last => Scan::Match(()),
+                    "" => Scan::Incomplete,
+                    after => Scan::first_of(marks.iter().map(|mark| starts(after, mark, last))),
+                }
+            })
+        };
+        let closed = after(self.argument_close, &[self.argument, self.close]).map(|()| ValueEnd::Closer);
+        match self.head {
+            Head::Text(_) => closed.or(|| after(self.close, &[self.open()]).map(|()| ValueEnd::Missing)),
+            Head::Attributes(_) => closed,
+        }
+    }
+
+    /// A call with its name as text, at the end of its opener.
+    fn named_by_text(&self, tools: &Tools, head: &str, last: bool) -> Attempt {
+        let open = self.open().len();
+        let begin = ws_run(head, 0);
+        let ends = |byte: &u8| is_ws(*byte) || *byte == b'<';
+        let Some(length) = head.as_bytes()[begin..].iter().position(ends) else {
+            return if last { Attempt::Text(open) } else { Attempt::Incomplete };
+        };
+        let name = begin..begin + length;
+        let after = &head[ws_run(head, name.end)..];
+        match starts(after, self.argument, last).or(|| starts(after, self.close, last)) {
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::Match(()) if length > 0 => {
+                let lookup = tools.lookup(&head[name.clone()]);
+                let (name, body) = (open + name.start..open + name.end, open + name.end);
+                Attempt::named(open, (name, lookup), body, Opening::Native)
+            }
+            Scan::Match(()) | Scan::NoMatch => Attempt::Text(open),
+        }
+    }
+
+    /// The same with its name in an attribute. What is wrong with the tag, the body says.
+    fn named_by_attribute(&self, attributes: &TagAttributes, tools: &Tools, head: &str, last: bool) -> Attempt {
+        let open = self.open().len();
+        let unnamed = Attempt::call(open, open, Opening::Native);
+        match attributes.read(head, attributes.empty, last) {
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch => unnamed,
+            Scan::Match(found) => match found.value(head, attributes.tool).map(|name| (&head[name.clone()], name)) {
+                Some((text, name)) if trim(text) == text && !text.is_empty() && attributes.decode(text) == text => {
+                    let lookup = tools.lookup(text);
+                    Attempt::named(
+                        open,
+                        (open + name.start..open + name.end, lookup),
+                        open + found.end,
+                        Opening::Native,
+                    )
+                }
+                _ => unnamed,
+            },
+        }
+    }
+}
+
+/// The attributes of a tag.
+#[derive(Debug)]
+struct Attributes {
+    /// The key and the value of each.
+    pairs: SmallVec<[(Range<usize>, Range<usize>); 2]>,
+    /// Where what ends the tag begins.
+    end: usize,
+}
+
+impl Attributes {
+    /// The first attribute with this key.
+    fn value(&self, text: &str, key: &str) -> Option<Range<usize>> {
+        let pair = self.pairs.iter().find(|(own, _)| text[own.clone()] == *key);
+        pair.map(|(_, value)| value.clone())
+    }
+}
+
+impl TagAttributes {
+    /// Scans the attributes of a tag up to what ends it: [`TagAttributes::end`], or `empty`.
+    fn read(&self, text: &str, empty: Option<&str>, last: bool) -> Scan<Attributes> {
+        let mut found = Attributes { pairs: SmallVec::new(), end: 0 };
+        loop {
+            let at = ws_run(text, found.end);
+            found.end = at;
+            let rest = &text[at..];
+            match Scan::first_of(empty.into_iter().chain([self.end]).map(|end| starts(rest, end, last))) {
+                Scan::Match(()) => return Scan::Match(found),
+                Scan::Incomplete => return Scan::Incomplete,
+                Scan::NoMatch => {}
+            }
+            let key =
+                rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+            match starts(&rest[key..], "=\"", last) {
+                Scan::Match(()) if key > 0 => {}
+                Scan::Incomplete => return Scan::Incomplete,
+                Scan::Match(()) | Scan::NoMatch => return Scan::NoMatch,
+            }
+            let value = at + key + 2;
+            let Some(length) = memchr::memchr(b'"', &text.as_bytes()[value..]) else { return Scan::at_end(last) };
+            found.pairs.push((at..at + key, value..value + length));
+            found.end = value + length + 1;
+        }
+    }
+
+    fn decode(&self, text: &str) -> String {
+        if self.escaped { text.replace("&quot;", "\"").replace("&amp;", "&") } else { text.to_owned() }
+    }
+
+    fn encode(&self, text: &str) -> String {
+        if self.escaped { text.replace('&', "&amp;").replace('"', "&quot;") } else { text.to_owned() }
+    }
+}
+
+impl CallFormat for Tagged {
+    fn openers(&self) -> &'static [&'static str] {
+        self.0.openers
+    }
+
+    fn close(&self) -> &'static str {
+        self.0.close
+    }
+
+    fn encoding(&self) -> &'static str {
+        "parameters"
+    }
+
+    fn bad_name(&self, name: &str) -> Option<&'static str> {
+        match self.0.head {
+            Head::Text(_) => name
+                .contains(|c: char| c == '<' || (c.is_ascii() && is_ws(c as u8)))
+                .then_some("it must not contain whitespace or <"),
+            Head::Attributes(TagAttributes { escaped, .. }) => {
+                let quoted = name.contains('"') && !escaped;
+                (quoted || trim(name) != name).then_some("it must not contain quotes, or begin or end with whitespace")
+            }
+        }
+    }
+
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+        let Tagged(tags) = self;
+        match starts(text, tags.open(), last) {
+            Scan::Incomplete => return Attempt::Incomplete,
+            Scan::NoMatch => return Attempt::text(text),
+            Scan::Match(()) => {}
+        }
+        let (head, last) = window(&text[tags.open().len()..], HEAD_CHARS, last);
+        match &tags.head {
+            Head::Text(_) => tags.named_by_text(tools, head, last),
+            Head::Attributes(attributes) => tags.named_by_attribute(attributes, tools, head, last),
+        }
+    }
+
+    fn body(&self, _: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycle(recycled, || TaggedBody::new(self.0, name), |body| body.reset(self.0, name))
+    }
+
+    fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        write::call(self.0, cx, call, out)
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        write::field_example(self.0, field, value)
+    }
+}

@@ -1,0 +1,137 @@
+//! The value of one argument: raw text up to its closer, typed by the schema or by an attribute.
+
+use std::mem::take;
+
+use crate::arguments::tree::ValuePath;
+use crate::arguments::{Context, Lists, Object, ReadError, Report, Slot, TreeWriter};
+use crate::error::{ErrorKind, Repair};
+use crate::protocols::bodies::params::write_text;
+use crate::schema::Choice;
+use crate::syntax::json::is_plain;
+use crate::syntax::scan::trim;
+use crate::syntax::tree::UntypedValue;
+
+/// What types a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The schema.
+    #[default]
+    Schema,
+    /// It is a string.
+    Text,
+    /// It is JSON.
+    Json,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Value {
+    kind: Kind,
+    /// `None` where the call has failed.
+    slot: Option<Slot>,
+    /// Its parts are streamed.
+    live: bool,
+    /// They are streamed once the value cannot be null.
+    perhaps_null: bool,
+    text: String,
+}
+
+impl Value {
+    /// It is written into that slot.
+    pub(super) fn begin(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        mut slot: Slot,
+        kind: Kind,
+    ) -> Result<(), ReadError> {
+        let node = cx.schema.node(slot.node());
+        self.text.clear();
+        (self.kind, self.perhaps_null) = (kind, false);
+        self.live = match kind {
+            Kind::Schema => slot.is_string(cx),
+            Kind::Text => node.is_unknown() || node.has(&Choice::String),
+            Kind::Json => false,
+        };
+        if self.live {
+            slot.start(cx, report)?;
+        } else if kind == Kind::Schema {
+            self.perhaps_null = node.choices.len() == 2 && node.has(&Choice::String) && node.has(&Choice::Null);
+        }
+        self.slot = Some(slot);
+        Ok(())
+    }
+
+    /// The call has failed: only the value's end is searched for.
+    pub(super) fn fail(&mut self) {
+        (self.slot, self.live, self.perhaps_null) = (None, false, false);
+        self.text = String::new();
+    }
+
+    pub(super) fn push(&mut self, report: &mut Report, text: &str) {
+        match &self.slot {
+            Some(slot) if self.live => slot.push(report, text),
+            Some(_) => self.text.push_str(text),
+            None => {}
+        }
+    }
+
+    /// See [`Body::feed_plain`](crate::protocols::body::Body::feed_plain).
+    pub(super) fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
+        let slot = self.slot.as_ref().filter(|_| self.live && memchr::memchr(b'<', text.as_bytes()).is_none())?;
+        let plain = text.bytes().all(is_plain);
+        if plain {
+            slot.push_plain(report, text)
+        } else {
+            slot.push(report, text)
+        }
+        Some(plain)
+    }
+
+    /// Streams text that could have been null, once it cannot be null.
+    pub(super) fn go_live(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
+        if !self.perhaps_null || "null".starts_with(&self.text) {
+            return Ok(());
+        }
+        self.perhaps_null = false;
+        if let Some(slot) = &mut self.slot {
+            slot.start(cx, report)?;
+            slot.push(report, &self.text);
+            self.live = true;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    /// The value is complete.
+    pub(super) fn end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
+        let Some(slot) = self.slot.take() else { return Ok(()) };
+        if self.live {
+            return slot.end(report);
+        }
+        let text = take(&mut self.text);
+        slot.write(cx, report, |report, at| match self.kind {
+            Kind::Schema => write_text(cx, report, false, at, &text),
+            Kind::Text => {
+                let tree = UntypedValue::Scalar { text, quoted: true };
+                TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
+            }
+            Kind::Json => write_json(cx, report, at, text),
+        })
+    }
+}
+
+/// Appends JSON, typed. Nothing else is read: the attribute says that it is JSON.
+fn write_json(cx: &Context<'_>, report: &mut Report, at: &ValuePath<'_>, mut text: String) -> Result<(), ReadError> {
+    let exact = Context { strict: true, any_style: cx.any_style || !cx.strict, ..*cx };
+    // A word ends only where whitespace follows.
+    text.push(' ');
+    let invalid = |message| (ErrorKind::InvalidJson, message);
+    match Object::new(&exact, at.node, at.path(), at.above).read_all(&exact, report, &text) {
+        Ok(Some(rest)) if trim(rest).is_empty() => Ok(()),
+        Ok(_) => {
+            Err(invalid(format!("{}: {} is not valid JSON.", at.path(), crate::arguments::messages::shorten(&text))))
+        }
+        Err((ErrorKind::Strict(Repair::RelaxedJson), message)) => Err(invalid(message)),
+        Err(other) => Err(other),
+    }
+}

@@ -1,0 +1,141 @@
+//! Calls as the official templates write them.
+
+use std::borrow::Cow;
+
+use super::{HEAD_CHARS, Head, TagAttributes, Tags};
+use crate::arguments::tree::ValuePath;
+use crate::arguments::{Context, Report};
+use crate::error::EncodeError;
+use crate::limits::RECURSION;
+use crate::protocols::bodies::params::write_text;
+use crate::protocols::format::PastCall;
+use crate::protocols::frames::envelope;
+use crate::schema::UNKNOWN;
+use crate::syntax::json::{Member, Value, parse};
+use crate::syntax::scan::{Scan, first_chars, trim};
+
+pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+    out.push_str(tags.open());
+    match &tags.head {
+        Head::Text(_) => out.push_str(cx.tool),
+        Head::Attributes(attributes) => {
+            push_attribute(attributes, attributes.tool, cx.tool, out);
+            if let Some(index) = attributes.index {
+                out.push(' ');
+                push_attribute(attributes, index, &(call.index + 1).to_string(), out);
+            }
+            out.push_str(attributes.end);
+            if call.arguments.is_empty() {
+                out.push_str(tags.line);
+            }
+        }
+    }
+    out.push_str(tags.line);
+    for (key, value) in call.arguments {
+        holds(tags, cx, key, value)?;
+        argument(tags, key, value, out);
+        out.push_str(tags.line);
+    }
+    out.push_str(tags.close);
+    Ok(())
+}
+
+fn push_attribute(attributes: &TagAttributes, key: &str, value: &str, out: &mut String) {
+    out.extend([key, "=\"", &attributes.encode(value), "\""]);
+}
+
+/// The text of a value: that of a string, or JSON.
+fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
+    if let Value::String(text) = value {
+        return Cow::Borrowed(text);
+    }
+    let mut json = String::new();
+    value.write_spaced(&mut json);
+    Cow::Owned(json)
+}
+
+fn argument(tags: &Tags, key: &str, value: &Value<'_>, out: &mut String) {
+    out.push_str(tags.argument);
+    match &tags.head {
+        Head::Text(text) => out.extend([key, text.key_close, tags.line, text.value]),
+        Head::Attributes(attributes) => {
+            push_attribute(attributes, attributes.key, key, out);
+            out.push(' ');
+            push_attribute(attributes, attributes.kind, kind(attributes, value), out);
+            out.push_str(attributes.end);
+        }
+    }
+    out.extend([&text(value), tags.argument_close]);
+}
+
+fn kind(attributes: &TagAttributes, value: &Value<'_>) -> &'static str {
+    let [string, number, boolean, null, array, object] = attributes.kinds;
+    match value {
+        Value::String(_) => string,
+        Value::Number(_) => number,
+        Value::Bool(_) => boolean,
+        Value::Null => null,
+        Value::Array(_) => array,
+        Value::Object(_) => object,
+    }
+}
+
+/// Whether the argument is read back as it is.
+fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<(), EncodeError> {
+    let refused = |what: &str| Err(EncodeError(format!("the argument {key:?} {what}")));
+    let (mut head, key_holds) = match &tags.head {
+        Head::Text(text) => (key.to_owned(), trim(key) == key && !key.contains(text.key_close)),
+        Head::Attributes(attributes) => (attributes.encode(key), attributes.escaped || !key.contains('"')),
+    };
+    if let Head::Attributes(attributes) = &tags.head {
+        head.extend([attributes.key, "=\"\" ", attributes.kind, "=\"", kind(attributes, value), "\"", attributes.end]);
+    }
+    if !key_holds || first_chars(&head, HEAD_CHARS) < head.len() {
+        return refused("has a key that the tags cannot hold");
+    }
+    let text = text(value);
+    if closes(tags, &text) {
+        return refused("contains what ends a value");
+    }
+    match (&tags.head, value) {
+        (Head::Text(_), Value::String(own)) if !reads_as_string(cx, key, own) => {
+            refused("is a string that is read as another value")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the text ends a value before its closer.
+fn closes(tags: &Tags, text: &str) -> bool {
+    if memchr::memchr(b'<', text.as_bytes()).is_none() {
+        return false;
+    }
+    let whole = [text, tags.argument_close, tags.close].concat();
+    let mut marks = memchr::memchr_iter(b'<', text.as_bytes());
+    marks.any(|at| tags.value_end(&whole[at..], false, &mut 0) != Scan::NoMatch)
+}
+
+fn reads_as_string(cx: &Context<'_>, key: &str, text: &str) -> bool {
+    let node = cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN);
+    if cx.schema.node(node).is_string() {
+        return true;
+    }
+    let cx = Context { strict: true, ..*cx };
+    let mut report = Report::default();
+    let read = write_text(&cx, &mut report, false, &ValuePath::root(node, 1), text);
+    read.is_ok() && report.args.json == crate::syntax::json::json_string(text)
+}
+
+/// A parameter with a value, given as JSON.
+pub(super) fn field_example(tags: &Tags, field: &str, value: &str) -> String {
+    let json = format!("{{{}}}", envelope::field_example(field, value));
+    let members: Vec<Member<'_>> = match parse(&json, RECURSION) {
+        Ok(Value::Object(members)) => members,
+        _ => return format!("{field}: {value}"),
+    };
+    let mut out = String::new();
+    for (key, value) in &members {
+        argument(tags, key, value, &mut out);
+    }
+    out
+}

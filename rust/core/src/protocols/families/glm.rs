@@ -1,0 +1,49 @@
+//! Calls as GLM-4.5 and newer write them: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`. The models
+//! differ in the line breaks, which are read in any case, and in how the prompt ends.
+
+use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags};
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+
+const TAGS: Tags = Tags {
+    openers: &["<tool_call>"],
+    close: "</tool_call>",
+    argument: "<arg_key>",
+    argument_close: "</arg_value>",
+    spaced: true,
+    head: Head::Text(KeyTags { key_close: "</arg_key>", value: "<arg_value>" }),
+    line: "\n",
+    ends: &[],
+};
+
+/// GLM-4.5 and 4.6.
+pub(crate) const GLM_4_5: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks { breaks_after: true, call_ends: CallEnds::Declared, ..ReasoningMarks::BARE }),
+        trim_before_call: true,
+        breaks_at_start: true,
+        stops: &["<|user|>", "<|observation|>", "<|endoftext|>"],
+        ..Layout::NATIVE
+    },
+    call: &Tagged(&TAGS),
+    writing: Writing {
+        begin: "",
+        end: "",
+        between: "\n",
+        after_content: "\n",
+        result: "<|observation|>\n<tool_response>\n{content}\n</tool_response>",
+        result_mark: Some("<tool_response>"),
+    },
+};
+
+/// GLM-4.7 and newer. The prompt opens the reasoning.
+pub(crate) const GLM_4_7: FlatFamily = FlatFamily {
+    layout: Layout { starts_in_reasoning: true, ..GLM_4_5.layout },
+    call: &Tagged(&Tags { line: "", ..TAGS }),
+    writing: Writing {
+        between: "",
+        after_content: "",
+        result: "<|observation|><tool_response>{content}</tool_response>",
+        ..GLM_4_5.writing
+    },
+};

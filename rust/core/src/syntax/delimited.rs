@@ -1,0 +1,176 @@
+//! A notation with bare keys, and strings between delimiters that have no escapes: `{key:<|"|>text<|"|>,list:[1,true]}`.
+//!
+//! The next delimiter always ends a string. Between strings, every character has one meaning, so that only a delimiter that is cut
+//! off and words are held back.
+
+use std::borrow::Cow;
+
+use super::json::{JsonLexeme, TokenSet, is_number};
+use super::literals::LiteralLexer;
+use super::scan::{Scan, partial_end, starts, trim, ws_run};
+use crate::limits::HEAD_CHARS;
+
+#[derive(Debug)]
+pub(crate) struct DelimitedLexer {
+    /// What begins and ends a string. It is not empty, and begins with `<`.
+    quote: &'static str,
+    in_string: bool,
+    /// Of a held word: bytes and characters that were scanned, and whether one of them was `=`.
+    word: (usize, usize, bool),
+}
+
+impl DelimitedLexer {
+    pub(crate) fn new(quote: &'static str) -> Self {
+        DelimitedLexer { quote, in_string: false, word: (0, 0, false) }
+    }
+
+    /// Passes over text up to `close` outside strings. Returns whether it was found; then `*at` is after it.
+    pub(crate) fn skip(&mut self, window: &str, at: &mut usize, close: &str) -> bool {
+        loop {
+            let rest = &window[*at..];
+            let Some(found) = memchr::memchr(b'<', rest.as_bytes()) else {
+                *at = window.len();
+                return false;
+            };
+            *at += found;
+            let rest = &rest[found..];
+            let quote = starts(rest, self.quote, false);
+            let closed = if self.in_string { Scan::NoMatch } else { starts(rest, close, false) };
+            *at += match (quote, closed) {
+                (Scan::Match(()), _) => {
+                    self.in_string = !self.in_string;
+                    self.quote.len()
+                }
+                (_, Scan::Match(())) => {
+                    *at += close.len();
+                    return true;
+                }
+                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return false,
+                (Scan::NoMatch, Scan::NoMatch) => 1,
+            };
+        }
+    }
+
+    fn content<'w>(&mut self, window: &'w str, at: &mut usize) -> JsonLexeme<'w> {
+        let rest = &window[*at..];
+        let end = match memchr::memmem::find(rest.as_bytes(), self.quote.as_bytes()) {
+            Some(0) => {
+                self.in_string = false;
+                *at += self.quote.len();
+                return JsonLexeme::StringEnd;
+            }
+            Some(end) => end,
+            None => partial_end(rest, self.quote),
+        };
+        *at += end;
+        if end == 0 { JsonLexeme::Need } else { JsonLexeme::Plain(&rest[..end]) }
+    }
+
+    /// A key, or a value that is not a string, up to the character that ends it.
+    fn word<'w>(
+        &mut self,
+        window: &'w str,
+        at: &mut usize,
+        tokens: TokenSet,
+        declared: &dyn Fn(&str) -> bool,
+    ) -> JsonLexeme<'w> {
+        let is_key = tokens == TokenSet::Key;
+        let rest = &window[*at..];
+        let (mut end, mut chars, mut equals) = self.word;
+        while let Some(&byte) = rest.as_bytes().get(end) {
+            let ends = match byte {
+                b'{' | b'}' | b',' | b'<' => true,
+                b'[' | b']' => !is_key,
+                b':' => is_key,
+                b'=' if is_key && !equals => {
+                    equals = true;
+                    declared(trim(&rest[..end]))
+                }
+                _ => false,
+            };
+            if ends {
+                self.word = (0, 0, false);
+                *at += end;
+                return JsonLexeme::Word(trim(&rest[..end]));
+            }
+            chars += usize::from(byte & 0xC0 != 0x80);
+            if is_key && chars > HEAD_CHARS {
+                return JsonLexeme::Bad("a key must be followed by a colon");
+            }
+            end += 1;
+        }
+        self.word = (end, chars, equals);
+        JsonLexeme::Need
+    }
+}
+
+impl LiteralLexer for DelimitedLexer {
+    const STRICT_COMMAS: bool = true;
+    const BARE_STRINGS: bool = true;
+
+    fn next<'w>(
+        &mut self,
+        window: &'w str,
+        at: &mut usize,
+        tokens: TokenSet,
+        declared: &dyn Fn(&str) -> bool,
+    ) -> JsonLexeme<'w> {
+        if self.in_string {
+            return self.content(window, at);
+        }
+        *at = ws_run(window, *at);
+        let Some(&byte) = window.as_bytes().get(*at) else { return JsonLexeme::Need };
+        let punct = match byte {
+            b'<' => match starts(&window[*at..], self.quote, false) {
+                Scan::Match(()) => {
+                    *at += self.quote.len();
+                    self.in_string = true;
+                    return JsonLexeme::StringStart;
+                }
+                Scan::Incomplete => return JsonLexeme::Need,
+                Scan::NoMatch => true,
+            },
+            b'[' | b']' => tokens != TokenSet::Key,
+            b'{' | b'}' | b',' | b':' => true,
+            b'=' => tokens == TokenSet::Punctuation,
+            _ => false,
+        };
+        if punct {
+            *at += 1;
+            return JsonLexeme::Punct(byte);
+        }
+        if tokens == TokenSet::Punctuation {
+            return JsonLexeme::Bad("a comma, a colon or a closing bracket is missing");
+        }
+        self.word(window, at, tokens, declared)
+    }
+
+    fn literal<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
+        match word {
+            "true" | "True" => Some("true".into()),
+            "false" | "False" => Some("false".into()),
+            "null" | "None" => Some("null".into()),
+            _ => is_number(word).then_some(Cow::Borrowed(word)),
+        }
+    }
+
+    fn key<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
+        (!word.is_empty()).then_some(Cow::Borrowed(word))
+    }
+
+    fn continues(&self, text: &str) -> bool {
+        self.in_string && memchr::memchr(b'<', text.as_bytes()).is_none()
+    }
+
+    fn usage(&self) -> Cow<'static, str> {
+        let quote = self.quote;
+        format!("Write arguments as {{key:value,…}}, with strings between {quote} and {quote}.").into()
+    }
+}
+
+/// Whether a key can be written bare. `declared`: whether a key of this name is expected there.
+pub(crate) fn is_bare_key(key: &str, declared: &dyn Fn(&str) -> bool) -> bool {
+    let held = |key: &str| key.contains([':', '{', '}', ',', '<']);
+    let equals = key.split_once('=').is_some_and(|(before, _)| declared(trim(before)));
+    !key.is_empty() && trim(key) == key && !held(key) && !equals && key.chars().count() <= HEAD_CHARS
+}

