@@ -44,8 +44,8 @@ impl Machine {
             Attempt::Incomplete | Attempt::Text(_) => return false,
         };
         if self.calls >= tools.settings.limits.calls {
-            let mark = &window.text[begin..begin + open];
-            return self.refuse(window, mark, ErrorKind::TooManyCalls, too_many_calls(tools), on_event);
+            let mark = window.text[begin..begin + open].to_owned();
+            return self.refuse(window, open, mark, ErrorKind::TooManyCalls, too_many_calls(tools), on_event);
         }
         self.calls += 1;
         let mut call = self.recycled.take().unwrap_or_default();

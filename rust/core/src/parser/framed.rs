@@ -239,7 +239,8 @@ impl Machine {
                 Candidate::Need if window.last && self.cut && rest.starts_with(&tools.settings.delimiters.open) => {
                     self.blanks(framing, window, at, on_event);
                     let sentence = "The call was cut off. It was not run: write it again in full.".to_owned();
-                    return self.refuse(window, rest, ErrorKind::IncompleteCall, sentence, on_event);
+                    let raw = rest[..fitting(rest, 0, tools.settings.limits.call_bytes)].to_owned();
+                    return self.refuse(window, rest.len(), raw, ErrorKind::IncompleteCall, sentence, on_event);
                 }
                 Candidate::Need if window.last => {
                     self.content(window, at, on_event);

@@ -205,23 +205,24 @@ impl Machine {
         let shown = mark.trim_matches(['<', '>']);
         let message =
             format!("Only the tools write {shown}. End your message after the calls and wait for their results.");
-        self.refuse(window, mark, ErrorKind::ForgedResult, message, on_event)
+        self.refuse(window, mark.len(), mark.to_owned(), ErrorKind::ForgedResult, message, on_event)
     }
 
-    /// An error that covers the marker at `window.at`. The rest of the message is text.
+    /// An error that covers so many bytes from `window.at` on. The rest of the message is text.
     pub(super) fn refuse(
         &mut self,
         window: &mut Window<'_>,
-        mark: &str,
+        length: usize,
+        raw: String,
         kind: ErrorKind,
         sentence: String,
         on_event: OnEvent<'_>,
     ) -> bool {
         let (start, byte) = (window.offset(window.at), window.before + window.at);
-        window.at += mark.len();
+        window.at += length;
         let end = window.offset(window.at);
         self.state = ParserState::Rest;
-        let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
+        let bytes = byte..byte + length;
         let (index, name, example, arguments) = (None, None, None, None);
         let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
         on_event(Event::CallError(Box::new(error)));

@@ -1,7 +1,8 @@
 //! Messages in channels, as gpt-oss writes them: `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>`.
 
-use crate::arguments::{Context, Input, Object, Progress};
+use crate::arguments::Context;
 use crate::error::EncodeError;
+use crate::protocols::bodies::named::{Ends, Named};
 use crate::protocols::body::Body;
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::frames::channels::Channels;
@@ -39,13 +40,8 @@ pub(crate) const HARMONY: FlatFamily = FlatFamily {
 #[derive(Debug)]
 struct HarmonyCall;
 
-#[derive(Debug)]
-struct Tmp(Object);
-impl Body for Tmp {
-    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
-        self.0.feed(input).err().unwrap_or(Progress::CallEnd)
-    }
-}
+/// A call ends with its object. A part that fails ends where the next one begins.
+const ENDS: Ends = Ends { fence: "", close: "", before: CHANNELS.ends };
 
 impl CallFormat for HarmonyCall {
     fn openers(&self) -> &'static [&'static str] {
@@ -57,8 +53,8 @@ impl CallFormat for HarmonyCall {
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, _: bool) -> Attempt {
         Attempt::text(text)
     }
-    fn body(&self, cx: &Context<'_>, _: &str, _: Box<dyn Body>) -> Box<dyn Body> {
-        Box::new(Tmp(Object::arguments(cx)))
+    fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        Named::make(cx, &ENDS, false, recycled)
     }
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         out.push_str(" to=functions.");
