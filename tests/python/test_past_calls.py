@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from law import LAW
+from support import RECOVERED
 from wirecall import PROTOCOLS, Toolset
 
 TEXT = {"type": "string"}
@@ -93,7 +94,7 @@ def like(value: Any) -> Any:
             return type(value), value
 
 
-@pytest.mark.parametrize("protocol", [*PROTOCOLS, "auto"])
+@pytest.mark.parametrize("protocol", [*RECOVERED, "auto"])
 @LAW
 @given(arguments=FITTING)
 def test_what_fits_reads_back(protocol: str, arguments: dict[str, Any]) -> None:
@@ -111,5 +112,8 @@ def test_what_fits_reads_back(protocol: str, arguments: dict[str, Any]) -> None:
 @given(arguments=st.dictionaries(TEXTS | st.sampled_from(list(PROPERTIES)), ANYTHING, max_size=4))
 def test_anything_can_be_written(protocol: str, arguments: dict[str, Any]) -> None:
     tools = Toolset(TOOLS, protocol=protocol)
-    [call] = tools.parse(tools.encode("note", arguments)).calls
-    assert call.name == "note"
+    written = tools.encode("note", arguments)
+    calls = tools.parse(written, in_reasoning=False).calls
+    # What a native format cannot hold is a visible note.
+    noted = protocol not in (*RECOVERED, "auto") and '[called "note" with {' in written
+    assert [call.name for call in calls] == ([] if noted else ["note"])
