@@ -201,9 +201,13 @@ def round_trip(case: _Case) -> str | None:
             return f"{how} has repairs {call.repairs} and problems {call.problems}"
         around = case.before + case.after
         # Whitespace around the call may belong to the format.
-        if message.text != around and not (message.framing and message.text.split() == around.split()):
+        if message.text != around and not (message.framing and _without_blanks(message.text) == _without_blanks(around)):
             return f"the text around {how} parses as {message.text!r}"
     return None
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())
 
 
 def neighbours(case: _Case) -> str | None:

@@ -2,7 +2,8 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::text::Candidate;
+use super::example::example;
+use super::text::{Candidate, Refused};
 use super::{Machine, OnEvent, Window, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::event::Event;
@@ -194,7 +195,9 @@ impl Machine {
         let mut at = window.at + self.place.looked;
         // The end of the last text that is not whitespace, and how far it is known.
         let (mut solid, mut known) = (window.at, at);
-        let mut begins = !self.place.anything && at == window.at && tools.protocol.begins_message();
+        // Calls without markers, of this format or of others, are read where the content begins.
+        let unmarked = tools.protocol.begins_message() || !tools.others.is_empty();
+        let mut begins = unmarked && !self.place.begun && at == window.at;
         loop {
             let begin = std::mem::take(&mut begins);
             let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
@@ -240,7 +243,10 @@ impl Machine {
                     self.blanks(framing, window, at, on_event);
                     let sentence = "The call was cut off. It was not run: write it again in full.".to_owned();
                     let raw = rest[..fitting(rest, 0, tools.settings.limits.call_bytes)].to_owned();
-                    return self.refuse(window, rest.len(), raw, ErrorKind::IncompleteCall, sentence, on_event);
+                    let kind = ErrorKind::IncompleteCall;
+                    let example = if self.bare { None } else { example(tools, kind, None, None) };
+                    let refused = Refused { length: rest.len(), raw, kind, sentence, example };
+                    return self.refuse(window, refused, on_event);
                 }
                 Candidate::Need if window.last => {
                     self.content(window, at, on_event);
@@ -280,7 +286,7 @@ impl Machine {
                 if !opens && self.place.anything {
                     continue;
                 }
-                match starts(rest, mark, window.last) {
+                match starts(rest, mark, false) {
                     Scan::Match(()) => {
                         self.mark(tools, window, at + mark.len(), on_event);
                         self.place.anything = true;
@@ -295,6 +301,11 @@ impl Machine {
                     Scan::NoMatch => {}
                 }
             }
+        }
+        // What could have become a marker is no call.
+        if incomplete && window.last {
+            self.state = ParserState::Rest;
+            return Some(true);
         }
         if incomplete {
             self.place.looked = at - window.at;
