@@ -9,7 +9,7 @@ use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::protocols::layout::{CallEnds, Layout};
+use crate::protocols::layout::{CallEnds, ReasoningMarks};
 use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, partial_end, starts, ws_run};
 use crate::toolset::Toolset;
 
@@ -318,7 +318,8 @@ impl Machine {
     }
 
     pub(super) fn framed_reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.to_text(tools) };
+        // Tags of the host's choice have nothing around them.
+        let marks = tools.protocol.layout().reasoning.as_ref().unwrap_or(&ReasoningMarks::BARE);
         let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.to_text(tools) };
         let text = window.text;
         // The model may open the reasoning although the prompt has done so.
