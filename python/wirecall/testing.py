@@ -201,7 +201,9 @@ def round_trip(case: _Case) -> str | None:
             return f"{how} has repairs {call.repairs} and problems {call.problems}"
         around = case.before + case.after
         # Whitespace around the call may belong to the format.
-        if message.text != around and not (message.framing and _without_blanks(message.text) == _without_blanks(around)):
+        if message.text != around and not (
+            message.framing and _without_blanks(message.text) == _without_blanks(around)
+        ):
             return f"the text around {how} parses as {message.text!r}"
     return None
 
