@@ -26,7 +26,7 @@ def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0,
     that were cut off must not be parsed, and results must not be taken for calls.
 
     Args:
-        protocol: The name of a protocol, or your own.
+        protocol: The name of a protocol with a manual for prompting, or your own.
         cases: How many tools and calls are generated.
         seed: Seed of the generated cases.
         options: Other options of `Toolset`.
@@ -199,9 +199,17 @@ def round_trip(case: _Case) -> str | None:
             return f"{how} parses as {call.arguments}"
         if call.repairs or call.problems:
             return f"{how} has repairs {call.repairs} and problems {call.problems}"
-        if message.text != case.before + case.after:
+        around = case.before + case.after
+        # Whitespace around the call may belong to the format.
+        if message.text != around and not (
+            message.framing and _without_blanks(message.text) == _without_blanks(around)
+        ):
             return f"the text around {how} parses as {message.text!r}"
     return None
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())
 
 
 def neighbours(case: _Case) -> str | None:
@@ -217,21 +225,24 @@ def neighbours(case: _Case) -> str | None:
 
 
 def nothing_lost(case: _Case) -> str | None:
-    """Texts, calls and errors cover the whole message, in order."""
+    """Texts, reasoning, calls, errors and framing cover the whole message, in order."""
     interrupted = f"{case.call[: len(case.call) // 2]}{case.untrusted}{case.call}"
     for message in (case.message, interrupted):
         at = 0
-        for item in case.toolset().parse(message).items:
+        parsed = case.toolset().parse(message)
+        framing = dict(parsed.framing)
+        for item in parsed.items:
+            at = framing.get(at, at)
             if isinstance(item, _core.Text):
                 begin, end, same = at, at + len(item.text), message[at : at + len(item.text)] == item.text
-            elif isinstance(item, _core.CallEnd):
+            elif isinstance(item, (_core.CallEnd, _core.Reasoning)):
                 begin, end, same = item.start, item.end, item.end > item.start
             else:
                 begin, end, same = item.start, item.end, item.raw == message[item.start : item.end]
             if begin != at or not same:
                 return f"of {message!r}, {message[at:end]!r} is reported as {item}"
             at = end
-        if at != len(message):
+        if framing.get(at, at) != len(message):
             return f"of {message!r}, {message[at:]!r} is not reported"
     return None
 
@@ -263,6 +274,8 @@ def _items(events: Any) -> list[tuple[Any, ...]]:
         elif isinstance(event, _core.Text):
             before = items.pop()[0] if items and len(items[-1]) == 1 else ""
             items.append((before + event.text,))
+        elif isinstance(event, _core.Reasoning):
+            items.append(("reasoning", event.start, event.end))
     return items
 
 

@@ -8,6 +8,12 @@ from pydantic import BaseModel, Field
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.errors import ToolError
 
+# Protocols that `auto` and `recover=True` read, with a manual for prompting. All others are rows of native
+# formats, which share their laws (tests/rust/families.rs).
+RECOVERED = ("wire", "hermes", "gemma", "xml", "yaml", "qwen3coder")
+# Those of them in which whitespace around calls is framing, and no text.
+FRAMED = ("hermes", "qwen3coder")
+
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}
 EMPTY = {"type": "object", "properties": {}}
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import wirecall
+from support import FRAMED, RECOVERED
 from wirecall import Message, ToolError, Toolset
 
 PARAMETERS = {
@@ -60,7 +61,7 @@ DEFINITIONS: dict[str, Any] = {
     "name alone": {"name": "ping"},
     "examples": {**TOOLS[0], "examples": [{"name": "get_weather", "arguments": {"city": "Rome"}}]},
 }
-FORMATS = {name: Toolset(TOOLS, protocol=name).encode(*CALL) for name in wirecall.PROTOCOLS}
+FORMATS = {name: Toolset(TOOLS, protocol=name).encode(*CALL) for name in RECOVERED}
 
 
 def calls(message: Message) -> list[tuple[str, Any]]:
@@ -87,12 +88,13 @@ def streamed(tools: Toolset, text: str, cuts: list[int]) -> list[Any]:
     return items
 
 
-@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+@pytest.mark.parametrize("protocol", RECOVERED)
 def test_auto_reads_the_protocol_of_the_first_call(protocol: str) -> None:
     tools = Toolset(TOOLS, protocol="auto")
     message = tools.parse(f"I look.\n{FORMATS[protocol]}\nDone.", truncated=False)
     assert calls(message) == [CALL]
     assert message.calls[0].repairs == ()
+    # As in prompted protocols, because the prompt is that of wire.
     assert message.text == "I look.\n\nDone."
 
 
@@ -105,7 +107,7 @@ def test_auto_stays_with_the_first_protocol() -> None:
             message = tools.parse(f"{one}\n{two}", truncated=False)
             own = Toolset(TOOLS, protocol=first).parse(f"{one}\n{two}", truncated=False)
             assert calls(message) == calls(own)
-            assert message.text == own.text
+            assert message.text.split() == own.text.split()
 
 
 def test_auto_writes_wire() -> None:
@@ -115,14 +117,14 @@ def test_auto_writes_wire() -> None:
 
 
 @pytest.mark.parametrize("form", BARE)
-@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+@pytest.mark.parametrize("protocol", RECOVERED)
 def test_calls_without_markers_are_recovered(protocol: str, form: str) -> None:
     text = f"I look.\n{BARE[form]}\nDone."
     assert calls(Toolset(TOOLS, protocol=protocol).parse(text, truncated=False)) == []
     message = Toolset(TOOLS, protocol=protocol, recover=True).parse(text, truncated=False)
     assert calls(message) == [CALL]
     assert "other_format" in message.calls[0].repairs
-    assert message.text == "I look.\n\nDone."
+    assert message.text == ("I look.\nDone." if protocol in FRAMED else "I look.\n\nDone.")
     assert (
         calls(Toolset(TOOLS, protocol=protocol, recover=True, strict=True).parse(text, truncated=False)) == []
     )
@@ -138,7 +140,7 @@ def layouts(definition: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=DEFINITIONS.keys())
-@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+@pytest.mark.parametrize("protocol", RECOVERED)
 def test_a_definition_is_no_call(protocol: str, definition: dict[str, Any]) -> None:
     tools = Toolset(TOOLS, protocol=protocol, recover=True)
     for layout in layouts(definition):
@@ -252,8 +254,8 @@ def test_a_list_of_calls_that_is_followed_by_more_is_an_error() -> None:
     assert (calls(message), [error.kind for error in message.errors]) == ([], ["malformed_call"])
 
 
-@pytest.mark.parametrize("written", wirecall.PROTOCOLS)
-@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+@pytest.mark.parametrize("written", RECOVERED)
+@pytest.mark.parametrize("protocol", RECOVERED)
 def test_other_protocols_are_recovered(protocol: str, written: str) -> None:
     message = Toolset(TOOLS, protocol=protocol, recover=True).parse(FORMATS[written] + "\n", truncated=False)
     alone = Toolset(TOOLS, protocol=protocol).parse(FORMATS[written] + "\n", truncated=False)
@@ -325,7 +327,7 @@ def test_the_pieces_of_a_message_make_no_difference() -> None:
         NAMED[:40],
         "</tool_call>",
     ]
-    for protocol in ("auto", *wirecall.PROTOCOLS):
+    for protocol in ("auto", *RECOVERED):
         tools = Toolset(TOOLS, protocol=protocol, recover=protocol != "auto")
         for _ in range(40):
             text = "".join(chance.choice(parts) + chance.choice(["", " ", "\n"]) for _ in range(4))
@@ -337,7 +339,7 @@ def test_the_pieces_of_a_message_make_no_difference() -> None:
             assert streamed(tools, text, list(range(1, len(text)))) == whole, (protocol, text)
 
 
-@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+@pytest.mark.parametrize("protocol", RECOVERED)
 def test_detect(protocol: str) -> None:
     text = f"Let me look.\n{FORMATS[protocol]}\n"
     found = wirecall.detect(text, TOOLS)
@@ -366,7 +368,7 @@ def test_a_mark_of_another_format_begins_no_bare_call() -> None:
 
 
 def test_a_key_that_names_a_tool_begins_no_call() -> None:
-    for protocol in wirecall.PROTOCOLS:
+    for protocol in RECOVERED:
         for strict in (False, True):
             tools = Toolset(
                 [{"name": name, "parameters": {"type": "object"}} for name in ("f", "rm")],
@@ -380,7 +382,7 @@ def test_a_key_that_names_a_tool_begins_no_call() -> None:
 
 
 def test_floods_of_tags_are_looked_at_once() -> None:
-    for protocol in wirecall.PROTOCOLS:
+    for protocol in RECOVERED:
         tools = Toolset(TOOLS, protocol=protocol)
         for flood in ("<", "<!--", "</", "<get_weather"):
             text = flood * (300_000 // len(flood))

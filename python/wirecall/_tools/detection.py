@@ -72,7 +72,8 @@ def _score(protocol: str, text: str, declared: list[Definition]) -> float:
             raise
         # A guessed name is not a valid tool name.
         return 0.0
-    message: Message = toolset.parse(text, truncated=False)
+    # Without the prompt, nothing says that the text begins in reasoning.
+    message: Message = toolset.parse(text, truncated=False, in_reasoning=False)
     if not message.calls:
         return 0.0
     repairs = {repair for call in message.calls for repair in call.repairs}

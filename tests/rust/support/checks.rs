@@ -8,7 +8,7 @@ use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
 use wirecall_core::{Item, Toolset, parse, parse_json};
 
-use super::reading::{Seen, boundaries, calls, pieces, read, read_chunks};
+use super::reading::{Seen, boundaries, calls, pieces, read, read_chunks, read_chunks_of};
 
 /// Messages up to this many characters are cut at every place.
 const SHORT: usize = 80;
@@ -142,14 +142,23 @@ pub(crate) fn per_character(text: &str) -> Vec<&str> {
 
 /// What holds for what comes of one message, whole and in characters.
 pub(crate) fn well_formed(tools: &Toolset, message: &str, truncated: Option<bool>) -> TestCaseResult {
-    well_formed_in(tools, message, truncated, false)
+    well_formed_of(tools, message, truncated, Some(false), false)
 }
 
-/// The same for formats with `lists` of calls that end together.
-pub(crate) fn well_formed_in(tools: &Toolset, message: &str, truncated: Option<bool>, lists: bool) -> TestCaseResult {
+/// The same, with what the host says of reasoning; with `lists`, calls of a list end together.
+pub(crate) fn well_formed_of(
+    tools: &Toolset,
+    message: &str,
+    truncated: Option<bool>,
+    in_reasoning: Option<bool>,
+    lists: bool,
+) -> TestCaseResult {
     let mut early = Ok(());
     let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
-    for seen in [read(tools, message, truncated), read_chunks(tools, per_character(message), truncated, watch)] {
+    for seen in [
+        read_chunks_of(tools, [message], truncated, in_reasoning, |_| {}),
+        read_chunks_of(tools, per_character(message), truncated, in_reasoning, watch),
+    ] {
         tiles(message, &seen)?;
         one_end(&seen, lists)?;
         deltas(&seen)?;
@@ -159,9 +168,21 @@ pub(crate) fn well_formed_in(tools: &Toolset, message: &str, truncated: Option<b
 
 /// A message is the same in characters, in two parts, in parts as cut, and whole.
 pub(crate) fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
-    let whole = read(tools, message, truncated);
+    any_chunks_of(tools, message, truncated, Some(false), cuts)
+}
+
+/// The same, with what the host says of reasoning.
+pub(crate) fn any_chunks_of(
+    tools: &Toolset,
+    message: &str,
+    truncated: Option<bool>,
+    in_reasoning: Option<bool>,
+    cuts: &[Index],
+) -> TestCaseResult {
+    let read = |chunks: &[&str]| read_chunks_of(tools, chunks.iter().copied(), truncated, in_reasoning, |_| {});
+    let whole = read(&[message]);
     let chunked = |chunks: &[&str]| -> TestCaseResult {
-        let got = read_chunks(tools, chunks.iter().copied(), truncated, |_| {});
+        let got = read(chunks);
         prop_assert_eq!(&got, &whole, "left: in chunks {:?}", chunks);
         Ok(())
     };
@@ -192,7 +213,7 @@ pub(crate) fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>
             Some(item)
         })
         .collect();
-    prop_assert_eq!(parse(tools, message, truncated, Some(false)), items);
+    prop_assert_eq!(parse(tools, message, truncated, in_reasoning), items);
     Ok(())
 }
 
@@ -275,12 +296,24 @@ pub(crate) fn same(given: &Value, got: &wirecall_core::Value<'_>, integers: bool
     }
 }
 
-fn made(tools: &Toolset, message: &str, truncated: Option<bool>) -> Vec<(String, String)> {
-    calls(&read(tools, message, truncated)).map(|end| (end.name.clone(), end.arguments.clone())).collect()
+fn made(tools: &Toolset, message: &str, truncated: Option<bool>, in_reasoning: Option<bool>) -> Vec<(String, String)> {
+    let seen = read_chunks_of(tools, [message], truncated, in_reasoning, |_| {});
+    calls(&seen).map(|end| (end.name.clone(), end.arguments.clone())).collect()
 }
 
 /// What a message begins with runs the first of its calls, and no other; that it is known to be complete takes none away.
 pub(crate) fn beginnings(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
+    beginnings_of(tools, message, truncated, Some(false), cuts)
+}
+
+/// The same, with what the host says of reasoning.
+pub(crate) fn beginnings_of(
+    tools: &Toolset,
+    message: &str,
+    truncated: Option<bool>,
+    in_reasoning: Option<bool>,
+    cuts: &[Index],
+) -> TestCaseResult {
     let places = boundaries(message);
     let mut cuts = match places.len() {
         0..SHORT => places,
@@ -289,11 +322,11 @@ pub(crate) fn beginnings(tools: &Toolset, message: &str, truncated: Option<bool>
     cuts.sort_unstable();
     let mut before = Vec::new();
     for end in cuts.into_iter().chain([message.len()]) {
-        let now = made(tools, &message[..end], truncated.filter(|cut_off| *cut_off));
+        let now = made(tools, &message[..end], truncated.filter(|cut_off| *cut_off), in_reasoning);
         prop_assert!(now.starts_with(&before), "{:?} has {now:?}, less of it {before:?}", &message[..end]);
         before = now;
     }
-    let complete = made(tools, message, Some(false));
+    let complete = made(tools, message, Some(false), in_reasoning);
     prop_assert!(complete.starts_with(&before), "{message:?} has {before:?}, complete {complete:?}");
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Calls, from their beginning to their end.
 
 use super::example::example;
+use super::text::Refused;
 use super::{Machine, OnEvent, Parser, Window, emit_text};
 use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
@@ -45,7 +46,8 @@ impl Machine {
         };
         if self.calls >= tools.settings.limits.calls {
             let mark = &window.text[begin..begin + open];
-            return self.refuse(window, mark, ErrorKind::TooManyCalls, too_many_calls(tools), on_event);
+            let refused = Refused::new(mark, ErrorKind::TooManyCalls, too_many_calls(tools));
+            return self.refuse(window, refused, on_event);
         }
         self.calls += 1;
         let mut call = self.recycled.take().unwrap_or_default();

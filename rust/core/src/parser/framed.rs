@@ -2,14 +2,15 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::text::Candidate;
+use super::example::example;
+use super::text::{Candidate, Refused};
 use super::{Machine, OnEvent, Window, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::protocols::layout::{CallEnds, Layout};
+use crate::protocols::layout::{CallEnds, ReasoningMarks};
 use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, partial_end, starts, ws_run};
 use crate::toolset::Toolset;
 
@@ -195,7 +196,9 @@ impl Machine {
         let mut at = window.at + self.place.looked;
         // The end of the last text that is not whitespace, and how far it is known.
         let (mut solid, mut known) = (window.at, at);
-        let mut begins = !self.place.anything && at == window.at && tools.protocol.begins_message();
+        // Calls without markers, of this format or of others, are read where the content begins.
+        let unmarked = tools.protocol.begins_message() || !tools.others.is_empty();
+        let mut begins = unmarked && !self.place.begun && at == window.at;
         loop {
             let begin = std::mem::take(&mut begins);
             let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
@@ -240,7 +243,11 @@ impl Machine {
                 Candidate::Need if window.last && self.cut && rest.starts_with(&tools.settings.delimiters.open) => {
                     self.blanks(framing, window, at, on_event);
                     let sentence = "The call was cut off. It was not run: write it again in full.".to_owned();
-                    return self.refuse(window, rest, ErrorKind::IncompleteCall, sentence, on_event);
+                    let raw = rest[..fitting(rest, 0, tools.settings.limits.call_bytes)].to_owned();
+                    let kind = ErrorKind::IncompleteCall;
+                    let example = if self.bare { None } else { example(tools, kind, None, None) };
+                    let refused = Refused { length: rest.len(), raw, kind, sentence, example };
+                    return self.refuse(window, refused, on_event);
                 }
                 Candidate::Need if window.last => {
                     self.content(window, at, on_event);
@@ -280,7 +287,7 @@ impl Machine {
                 if !opens && self.place.anything {
                     continue;
                 }
-                match starts(rest, mark, window.last) {
+                match starts(rest, mark, false) {
                     Scan::Match(()) => {
                         self.mark(tools, window, at + mark.len(), on_event);
                         self.place.anything = true;
@@ -296,6 +303,11 @@ impl Machine {
                 }
             }
         }
+        // What could have become a marker is no call.
+        if incomplete && window.last {
+            self.state = ParserState::Rest;
+            return Some(true);
+        }
         if incomplete {
             self.place.looked = at - window.at;
         }
@@ -307,7 +319,8 @@ impl Machine {
     }
 
     pub(super) fn framed_reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let Layout { reasoning: Some(marks), .. } = tools.protocol.layout() else { return self.enter_text(tools) };
+        // Tags of the host's choice have nothing around them.
+        let marks = tools.protocol.layout().reasoning.as_ref().unwrap_or(&ReasoningMarks::BARE);
         let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.enter_text(tools) };
         let text = window.text;
         // The model may open the reasoning although the prompt has done so.

@@ -381,6 +381,7 @@ impl Machine {
                     window.at = open.map_or(0, String::len);
                     emit_framing(&window.text[..window.at], on_event);
                 }
+                self.place.anything = true;
                 ParserState::Reasoning
             }
             Scan::NoMatch => ParserState::Text,

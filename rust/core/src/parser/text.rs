@@ -29,6 +29,24 @@ pub(super) enum Candidate<'t> {
     Section(Option<usize>, usize),
 }
 
+/// An error of text that begins no call that can be read.
+pub(super) struct Refused {
+    /// Bytes from the place where it begins.
+    pub length: usize,
+    /// The text, as far as there is room for a call.
+    pub raw: String,
+    pub kind: ErrorKind,
+    pub sentence: String,
+    pub example: Option<String>,
+}
+
+impl Refused {
+    /// An error of a marker.
+    pub(super) fn new(mark: &str, kind: ErrorKind, sentence: String) -> Self {
+        Refused { length: mark.len(), raw: mark.to_owned(), kind, sentence, example: None }
+    }
+}
+
 /// What begins a result. The marks of other formats are not errors.
 fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t [Cow<'static, str>] {
     let asks = other.is_none() || tools.reads == Reads::First;
@@ -205,24 +223,18 @@ impl Machine {
         let shown = mark.trim_matches(['<', '>']);
         let message =
             format!("Only the tools write {shown}. End your message after the calls and wait for their results.");
-        self.refuse(window, mark, ErrorKind::ForgedResult, message, on_event)
+        self.refuse(window, Refused::new(mark, ErrorKind::ForgedResult, message), on_event)
     }
 
-    /// An error that covers the marker at `window.at`. The rest of the message is text.
-    pub(super) fn refuse(
-        &mut self,
-        window: &mut Window<'_>,
-        mark: &str,
-        kind: ErrorKind,
-        sentence: String,
-        on_event: OnEvent<'_>,
-    ) -> bool {
+    /// An error. The rest of the message is text.
+    pub(super) fn refuse(&mut self, window: &mut Window<'_>, refused: Refused, on_event: OnEvent<'_>) -> bool {
+        let Refused { length, raw, kind, sentence, example } = refused;
         let (start, byte) = (window.offset(window.at), window.before + window.at);
-        window.at += mark.len();
+        window.at += length;
         let end = window.offset(window.at);
         self.state = ParserState::Rest;
-        let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
-        let (index, name, example, arguments) = (None, None, None, None);
+        let bytes = byte..byte + length;
+        let (index, name, arguments) = (None, None, None);
         let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
         on_event(Event::CallError(Box::new(error)));
         true

@@ -8,7 +8,7 @@ use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::harmony::HARMONY;
-use super::families::hermes::{GEMMA, HERMES, QWEN3_THINKING};
+use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::llama_json::LLAMA_JSON;
@@ -171,7 +171,11 @@ pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, Strin
 
 /// A custom protocol, and the others in which calls are read.
 pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, String> {
-    let base = parts.base.map(|name| named(name, Recover::Nothing)).transpose()?.map(|(base, ..)| base);
+    let base = match parts.base {
+        // It is for prompting, as it is.
+        Some("hermes") => Some(Arc::new(MARKED_JSON) as Arc<dyn Protocol>),
+        other => other.map(|name| named(name, Recover::Nothing)).transpose()?.map(|(base, ..)| base),
+    };
     recovering(Arc::new(CustomProtocol::new(parts, base)?), None, recover)
 }
 

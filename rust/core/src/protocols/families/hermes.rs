@@ -21,6 +21,9 @@ pub(crate) const HERMES: EnvelopeFamily = EnvelopeFamily {
     },
 };
 
+/// The same for prompting, between markers that the host chooses.
+pub(crate) const MARKED_JSON: EnvelopeFamily = EnvelopeFamily { layout: Layout::PROMPTED, ..HERMES };
+
 /// The same for models whose prompt opens the reasoning.
 pub(crate) const QWEN3_THINKING: EnvelopeFamily =
     EnvelopeFamily { layout: Layout { starts_in_reasoning: true, ..HERMES.layout }, ..HERMES };

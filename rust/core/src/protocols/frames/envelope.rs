@@ -51,11 +51,7 @@ pub(crate) struct EnvelopeFamily {
 
 impl CallWriter for EnvelopeFamily {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
-        if self.layout.native {
-            write_lines(cx, arguments, out);
-        } else {
-            write_call(cx, arguments, out);
-        }
+        if self.layout.native { write_as_template(cx, arguments, out) } else { write_call(cx, arguments, out) }
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
@@ -166,12 +162,11 @@ pub(crate) fn write_call(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut S
     out.push_str(close);
 }
 
-/// A call as templates write it: the object on a line of its own, with spaces after commas and colons.
-fn write_lines(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+/// The call as the models' own templates write it: the object on a line of its own, with spaces after commas and colons.
+fn write_as_template(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
     let Delimiters { open, close, .. } = cx.delimiters;
-    let name = if cx.tool.is_empty() { ANY_NAME } else { cx.tool };
-    out.extend([open.as_str(), "\n{\"name\": "]);
-    push_string(out, name);
+    out.extend([open, "\n{\"name\": "]);
+    push_string(out, if cx.tool.is_empty() { ANY_NAME } else { cx.tool });
     out.push_str(", \"arguments\": ");
     write_spaced_object(arguments, out);
     out.extend(["}\n", close]);

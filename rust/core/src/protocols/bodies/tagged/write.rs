@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::{HEAD_CHARS, Head, TagAttributes, Tags};
 use crate::arguments::tree::ValuePath;
-use crate::arguments::{Context, Report};
+use crate::arguments::{Context, Report, is_misnamed};
 use crate::error::EncodeError;
 use crate::limits::RECURSION;
 use crate::protocols::bodies::params::write_text;
 use crate::protocols::format::{PastCall, json_field_example};
-use crate::schema::UNKNOWN;
+use crate::schema::{Node, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse};
 use crate::syntax::scan::{Scan, first_chars, trim};
 
@@ -92,6 +92,9 @@ fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<
     if !key_holds || first_chars(&head, HEAD_CHARS) < head.len() {
         return refused("has a key that the tags cannot hold");
     }
+    if is_misnamed(cx.schema, cx.schema.root, key) {
+        return refused("is read as a declared one");
+    }
     let text = text(value);
     if closes(tags, &text) {
         return refused("contains what ends a value");
@@ -99,6 +102,12 @@ fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<
     match (&tags.head, value) {
         (Head::Text(_), Value::String(own)) if !reads_as_string(cx, key, own) => {
             refused("is a string that is read as another value")
+        }
+        // Where only strings fit, the value is not what the tool takes, and the text is that of the template.
+        (Head::Text(_), Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_))
+            if !node(cx, key).is_string() && reads_as_string(cx, key, &text) =>
+        {
+            refused("is read as a string")
         }
         _ => Ok(()),
     }
@@ -114,11 +123,15 @@ fn closes(tags: &Tags, text: &str) -> bool {
     marks.any(|at| tags.value_end(&whole[at..], false, &mut 0) != Scan::NoMatch)
 }
 
+fn node<'c>(cx: &Context<'c>, key: &str) -> &'c Node {
+    cx.schema.node(cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN))
+}
+
 fn reads_as_string(cx: &Context<'_>, key: &str, text: &str) -> bool {
-    let node = cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN);
-    if cx.schema.node(node).is_string() {
+    if node(cx, key).is_string() {
         return true;
     }
+    let node = cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN);
     let cx = Context { strict: true, ..*cx };
     let mut report = Report::default();
     let read = write_text(&cx, &mut report, false, &ValuePath::root(node, 1), text);

@@ -1,0 +1,332 @@
+//! The laws of native formats: each holds for every row of the registry, so a new row is tested with all others.
+//!
+//! A message is made of calls as `encode` writes them, of pieces of such calls, of the markers of all families, of whitespace and of
+//! prose, and is then cut and mended at random. It is read from each start state.
+
+#[allow(dead_code)]
+#[macro_use]
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Map, Value, json};
+use support::checks::{any_chunks_of, beginnings_of, chunks_of_large_calls, same, well_formed_of, written_is_read};
+use support::config;
+use support::every::{LISTS, families};
+use support::reading::{Seen, boundaries, calls, read, read_chunks_of, traces};
+use support::schemas::root;
+use support::text::{prose, soup};
+use support::toolsets::{Setting, definition, limits, options_of, settings_of};
+use wirecall_core::{Limits, Toolset, parse_json};
+
+/// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
+/// is more than two messages.
+const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3"];
+/// Stop tokens of these rows end parts of messages, too.
+const STOPS_END_PARTS: &[&str] = &["harmony"];
+/// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
+const BEGUN: &[&str] = &["harmony"];
+/// The templates of these rows sort keys, without regard to case.
+const SORTED: &[&str] = &["gemma4"];
+
+/// The openers, separators and closers of all families, halves of them, and stop tokens.
+#[rustfmt::skip]
+const MARKERS: &[&str] = &[
+    "<think>", "<think>\n", "</think>", "\n</think>\n\n", "</think>\n", "[THINK]", "[/THINK]", "<|channel>thought\n", "<channel|>",
+    "<tool_call>", "<tool_call>\n", "\n</tool_call>", "</tool_call>", "<function=get_weather>", "<parameter=city>", "</parameter>", "</function>",
+    "<tool_call>get_weather", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<arg_key>city</arg_key><arg_value>",
+    "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>", "function", "\n```json\n", "\n```",
+    "<｜DSML｜function_calls>", "</｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "</｜DSML｜tool_calls>", "<｜DSML｜ calls>", "</｜DSML｜ calls>",
+    "<｜DSML｜invoke name=\"ping\">", "<｜DSML｜invoke name=\"ping\"/>", "</｜DSML｜invoke>", "<｜DSML｜ invoke name=\"ping\">", "</｜DSML｜ invoke>",
+    "<｜DSML｜parameter name=\"city\" string=\"true\">", "</｜DSML｜parameter>", "<｜DSML｜ parameter name=\"days\" string=\"false\">", "</｜DSML｜ parameter>",
+    "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>", "functions.ping:0", "<|tool_call_argument_begin|>", "<|tool_call_end|>",
+    "<|open|>think<|sep|>", "<|close|>think<|sep|>", "<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|open|>tools<|sep|>", "<|close|>tools<|sep|>",
+    "<|open|>call tool=\"ping\" index=\"1\"<|sep|>", "<|close|>call<|sep|>", "<|open|>argument key=\"city\" type=\"string\"<|sep|>", "<|close|>argument<|sep|>",
+    "<|close|>message<|sep|>", "<|python_tag|>", "<|python_start|>", "<|python_end|>", "[ping()]", "[get_weather(city='", "')]", ", ", "{\"name\": \"ping\", \"parameters\": {}}",
+    "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
+    "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
+    "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
+    "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
+];
+const STOPS: &[&str] = &[
+    "<|im_end|>",
+    "<｜end▁of▁sentence｜>",
+    "<|user|>",
+    "<|observation|>",
+    "<|endoftext|>",
+    "<|end_of_msg|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "</s>",
+    "<turn|>",
+    "<|tool_response>",
+    "<eos>",
+    "<|return|>",
+];
+const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
+
+/// The settings of each row, and the same with little room for a call.
+static SETTINGS: LazyLock<BTreeMap<&str, [Vec<Setting>; 2]>> = LazyLock::new(|| {
+    families().map(|row| (row, [settings_of(row, Limits::default()), settings_of(row, limits(48))])).collect()
+});
+
+fn settings(row: &str) -> &'static [Vec<Setting>; 2] {
+    &SETTINGS[row]
+}
+
+fn row() -> impl Strategy<Value = &'static str> {
+    select(families().collect::<Vec<_>>())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => prop::collection::vec(select(MARKERS), 0..4).prop_map(|parts| parts.concat()),
+        1 => soup(3),
+        1 => select(MARKERS).prop_map(str::to_owned),
+    ]
+}
+
+/// Arguments that fit the tools more or less.
+fn arguments() -> impl Strategy<Value = Value> {
+    let string = || text().prop_map(Value::from);
+    let member = prop_oneof![
+        string().prop_map(|text| ("city", text)),
+        string().prop_map(|text| ("q", text)),
+        prop::collection::vec(string(), 0..3).prop_map(|tags| ("tags", Value::from(tags))),
+        select(vec![json!(3), json!(-0.5), json!(null), json!("7"), json!(true), json!({"a": [1, "</arg_value>"]})])
+            .prop_map(|value| ("days", value)),
+        string().prop_map(|text| ("odd key", text)),
+    ];
+    prop::collection::vec(member, 0..3).prop_map(|members| {
+        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
+    })
+}
+
+fn encoded(tools: &Toolset, name: &str, arguments: &Value) -> String {
+    let arguments = parse_json(&arguments.to_string(), 64).expect("it is JSON");
+    tools.encode(name, &arguments).expect("it can be written")
+}
+
+/// With its keys in the order in which the row writes them.
+fn as_written(row: &str, value: Value) -> Value {
+    match value {
+        Value::Object(members) if SORTED.contains(&row) => {
+            let mut members: Vec<_> = members.into_iter().map(|(key, value)| (key, as_written(row, value))).collect();
+            members.sort_by_key(|(key, _)| key.to_lowercase());
+            members.into_iter().collect::<Map<_, _>>().into()
+        }
+        Value::Array(items) => items.into_iter().map(|item| as_written(row, item)).collect(),
+        other => other,
+    }
+}
+
+fn places(text: &str) -> Vec<usize> {
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
+}
+
+#[derive(Debug)]
+struct Case {
+    row: &'static str,
+    /// The number of its setting.
+    at: usize,
+    message: String,
+    truncated: Option<bool>,
+    in_reasoning: Option<bool>,
+}
+
+impl Case {
+    fn tools(&self) -> &'static Toolset {
+        &settings(self.row)[0][self.at].tools
+    }
+
+    fn in_little_room(&self) -> &'static Toolset {
+        &settings(self.row)[1][self.at].tools
+    }
+}
+
+fn message(row: &'static str, at: usize) -> impl Strategy<Value = String> {
+    let tools = &settings(row)[0][at].tools;
+    let names = &["get_weather", "create", "search", "any", "ping", "nope"][..];
+    let call = || (select(names), arguments()).prop_map(|(name, arguments)| encoded(tools, name, &arguments));
+    let piece = (call(), any::<Index>(), any::<Index>()).prop_map(|(call, from, to)| {
+        let places = places(&call);
+        let (from, to) = (from.index(places.len()), to.index(places.len()));
+        call[places[from.min(to)]..places[from.max(to)]].to_owned()
+    });
+    let part = prop_oneof![
+        3 => call(),
+        3 => piece,
+        4 => select(MARKERS).prop_map(str::to_owned),
+        2 => select(BLANKS).prop_map(str::to_owned),
+        1 => select(STOPS).prop_map(str::to_owned),
+        1 => soup(4),
+        1 => prose(),
+    ];
+    let token = prop_oneof![Just(String::new()), select(MARKERS).prop_map(str::to_owned)];
+    let changes = prop::collection::vec((any::<Index>(), any::<Index>(), token), 0..3);
+    (prop::collection::vec(part, 0..6), changes).prop_map(|(parts, changes)| {
+        let mut message = parts.concat();
+        for (from, length, token) in changes {
+            let places = places(&message);
+            let from = from.index(places.len());
+            let to = (from + length.index(12)).min(places.len() - 1);
+            message.replace_range(places[from]..places[to], &token);
+        }
+        message
+    })
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    case_but(&[])
+}
+
+/// Of all rows but these.
+fn case_but(others: &'static [&str]) -> impl Strategy<Value = Case> {
+    let truncated = select(&[None, Some(false), Some(true)][..]);
+    let in_reasoning = select(&[None, Some(false), Some(true)][..]);
+    let rows: Vec<_> = families().filter(|row| !others.contains(row)).collect();
+    (select(rows), 0..6_usize, truncated, in_reasoning).prop_flat_map(|(row, at, truncated, in_reasoning)| {
+        message(row, at).prop_map(move |message| Case { row, at, message, truncated, in_reasoning })
+    })
+}
+
+/// The joined text and reasoning, the calls, and the kinds of the errors.
+fn meaning(seen: &[Seen]) -> (String, String, Vec<(String, String)>, Vec<String>) {
+    let (mut text, mut reasoning, mut calls, mut errors) = (String::new(), String::new(), Vec::new(), Vec::new());
+    for one in seen {
+        match one {
+            Seen::Text(part) => text.push_str(part),
+            Seen::Reasoning { text, .. } => reasoning.push_str(text),
+            Seen::End(end) => calls.push((end.name.clone(), end.arguments.clone())),
+            Seen::Error(error) => errors.push(format!("{:?} {:?}", error.kind, error.name)),
+            Seen::Framing(_) | Seen::Start { .. } | Seen::Deltas { .. } => {}
+        }
+    }
+    (text, reasoning, calls, errors)
+}
+
+/// What the row takes for a stop token.
+fn stops(row: &str) -> Vec<&'static str> {
+    let tools = &settings(row)[0][0].tools;
+    let is_stop = |stop: &&&str| {
+        let seen = read(tools, &format!("a{stop}"), None);
+        matches!(&seen[..], [Seen::Text(text), Seen::Framing(_)] if text == "a")
+    };
+    STOPS.iter().filter(is_stop).copied().collect()
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn chunking_does_not_matter(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
+        any_chunks_of(case.tools(), &case.message, case.truncated, case.in_reasoning, &cuts)?;
+    }
+
+    #[test]
+    fn chunking_does_not_matter_where_a_call_becomes_too_large(
+        case in case(), cuts in prop::collection::vec(any::<Index>(), 0..5),
+    ) {
+        chunks_of_large_calls(case.in_little_room(), &case.message, case.truncated, &cuts)?;
+    }
+
+    #[test]
+    fn items_tile_the_message_and_every_start_has_one_end(case in case()) {
+        well_formed_of(case.tools(), &case.message, case.truncated, case.in_reasoning, LISTS.contains(&case.row))?;
+    }
+
+    #[test]
+    fn the_end_runs_no_call(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
+        beginnings_of(case.tools(), &case.message, case.truncated, case.in_reasoning, &cuts)?;
+    }
+
+    #[test]
+    fn stop_tokens_at_the_end_change_nothing(
+        case in case_but(STOPS_END_PARTS), which in prop::collection::vec((any::<Index>(), select(&["", "", "\n", " "][..])), 1..3),
+    ) {
+        let Case { row, message, truncated, in_reasoning, .. } = &case;
+        let stops = stops(row);
+        // Half a stop token at the end belongs to what is open there.
+        let half = |stop: &&str| (1..stop.len()).any(|end| stop.is_char_boundary(end) && message.ends_with(&stop[..end]));
+        let message = &if stops.iter().any(half) { format!("{message}.") } else { message.clone() };
+        let run: String = which.iter().map(|(at, blank)| format!("{}{blank}", stops[at.index(stops.len())])).collect();
+        let with = format!("{message}{run}");
+        let bare = read_chunks_of(case.tools(), [&message[..]], *truncated, *in_reasoning, |_| {});
+        let seen = read_chunks_of(case.tools(), [&with[..]], *truncated, *in_reasoning, |_| {});
+        prop_assert_eq!(meaning(&seen), meaning(&bare), "{:?} and {:?}", with, message);
+    }
+
+    #[test]
+    fn what_is_written_is_read(
+        row in row(),
+        (shape, values) in root().prop_flat_map(|shape| {
+            let values = prop::collection::vec(shape.value(), 1..3);
+            (Just(shape), values)
+        }),
+        around in prop::collection::vec(prose(), 3),
+        name in select(&["tool", "get_x", "get_tool"][..]),
+    ) {
+        let schema = shape.schema();
+        let toolset = |strict| {
+            Toolset::new(vec![definition(name, &schema)], options_of(row, strict)).expect("the tool is fine")
+        };
+        let (lenient, strict) = (toolset(false), toolset(true));
+        // What a format cannot hold is written as a visible note.
+        let values: Vec<Value> =
+            values.into_iter().filter(|value| !encoded(&lenient, name, value).contains("[called ")).collect();
+        let values: Vec<Value> = values.into_iter().map(|value| as_written(row, value)).collect();
+        let values = &values[..if ALONE.contains(&row) { values.len().min(1) } else { values.len() }];
+        let around = if ALONE.contains(&row) { vec![String::new(); 3] } else { around };
+        written_is_read(&lenient, &strict, name, &schema, values, &around)?;
+    }
+
+    #[test]
+    fn no_value_makes_a_call(
+        row in row(), texts in prop::collection::vec(text(), 5), which in 0..32_u8, strict: bool, cut in prop::option::of(any::<Index>()),
+        truncated in select(&[None, Some(false), Some(true)][..]),
+    ) {
+        let schema = json!({"type": "object", "properties": {
+            "body": {"type": "string"}, "any": {}, "list": {"type": "array", "items": {"type": "string"}},
+            "perhaps": {"type": ["null", "string", "integer"]}, "nested": {"type": "object"}}});
+        let tools = ["note", "ping"].map(|name| definition(name, &schema)).into();
+        let tools = Toolset::new(tools, options_of(row, strict)).expect("the tools are fine");
+        let values = [
+            ("body", json!(texts[0])), ("any", json!(texts[1])), ("list", json!([texts[2], texts[2]])), ("perhaps", json!(texts[3])),
+            ("nested", json!({ "text": texts[4] })),
+        ];
+        let members = values.into_iter().enumerate().filter(|(bit, _)| which & (1 << bit) != 0);
+        let arguments: Value = members.map(|(_, (key, value))| (key.to_owned(), value)).collect::<Map<_, _>>().into();
+        let written = encoded(&tools, "note", &arguments);
+        let places = boundaries(&written);
+        let message = cut.filter(|_| !places.is_empty()).map_or(&written[..], |cut| &written[..*cut.get(&places)]);
+        let seen = read(&tools, message, truncated);
+        prop_assert!(calls(&seen).count() <= 1 && calls(&seen).all(|end| end.name == "note"), "{message:?} gave {seen:#?}");
+        if message.len() == written.len() && !written.contains("[called ") {
+            let [end] = &calls(&seen).collect::<Vec<_>>()[..] else { return Err(TestCaseError::fail(format!("{message:?} gave {seen:#?}"))) };
+            let got = parse_json(&end.arguments, 64).expect("arguments are JSON");
+            prop_assert!(same(&as_written(row, arguments), &got, false), "{message:?} gave {seen:#?}");
+        }
+    }
+
+    #[test]
+    fn neutral_text_has_no_call(case in case_but(BEGUN)) {
+        let tools = case.tools();
+        let plain = tools.neutralise(&case.message);
+        prop_assert_eq!(tools.neutralise(&plain), &plain[..], "neutral already");
+        prop_assert_eq!(plain.replace('\\', ""), case.message.replace('\\', ""), "nothing else is changed");
+        prop_assert_eq!(traces(&read(tools, &plain, case.truncated)), 0, "{:?}", plain);
+    }
+}
+
+/// The law of stop tokens holds for all rows whose templates end a message with one.
+#[test]
+fn rows_have_stop_tokens() {
+    for row in families() {
+        assert!(!stops(row).is_empty() || STOPS_END_PARTS.contains(&row), "{row}");
+    }
+}
