@@ -155,7 +155,7 @@ impl Toolset {
     /// The text of a result, as [`Toolset::encode_result`] writes it, for formats that also write ids or positions of calls.
     pub fn encode_past_result(&self, result: &PastResult<'_>) -> String {
         let PastResult { name, error, number, id, index, calls_before: before, .. } = *result;
-        let content = &self.neutralise(result.content);
+        let content = &self.neutralise_inside(result.content);
         let call = PastCall { arguments: &[], id, index, before };
         self.protocol.wrap_result(&self.prompt(), &CallResult { name, content, error, number, call })
     }

@@ -301,6 +301,16 @@ impl Toolset {
 
     /// The text with a backslash in everything that could be read as a mark. See section 10 of the format.
     pub fn neutralise(&self, text: &str) -> String {
+        let neutral = self.neutralise_inside(text);
+        // A call that is a whole message has no marker.
+        let begins =
+            |set: &Toolset| set.protocol.begins_message() && set.protocol.is_mark(&set.tools, &set.settings, &neutral);
+        let whole = begins(self) || self.others.iter().any(begins);
+        if whole { format!("\\{neutral}") } else { neutral }
+    }
+
+    /// The same for text with other text before it.
+    pub(crate) fn neutralise_inside(&self, text: &str) -> String {
         // It must not be read as a call in any of the protocols.
         let neutral = |text: &str, by: &Toolset| by.protocol.neutralise(&by.tools, &by.settings, text);
         self.others.iter().fold(neutral(text, self), |text, other| neutral(&text, other))

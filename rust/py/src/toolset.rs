@@ -364,6 +364,7 @@ impl Toolset {
     ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; more than `depth` levels of nesting; a
     ///         `number` less than 1.
     #[pyo3(signature = (name, content, /, *, error=false, number=None, id=None, index=0, calls_before=0))]
+    #[allow(clippy::too_many_arguments)]
     fn encode_result(
         &self,
         name: Option<&Bound<'_, PyString>>,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::event::{Event, Item, fold};
 use crate::parser::framed::{Place, stop_tail};
 use crate::parser::state::{Call, ParserState, Waiting};
-use crate::protocols::frames::parts::Part;
+use crate::protocols::parts::Part;
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, partial_end, starts};
 use crate::toolset::{CodeMode, Toolset};

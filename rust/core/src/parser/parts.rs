@@ -2,7 +2,7 @@
 
 use super::{Machine, OnEvent, Window};
 use crate::parser::state::ParserState;
-use crate::protocols::frames::parts::{Header, Part, PartsFrame};
+use crate::protocols::parts::{Header, Part, PartsFrame};
 use crate::syntax::scan::{Scan, starts, ws_run};
 use crate::toolset::Toolset;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::arguments::{Failure, Report};
 use crate::event::CallError;
 use crate::protocols::body::Body;
-use crate::protocols::frames::parts::Part;
+use crate::protocols::parts::Part;
 use crate::syntax::scan::{Closers, Delimiters, fitting};
 
 /// The state between events. Undecided text is in the parser's buffer.

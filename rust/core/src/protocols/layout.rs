@@ -1,7 +1,7 @@
 //! How a message is divided into reasoning, content and calls around the calls themselves: data of a family, read by the
 //! parser.
 
-use crate::protocols::frames::parts::PartsFrame;
+use crate::protocols::parts::PartsFrame;
 
 /// How a message is divided.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ pub(crate) mod format;
 pub(crate) mod frames;
 pub(crate) mod layout;
 pub(crate) mod named_tags;
+pub(crate) mod parts;
 pub(crate) mod protocol;
 pub(crate) mod registry;
 pub(crate) mod wire;

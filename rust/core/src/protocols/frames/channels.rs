@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::parts::{Header, Part, PartsFrame, followed};
 use crate::protocols::body::Opening;
 use crate::protocols::format::Joints;
+use crate::protocols::parts::{Header, Part, PartsFrame, followed};
 use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::{Scan, partial_end, starts, window};
 use crate::tools::Tools;

@@ -1,7 +1,7 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
-use super::parts::{Header, Part, PartsFrame, followed};
 use crate::protocols::format::Joints;
+use crate::protocols::parts::{Header, Part, PartsFrame, followed};
 use crate::syntax::scan::{Scan, starts, ws_run};
 use crate::tools::Tools;
 

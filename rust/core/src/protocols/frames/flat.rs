@@ -12,7 +12,7 @@ use crate::protocols::frames::envelope;
 use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::syntax::json::{Member, push_string};
-use crate::syntax::scan::{Candidates, Delimiters, first_chars, neutralise_marks};
+use crate::syntax::scan::{Candidates, Delimiters, first_chars};
 use crate::tools::{Tool, Tools};
 
 /// A native format.
@@ -167,13 +167,6 @@ impl Protocol for FlatFamily {
         marks.any(|mark| text.starts_with(mark))
             || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
             || self.call.marks().iter().any(|mark| text.starts_with(mark))
-    }
-
-    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
-        let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
-        // A call that is a whole message has no marker.
-        let whole = self.call.begins_message() && self.is_mark(tools, settings, &neutral);
-        if whole { format!("\\{neutral}") } else { neutral }
     }
 
     fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {

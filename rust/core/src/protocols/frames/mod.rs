@@ -5,4 +5,3 @@ pub(crate) mod elements;
 pub(crate) mod envelope;
 pub(crate) mod flat;
 pub(crate) mod params;
-pub(crate) mod parts;
