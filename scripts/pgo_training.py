@@ -78,7 +78,7 @@ def jobs() -> Iterator[Job]:
     yield from against.rows().values()
     for options, text in against.MESSAGES.values():
         yield partial(kept, wirecall.Toolset([against.TOOL], **options), text)
-    for protocol in wirecall.PROTOCOLS:
+    for protocol in dict.fromkeys([*wirecall.PROTOCOLS, *wirecall.FAMILIES]):
         tools = wirecall.Toolset([against.TOOL], protocol=protocol)
         yield partial(tools.encode, "write", against.VALUES)
         yield partial(tools.parse_many, [text for _, text in against.MESSAGES.values()])

@@ -5,6 +5,7 @@ from wirecall._clients.hooks import compact_tools
 from wirecall._clients.middleware import Middleware
 from wirecall._clients.wrap import wrap
 from wirecall._core import (
+    FAMILIES,
     PROTOCOLS,
     ArgumentsDelta,
     CallEnd,
@@ -37,6 +38,7 @@ __version__ = "0.1.0"
 Event = Text | Reasoning | CallStart | ArgumentsDelta | CallEnd | CallError
 
 __all__ = [
+    "FAMILIES",
     "PROTOCOLS",
     "ArgumentsDelta",
     "Attempt",

@@ -16,6 +16,7 @@ from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall.errors import JsonWarning, XmlWarning
 
 __all__ = [
+    "FAMILIES",
     "PROTOCOLS",
     "ArgumentsDelta",
     "CallEnd",
@@ -40,12 +41,15 @@ _Arguments: TypeAlias = Mapping[str, Any] | str
 _PastCall: TypeAlias = tuple[str, _Arguments] | tuple[str, _Arguments, str | None]
 
 PROTOCOLS: tuple[str, ...]
-"""The names of the protocols, without aliases."""
+"""The names of the protocols to prompt with, without aliases."""
+
+FAMILIES: tuple[str, ...]
+"""The names of the native formats of model families, without aliases. Some are protocols, too."""
 
 def native_formats() -> list[dict[str, Any]]:
     """What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
-    (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether the
-    markers are special tokens) and `stops`.
+    (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether
+    the markers are special tokens) and `stops`.
     """
 
 @disjoint_base

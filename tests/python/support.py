@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
+from wirecall import FAMILIES, PROTOCOLS
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.errors import ToolError
 
-# Protocols that `auto` and `recover=True` read, with a manual for prompting. All others are rows of native
-# formats, which share their laws (tests/rust/families.rs).
-RECOVERED = ("wire", "hermes", "gemma", "xml", "yaml", "qwen3coder")
-# Those of them in which whitespace around calls is framing, and no text.
+# Every protocol and every native format.
+EVERY = tuple(dict.fromkeys([*PROTOCOLS, *FAMILIES]))
+# Protocols in which whitespace around calls is framing, and no text.
 FRAMED = ("hermes", "qwen3coder")
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}

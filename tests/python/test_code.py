@@ -11,8 +11,8 @@ from chat_support import BAD, GOOD, ULM, asking, chunks, streamed, whole
 from chat_support import accumulated as read_chunks
 from law import count, seeded
 from oracle_code import in_code
-from support import FRAMED, RECOVERED
-from wirecall import CallEnd, CallError, Text, Toolset, compact_tools
+from support import FRAMED
+from wirecall import PROTOCOLS, CallEnd, CallError, Text, Toolset, compact_tools
 from wirecall._rewriting.options import Options
 
 NOTE: dict[str, Any] = {
@@ -37,7 +37,7 @@ class Lines(wirecall.Protocol):
         return name, json.loads(arguments)
 
 
-PROTOCOLS: list[Any] = [*RECOVERED, "auto", Lines()]
+PROTOCOLS: list[Any] = [*PROTOCOLS, "auto", Lines()]
 EACH = pytest.mark.parametrize("protocol", PROTOCOLS, ids=str)
 # Text that begins no call. Gemma's calls begin with backticks, so none are directly before a call.
 MARKDOWN = (

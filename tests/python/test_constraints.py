@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import generate
-from support import RECOVERED
 from test_error_examples import MARKS, tool
-from wirecall import ToolError, Toolset
+from wirecall import PROTOCOLS, ToolError, Toolset
 
 KEYWORDS = (
     "minimum",
@@ -28,7 +27,7 @@ KEYWORDS = (
     "examples",
     "example",
 )
-SIGNED = [name for name in RECOVERED if name not in ("hermes", "gemma")]
+SIGNED = [name for name in PROTOCOLS if name not in ("hermes", "gemma")]
 FORMATS = ("date", "date-time", "email", "uuid", "uri", "ipv4", "time")
 PATTERNS = ("[A-Z]{3}", "^a b$", r"^/x\d+", "a|b", "[({]", '"', "a,b", "e=1", "-")
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import generate
-from support import RECOVERED
-from wirecall import CallError, ToolError, Toolset
+from wirecall import PROTOCOLS, CallError, ToolError, Toolset
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -111,7 +110,7 @@ def check(tools: Toolset, error: CallError) -> None:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_errors_of_every_kind_show_a_call_that_runs(protocol: str, options: dict[str, Any]) -> None:
     rng = random.Random(7)
     tools = toolset(TOOLS, protocol, **options)
@@ -128,7 +127,7 @@ def test_errors_of_every_kind_show_a_call_that_runs(protocol: str, options: dict
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_values_of_an_example_are_within_the_bounds_of_the_schema(
     protocol: str, options: dict[str, Any]
 ) -> None:
@@ -180,7 +179,7 @@ UNIQUE_ITEMS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("items", UNIQUE_ITEMS, ids=json.dumps)
 def test_items_of_an_example_differ_where_they_must(items: dict[str, Any], protocol: str) -> None:
     schema = {"type": "array", "items": items, "minItems": 3, "uniqueItems": True}
@@ -225,7 +224,7 @@ MARKS = [
 
 
 @pytest.mark.parametrize("mark", MARKS)
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_example_with_a_tag_of_any_format_in_it_is_left_out(protocol: str, mark: str) -> None:
     given: list[dict[str, Any]] = [
         {"enum": [f"a {mark} b"]},
@@ -279,7 +278,7 @@ def test_generated_schemas(seed: int) -> None:
     rng = random.Random(seed)
     schemas = generate.toolset(rng)
     definitions = [{"name": name, "parameters": schema} for name, schema in schemas.items()]
-    for protocol in RECOVERED:
+    for protocol in PROTOCOLS:
         options = rng.choice(OPTIONS)
         try:
             tools = toolset(definitions, protocol, **options)

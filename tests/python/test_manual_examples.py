@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 import generate
-from support import RECOVERED
 from test_error_examples import MARKS, OPTIONS, TOOLS, errors, tool
-from wirecall import ToolError, Toolset
+from wirecall import PROTOCOLS, ToolError, Toolset
 
 ANY_NAME = "tool_name"
 PING = {"name": "ping"}
@@ -31,7 +30,7 @@ def check(tools: Toolset) -> list[str]:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("protocol", [*RECOVERED, "auto"])
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, "auto"])
 def test_the_example_is_of_the_first_tool_with_parameters(protocol: str, options: dict[str, Any]) -> None:
     for tools in (TOOLS, TOOLS[1:], [PING, *TOOLS]):
         names = check(Toolset(tools, protocol=protocol, **options))
@@ -44,7 +43,7 @@ def test_examples_of_generated_tools(seed: int) -> None:
     rng = random.Random(seed)
     schemas = generate.toolset(rng)
     definitions = [{"name": name, "parameters": schema} for name, schema in schemas.items()]
-    for protocol in RECOVERED:
+    for protocol in PROTOCOLS:
         try:
             tools = Toolset(definitions, protocol=protocol, **rng.choice(OPTIONS))
         except ToolError:
@@ -59,7 +58,7 @@ def test_examples_of_generated_tools(seed: int) -> None:
 
 
 @pytest.mark.parametrize("mark", MARKS)
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_example_with_a_tag_of_any_format_in_it_is_left_out(protocol: str, mark: str) -> None:
     for schema in ({"const": mark}, {"enum": [f"a {mark} b"]}, {"type": "string", "examples": [mark]}):
         hostile = tool("f", {"x": schema})
@@ -73,7 +72,7 @@ def test_an_example_with_a_tag_of_any_format_in_it_is_left_out(protocol: str, ma
         assert names[0] == ("f" if "examples" in schema else "weather")
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_long_example_is_shown_only_if_there_is_no_short_one(protocol: str) -> None:
     long = tool("long", {f"field_{number}": {"type": "string"} for number in range(60)})
     endless = tool("endless", {f"field_{number}": {"type": "string"} for number in range(400)})
@@ -83,7 +82,7 @@ def test_a_long_example_is_shown_only_if_there_is_no_short_one(protocol: str) ->
     assert len(Toolset([endless], protocol=protocol).examples()[0]) < 200
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_without_tools_the_example_is_of_none(protocol: str) -> None:
     [example] = Toolset(protocol=protocol).examples()
     assert ANY_NAME in example

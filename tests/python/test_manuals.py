@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from support import RECOVERED
-from wirecall import Protocol, Toolset
+from wirecall import PROTOCOLS, Protocol, Toolset
 from wirecall.testing import check_protocol
 from wirecall.tokens import cached_tokenizer
 
@@ -31,7 +30,7 @@ CUSTOM: dict[str, Protocol] = {
     "own pairs": Protocol(**MARKS, body="pairs"),
     "own": Own(**MARKS),
 }
-SHOWN = [*RECOVERED, *CUSTOM]
+SHOWN = [*PROTOCOLS, *CUSTOM]
 
 BOOK = {
     "name": "book",
@@ -109,7 +108,7 @@ def test_the_protocols_here_are_sound() -> None:
         check_protocol(protocol, cases=20)
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_long_value_hides_no_reason(protocol: str) -> None:
     properties = {"c": {"type": "string", "pattern": "^x"}, "l": {"type": "array", "minItems": 2}}
     tools = Toolset(
@@ -127,7 +126,7 @@ def test_a_long_value_hides_no_reason(protocol: str) -> None:
 HEADER_TOKENS = {"wire": 91, "hermes": 97, "gemma": 106, "xml": 137, "yaml": 187, "qwen3coder": 123}
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_headers_are_short_and_plain(protocol: str) -> None:
     properties = {"location": {"type": "string"}, "days": {"type": "integer"}}
     parameters = {"type": "object", "properties": properties, "required": ["location"]}

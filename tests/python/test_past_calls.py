@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from law import LAW
-from wirecall import PROTOCOLS, Message, Toolset
+from support import EVERY
+from wirecall import Message, Toolset
 
 TEXT = {"type": "string"}
 PROPERTIES: dict[str, Any] = {
@@ -113,7 +114,7 @@ def is_held(tools: Toolset, arguments: dict[str, Any]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("protocol", [*PROTOCOLS, "auto"])
+@pytest.mark.parametrize("protocol", [*EVERY, "auto"])
 @LAW
 @given(arguments=FITTING)
 def test_what_fits_reads_back(protocol: str, arguments: dict[str, Any]) -> None:
@@ -132,7 +133,7 @@ def test_what_fits_reads_back(protocol: str, arguments: dict[str, Any]) -> None:
         assert (call.name, call.repairs, call.problems, message.errors) == ("note", (), (), ())
 
 
-@pytest.mark.parametrize("protocol", [*PROTOCOLS, "auto"])
+@pytest.mark.parametrize("protocol", [*EVERY, "auto"])
 @LAW
 @given(arguments=st.dictionaries(TEXTS | st.sampled_from(list(PROPERTIES)), ANYTHING, max_size=4))
 def test_anything_can_be_written(protocol: str, arguments: dict[str, Any]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import wirecall
-from support import FRAMED, RECOVERED
-from wirecall import Message, ToolError, Toolset
+from support import FRAMED
+from wirecall import PROTOCOLS, Message, ToolError, Toolset
 
 PARAMETERS = {
     "type": "object",
@@ -61,7 +61,7 @@ DEFINITIONS: dict[str, Any] = {
     "name alone": {"name": "ping"},
     "examples": {**TOOLS[0], "examples": [{"name": "get_weather", "arguments": {"city": "Rome"}}]},
 }
-FORMATS = {name: Toolset(TOOLS, protocol=name).encode(*CALL) for name in RECOVERED}
+FORMATS = {name: Toolset(TOOLS, protocol=name).encode(*CALL) for name in PROTOCOLS}
 
 
 def calls(message: Message) -> list[tuple[str, Any]]:
@@ -88,7 +88,7 @@ def streamed(tools: Toolset, text: str, cuts: list[int]) -> list[Any]:
     return items
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_auto_reads_the_protocol_of_the_first_call(protocol: str) -> None:
     tools = Toolset(TOOLS, protocol="auto")
     message = tools.parse(f"I look.\n{FORMATS[protocol]}\nDone.", truncated=False)
@@ -117,7 +117,7 @@ def test_auto_writes_wire() -> None:
 
 
 @pytest.mark.parametrize("form", BARE)
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_calls_without_markers_are_recovered(protocol: str, form: str) -> None:
     text = f"I look.\n{BARE[form]}\nDone."
     assert calls(Toolset(TOOLS, protocol=protocol).parse(text, truncated=False)) == []
@@ -140,7 +140,7 @@ def layouts(definition: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=DEFINITIONS.keys())
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_definition_is_no_call(protocol: str, definition: dict[str, Any]) -> None:
     tools = Toolset(TOOLS, protocol=protocol, recover=True)
     for layout in layouts(definition):
@@ -254,8 +254,8 @@ def test_a_list_of_calls_that_is_followed_by_more_is_an_error() -> None:
     assert (calls(message), [error.kind for error in message.errors]) == ([], ["malformed_call"])
 
 
-@pytest.mark.parametrize("written", RECOVERED)
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("written", PROTOCOLS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_other_protocols_are_recovered(protocol: str, written: str) -> None:
     message = Toolset(TOOLS, protocol=protocol, recover=True).parse(FORMATS[written] + "\n", truncated=False)
     alone = Toolset(TOOLS, protocol=protocol).parse(FORMATS[written] + "\n", truncated=False)
@@ -327,7 +327,7 @@ def test_the_pieces_of_a_message_make_no_difference() -> None:
         NAMED[:40],
         "</tool_call>",
     ]
-    for protocol in ("auto", *RECOVERED):
+    for protocol in ("auto", *PROTOCOLS):
         tools = Toolset(TOOLS, protocol=protocol, recover=protocol != "auto")
         for _ in range(40):
             text = "".join(chance.choice(parts) + chance.choice(["", " ", "\n"]) for _ in range(4))
@@ -339,7 +339,7 @@ def test_the_pieces_of_a_message_make_no_difference() -> None:
             assert streamed(tools, text, list(range(1, len(text)))) == whole, (protocol, text)
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_detect(protocol: str) -> None:
     text = f"Let me look.\n{FORMATS[protocol]}\n"
     found = wirecall.detect(text, TOOLS)
@@ -368,7 +368,7 @@ def test_a_mark_of_another_format_begins_no_bare_call() -> None:
 
 
 def test_a_key_that_names_a_tool_begins_no_call() -> None:
-    for protocol in RECOVERED:
+    for protocol in PROTOCOLS:
         for strict in (False, True):
             tools = Toolset(
                 [{"name": name, "parameters": {"type": "object"}} for name in ("f", "rm")],
@@ -382,7 +382,7 @@ def test_a_key_that_names_a_tool_begins_no_call() -> None:
 
 
 def test_floods_of_tags_are_looked_at_once() -> None:
-    for protocol in RECOVERED:
+    for protocol in PROTOCOLS:
         tools = Toolset(TOOLS, protocol=protocol)
         for flood in ("<", "<!--", "</", "<get_weather"):
             text = flood * (300_000 // len(flood))

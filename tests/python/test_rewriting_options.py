@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from wirecall import PROTOCOLS, Definition, Notice, Toolset, compact_tools
+from support import EVERY
+from wirecall import Definition, Notice, Toolset, compact_tools
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
@@ -152,7 +153,7 @@ def test_a_template_may_say_nothing() -> None:
     assert required["messages"][0]["content"] == "In your next message you must call at least one tool."
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", EVERY)
 def test_stops_are_those_of_the_protocol(protocol: str) -> None:
     marks = list(Toolset(TOOLS, protocol=protocol).result_marks)[:1]
     middleware = compact_tools(protocol=protocol)
@@ -183,7 +184,7 @@ def test_errors_are_those_of_the_protocol(protocol: str) -> None:
     assert call.name == "look"
 
 
-@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if Toolset(protocol=name).result_marks])
+@pytest.mark.parametrize("protocol", [name for name in EVERY if Toolset(protocol=name).result_marks])
 def test_our_stop_is_no_stop_of_the_hosts(protocol: str) -> None:
     """Anthropic names the stop sequence that was met; ours is a normal end."""
     request = {**messages_request(IMAGE_BLOCK), "model": "m"}

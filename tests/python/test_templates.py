@@ -15,7 +15,8 @@ from generate_values import text as odd_text
 from law import count, seeded
 from official import FOLDER, TEMPLATES, Json, Official, Place
 from rendering import render, turn
-from wirecall import PROTOCOLS, CallEnd, CallError, Reasoning, Text, Toolset
+from support import EVERY
+from wirecall import CallEnd, CallError, Reasoning, Text, Toolset
 
 pytestmark = [
     pytest.mark.laws,
@@ -252,7 +253,7 @@ CASES = [
     pytest.param(official, row, id=f"{official.file}-{row}")
     for official in TEMPLATES
     for row in (*official.rows, *official.reads)
-    if row in PROTOCOLS
+    if row in EVERY
 ]
 
 

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from support import RECOVERED
 from test_protocol import MARKS, Lines
-from wirecall import CallEnd, Protocol, Text, ToolError, Toolset, testing
+from wirecall import PROTOCOLS, CallEnd, Protocol, Text, ToolError, Toolset, testing
 from wirecall.testing import check_protocol
 
 
-@pytest.mark.parametrize("protocol", RECOVERED)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_built_in_protocols(protocol: str) -> None:
     check_protocol(protocol, cases=60)
 

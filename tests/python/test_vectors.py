@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 import wirecall
+from support import EVERY
 from wirecall._core import Reasoning
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 # The protocols that have vectors: folders with their names.
-PROTOCOLS = [name for name in wirecall.PROTOCOLS if (VECTORS / name).is_dir()]
+PROTOCOLS = [name for name in EVERY if (VECTORS / name).is_dir()]
 # Files that are about writing; all others are about reading.
 WRITING = ("encode", "manual", "results")
 # The first ends in no whitespace, which belongs to the call in some formats.

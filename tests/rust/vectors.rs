@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use wirecall_core::{
     CallEnd, CallError, CodeMode, Definition, Descriptions, Event, Fallback, Item, Limits, Options, Parser,
-    ReasoningTags, Syntax, Toolset, parse, parse_json, protocols,
+    ReasoningTags, Syntax, Toolset, parse, parse_json,
 };
 
 /// It ends in no whitespace, which belongs to the call in some formats.
@@ -42,7 +42,7 @@ fn reading(protocol: &str) -> Vec<String> {
 
 /// The protocols that have vectors: folders with their names.
 fn folders() -> impl Iterator<Item = &'static str> {
-    protocols().filter(|protocol| std::path::Path::new(&folder(protocol)).is_dir())
+    every::all().filter(|protocol| std::path::Path::new(&folder(protocol)).is_dir())
 }
 
 /// The cases of a file, if the protocol has it.

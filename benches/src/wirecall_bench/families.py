@@ -2,22 +2,20 @@
 
 python -m wirecall_bench.families [--quick] [--rounds N] [--json FILE]
 
-Each format reads messages that its own encoder wrote, in deltas of four characters. Formats take more or fewer
-characters for the same message, so figures are per delta. The rows with 64 KB show that the cost of a delta does
-not depend on the length of what came before.
+Each format reads messages that its own encoder wrote, in deltas of four characters. Formats take more or
+fewer characters for the same message, so figures are per delta. The rows with 64 KB show that the cost of a
+delta does not depend on the length of what came before.
 """
 
 from functools import partial
 from typing import Any
 
-from wirecall import PROTOCOLS, Toolset
+from wirecall import FAMILIES, Toolset
 from wirecall_bench.goals import check_calls, feed_all, parallel_calls
 from wirecall_bench.peers import WrongResultError
 from wirecall_bench.rounds import GoalResult, Row, main, shown, table
 from wirecall_bench.workloads import DELTA, KB, Message, Workload, code_call, prose
 
-PROMPTED = ("wire", "gemma", "xml", "yaml")
-FAMILIES = tuple(name for name in PROTOCOLS if name not in PROMPTED)
 # They read one call in a message.
 _SINGLE = ("llama-json",)
 WIRE, GOAL = "wirecall wire", 1.5

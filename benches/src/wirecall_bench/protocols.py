@@ -10,7 +10,7 @@ message.
 from collections.abc import Iterator
 from functools import partial
 
-from wirecall import Toolset
+from wirecall import PROTOCOLS, Toolset
 from wirecall_bench.goals import (
     check_calls,
     long_prose,
@@ -26,7 +26,6 @@ from wirecall_bench.rounds import GoalResult, Row, main, shown, table
 from wirecall_bench.workloads import Workload, WorkloadCall, code_call
 
 WIRE, GOAL = "wirecall wire", 1.5
-PROTOCOLS = ("wire", "hermes", "gemma", "xml", "yaml", "qwen3coder")
 NAMES = [f"wirecall {name}" for name in PROTOCOLS]
 
 

@@ -38,8 +38,8 @@ mod _core {
     use pyo3::types::PyDict;
 
     /// What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
-    /// (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether the
-    /// markers are special tokens) and `stops`.
+    /// (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether
+    /// the markers are special tokens) and `stops`.
     #[pyfunction]
     fn native_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let dict = |format: wirecall_core::NativeFormat| {
@@ -60,6 +60,8 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let protocols: Vec<&str> = wirecall_core::protocols().collect();
-        module.add("PROTOCOLS", pyo3::types::PyTuple::new(module.py(), protocols)?)
+        module.add("PROTOCOLS", pyo3::types::PyTuple::new(module.py(), protocols)?)?;
+        let families: Vec<&str> = wirecall_core::native_formats().map(|format| format.name).collect();
+        module.add("FAMILIES", pyo3::types::PyTuple::new(module.py(), families)?)
     }
 }

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from cli_support import TOOLS, run
 
-from wirecall import PROTOCOLS, Toolset
+from support import EVERY
+from wirecall import Toolset
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_what_is_encoded_parses(tools: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", EVERY)
 @pytest.mark.parametrize(
     ("given", "warnings"),
     [
@@ -117,7 +118,7 @@ def test_arguments_that_do_not_fit_get_a_warning(
         assert warning in line
 
 
-@pytest.mark.parametrize("protocol", [*PROTOCOLS, "json"])
+@pytest.mark.parametrize("protocol", [*EVERY, "json"])
 def test_protocols(tools: str, protocol: str) -> None:
     options = ["--tools", tools, "--protocol", protocol]
     manual = run("manual", *options).stdout

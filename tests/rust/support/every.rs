@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use wirecall_core::protocols;
+use wirecall_core::native_formats;
 
 /// Passes the names of [`with_auto`], and more, to a macro that makes a test of each: `make laws` runs such tests one by one. A
 /// macro sees no values, so the names are written here, and nowhere else; `every_protocol_has_its_laws` compares them.
@@ -24,17 +24,17 @@ pub(crate) fn with_laws() -> impl Iterator<Item = &'static str> {
     with_auto().filter(|name| *name != "auto")
 }
 
-/// All protocols, and `auto`.
+/// All protocols, all native formats, and `auto`.
 pub(crate) fn all() -> impl Iterator<Item = &'static str> {
-    protocols().chain(["auto"])
+    with_laws().chain(families().filter(|name| !with_laws().any(|known| known == *name))).chain(["auto"])
 }
 
-/// Protocols that are only for prompting: all others are native formats.
+/// Protocols that are only for prompting.
 pub(crate) const PROMPTED: [&str; 4] = ["wire", "gemma", "xml", "yaml"];
 
 /// The native formats: every row of the registry.
 pub(crate) fn families() -> impl Iterator<Item = &'static str> {
-    protocols().filter(|name| !PROMPTED.contains(name))
+    native_formats().map(|format| format.name)
 }
 
 /// Formats with lists of calls that end together, so that several calls are open at once.

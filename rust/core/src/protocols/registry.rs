@@ -74,9 +74,9 @@ const FAMILIES: &[Entry] = &[
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
 ];
 
-/// The names, without aliases.
+/// The names of the protocols that a manual teaches, without aliases.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name)
+    PROTOCOLS.iter().map(|Entry(name, ..)| *name)
 }
 
 /// What a host or a server must know about a native format.
@@ -135,7 +135,8 @@ pub(crate) enum Recover<'a> {
 fn find(name: &str) -> Result<&'static Entry, String> {
     let mut all = PROTOCOLS.iter().chain(FAMILIES);
     all.find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)).ok_or_else(|| {
-        format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))
+        let known: Vec<_> = PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name).collect();
+        format!("there is no protocol {name:?}; available: {}, auto", known.join(", "))
     })
 }
 
