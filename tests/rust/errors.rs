@@ -4,7 +4,7 @@ use std::error::Error;
 
 use wirecall_core::{
     CallError, Definition, Document, EncodeError, Item, Limits, Options, Parser, Problem, SchemaError, SyntaxError,
-    ToolError, Toolset, XmlSchema, format_xml, parse, parse_json, protocols,
+    ToolError, Toolset, XmlSchema, format_xml, parse, parse_json,
 };
 
 fn is_error<E: Error + Clone + PartialEq + Send + Sync + 'static>() {}
