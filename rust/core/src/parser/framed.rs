@@ -4,7 +4,7 @@
 
 use super::example::example;
 use super::text::{Candidate, Refused};
-use super::{Machine, OnEvent, Window, emit_framing, emit_text};
+use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::limits::ATTEMPT_CHARS;
@@ -70,6 +70,35 @@ impl Machine {
     /// Whether text that has no marker and ends with something other than whitespace can be passed on at once.
     pub(super) fn passes_text(&self, text: &str) -> bool {
         self.place.content && !text.as_bytes().last().is_some_and(|byte| is_ws(*byte))
+    }
+
+    /// Reads text in which nothing can begin, in the middle of content, at little cost. Returns whether it has done so.
+    #[inline]
+    pub(super) fn prose(&mut self, tools: &Toolset, text: &str, on_event: OnEvent<'_>) -> bool {
+        let held = self.buffer.len() - self.held;
+        // Nothing but whitespace is held back.
+        let inside = tools.native && self.place.content && self.place.looked == held;
+        let plain = |text: &[u8]| memchr::memchr(b'<', text).is_none() && tools.settings.candidates.are_missing(text);
+        if !inside || !matches!(self.state, ParserState::Text) || !plain(text.as_bytes()) {
+            return false;
+        }
+        self.read_code(tools, text);
+        let end = content_end(text, 0);
+        if end > 0 {
+            let content = if held == 0 {
+                &text[..end]
+            } else {
+                self.buffer.push_str(&text[..end]);
+                &self.buffer[self.held..]
+            };
+            (self.bytes, self.offset) = (self.bytes + content.len(), self.offset + count_chars(content));
+            emit_text(content, on_event);
+            self.buffer.clear();
+            (self.held, self.place.looked) = (0, 0);
+        }
+        self.buffer.push_str(&text[end..]);
+        self.place.looked += text.len() - end;
+        true
     }
 
     pub(super) fn framed_start(&mut self, tools: &Toolset) {

@@ -273,6 +273,9 @@ impl Machine {
     }
 
     fn feed(&mut self, tools: &Toolset, text: &str, on_event: OnEvent<'_>) {
+        if self.prose(tools, text, on_event) {
+            return;
+        }
         if self.buffer.len() == self.held {
             self.buffer.clear();
             self.held = 0;
