@@ -7,13 +7,14 @@ fewer characters for the same message, so figures are per delta. The rows with 6
 delta does not depend on the length of what came before.
 """
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from wirecall import FAMILIES, Toolset
 from wirecall_bench.goals import check_calls, feed_all, parallel_calls
 from wirecall_bench.peers import WrongResultError
-from wirecall_bench.rounds import GoalResult, Row, main, shown, table
+from wirecall_bench.rounds import GoalResult, Row, main, shown
+from wirecall_bench.tables import Table
 from wirecall_bench.workloads import DELTA, KB, Message, Workload, code_call, prose
 
 # They read one call in a message.
@@ -73,11 +74,20 @@ def _check(protocol: str, toolset: Toolset, text: str, message: Message) -> None
         raise WrongResultError(f"{protocol}: not the text that was written")
 
 
-def _cell(row: Row, name: str) -> Any:
+def by_format(measured: Sequence[Row]) -> Table:
+    """One row for each format, and one for the goal: there are more formats than works."""
+    lines = [[name, *(_cell(row, name) for row in measured)] for name in NAMES]
+    met = ["yes" if row.judge(row).met else f"NO: {row.judge(row).shown}" for row in measured]
+    works = [f"{row.work}, per {row.unit}" for row in measured]
+    lines.append([f"met: at most {GOAL} x", *met])
+    return Table("", ["format", *works], lines, left=1)
+
+
+def _cell(row: Row, name: str) -> str:
     if name not in row.figures:
         return ""
     return shown(row, name) if name == WIRE else f"{row.ratio(name, WIRE):.2f} x"
 
 
 if __name__ == "__main__":
-    main("Measure each native format against wire.", rows, lambda measured: table(measured, NAMES, _cell))
+    main("Measure each native format against wire.", rows, by_format)
