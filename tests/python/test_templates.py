@@ -14,7 +14,7 @@ import pytest
 from generate_values import text as odd_text
 from law import count, seeded
 from official import FOLDER, TEMPLATES, Json, Official, Place
-from rendering import render, turn
+from rendering import render_all, turn
 from support import EVERY
 from wirecall import CallEnd, CallError, Reasoning, Text, Toolset
 
@@ -45,6 +45,7 @@ STOPS = {
     ("mistral", "</s>"),
     ("gemma4", "<turn|>"),
     ("gemma4", "<|tool_response>"),
+    ("minimax-m1", "<end_of_sentence>"),
 }
 # Markers of every family.
 MARKS = (
@@ -58,6 +59,7 @@ MARKS = (
     "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
     "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
+    "<TOOLCALL>", "]</TOOLCALL>", "<tool_calls>", "</tool_calls>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
@@ -301,7 +303,7 @@ def test_histories(official: Official, row: str) -> None:
         known = tools(rng)
         toolset = Toolset(known, protocol=row)
         messages = conversation(rng, official, known, toolset)
-        whole, at, before = render(official, messages), 0, 0
+        whole, at, before = render_all(official, messages), 0, 0
         for position, message in enumerate(messages):
             if message["role"] == "assistant":
                 calls = calls_of(message)

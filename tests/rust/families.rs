@@ -49,6 +49,7 @@ const MARKERS: &[&str] = &[
     "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
     "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
+    "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "</TOOLCALL>", "<tool_calls>", "<tool_calls>\n", "</tool_calls>", "{\"name\": \"ping\"}\n",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -67,6 +68,8 @@ const STOPS: &[&str] = &[
     "<|tool_response>",
     "<eos>",
     "<|return|>",
+    "<SPECIAL_12>",
+    "<end_of_sentence>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 
