@@ -410,6 +410,14 @@ TEMPLATES = (
         results=1,
         differs="all results of a turn in one list",
     ),
+    Official(
+        "fireworks-ai-llama-3-firefunction-v2",
+        ("firefunction-v2",),
+        "",
+        ("<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",),
+        variables={"functions": "[]", "datetime": "today"},
+        content=str.strip,
+    ),
     Official("unsloth-mistral-Devstral-Small-2507", ("mistral",), **MISTRAL),
     Official(
         "openai-gpt-oss-120b",

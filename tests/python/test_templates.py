@@ -44,6 +44,7 @@ STOPS = {
     ("llama-json", "<|eot_id|>"),
     ("mistral", "</s>"),
     ("gemma4", "<turn|>"),
+    ("firefunction-v2", "<|eot_id|>"),
     ("gemma4", "<|tool_response>"),
     ("minimax-m1", "<end_of_sentence>"),
 }
@@ -60,6 +61,7 @@ MARKS = (
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
     "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
     "<TOOLCALL>", "]</TOOLCALL>", "<tool_calls>", "</tool_calls>",
+    "functools[", "functools", "functools[{\"name\": \"ping\"",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
