@@ -418,6 +418,15 @@ TEMPLATES = (
         variables={"functions": "[]", "datetime": "today"},
         content=str.strip,
     ),
+    Official(
+        "Apertus-8B-Instruct",
+        ("apertus",),
+        "<|assistant_start|>",
+        ("",),
+        head_after_result="",
+        results=1,
+        differs="all results of a turn in one list",
+    ),
     Official("unsloth-mistral-Devstral-Small-2507", ("mistral",), **MISTRAL),
     Official(
         "openai-gpt-oss-120b",

@@ -62,6 +62,7 @@ MARKS = (
     "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
     "<TOOLCALL>", "]</TOOLCALL>", "<tool_calls>", "</tool_calls>",
     "functools[", "functools", "functools[{\"name\": \"ping\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

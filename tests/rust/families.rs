@@ -51,6 +51,7 @@ const MARKERS: &[&str] = &[
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
     "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "</TOOLCALL>", "<tool_calls>", "<tool_calls>\n", "</tool_calls>", "{\"name\": \"ping\"}\n",
     "functools[", "functools", "functools[{\"name\": \"ping\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"ping\": {}}",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -71,6 +72,7 @@ const STOPS: &[&str] = &[
     "<|return|>",
     "<SPECIAL_12>",
     "<end_of_sentence>",
+    "<|assistant_end|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

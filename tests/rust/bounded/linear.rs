@@ -33,6 +33,7 @@ const MARKS: &[&str] = &[
     "t(s=1), ",
     "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "<TOOLCALL>[{\"name\": \"t\"}, ", "<tool_calls>", "<tool_calls>\n{\"name\": \"t\"}\n", "</tool_calls>",
     "functools[", "functools", "functools[{\"name\": \"t\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"t\": {}}",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {
