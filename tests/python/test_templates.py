@@ -63,6 +63,7 @@ MARKS = (
     "<TOOLCALL>", "]</TOOLCALL>", "<tool_calls>", "</tool_calls>",
     "functools[", "functools", "functools[{\"name\": \"ping\"",
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>",
+    "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

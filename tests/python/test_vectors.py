@@ -26,7 +26,16 @@ WRITING = ("encode", "manual", "results")
 BEFORE, BEHIND = "Text before:", " Text behind."
 PIECES = 8
 # Formats with lists of calls that end together, so that several calls are open at once.
-LISTS = ("mistral", "llama-pythonic", "nemotron-nano-v2", "minimax-m1", "firefunction-v2", "apertus", "jamba")
+LISTS = (
+    "mistral",
+    "llama-pythonic",
+    "nemotron-nano-v2",
+    "minimax-m1",
+    "firefunction-v2",
+    "apertus",
+    "jamba",
+    "granite-20b-fc",
+)
 
 Case = dict[str, Any]
 Expected = list[dict[str, Any]]

@@ -52,6 +52,7 @@ const MARKERS: &[&str] = &[
     "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "</TOOLCALL>", "<tool_calls>", "<tool_calls>\n", "</tool_calls>", "{\"name\": \"ping\"}\n",
     "functools[", "functools", "functools[{\"name\": \"ping\"",
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"ping\": {}}",
+    "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[

@@ -34,6 +34,7 @@ const MARKS: &[&str] = &[
     "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "<TOOLCALL>[{\"name\": \"t\"}, ", "<tool_calls>", "<tool_calls>\n{\"name\": \"t\"}\n", "</tool_calls>",
     "functools[", "functools", "functools[{\"name\": \"t\"",
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"t\": {}}",
+    "<function_call>", "<function_call> {\"name\": \"t\"", "<function_response>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

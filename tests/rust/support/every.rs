@@ -38,8 +38,16 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
 }
 
 /// Formats with lists of calls that end together, so that several calls are open at once.
-pub(crate) const LISTS: &[&str] =
-    &["mistral", "llama-pythonic", "nemotron-nano-v2", "minimax-m1", "firefunction-v2", "apertus", "jamba"];
+pub(crate) const LISTS: &[&str] = &[
+    "mistral",
+    "llama-pythonic",
+    "nemotron-nano-v2",
+    "minimax-m1",
+    "firefunction-v2",
+    "apertus",
+    "jamba",
+    "granite-20b-fc",
+];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
 /// hides another.

@@ -9,6 +9,7 @@ use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::firefunction_v2::FIREFUNCTION_V2;
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
+use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::jamba::JAMBA;
@@ -69,6 +70,7 @@ const FAMILIES: &[Entry] = &[
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
+    Entry("granite-20b-fc", &[], || Arc::new(GRANITE_20B_FC)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("jamba", &[], || Arc::new(JAMBA)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
