@@ -64,6 +64,7 @@ MARKS = (
     "functools[", "functools", "functools[{\"name\": \"ping\"",
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>",
     "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

@@ -35,6 +35,7 @@ LISTS = (
     "apertus",
     "jamba",
     "granite-20b-fc",
+    "phi-4-mini",
 )
 
 Case = dict[str, Any]

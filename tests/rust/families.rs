@@ -53,6 +53,7 @@ const MARKERS: &[&str] = &[
     "functools[", "functools", "functools[{\"name\": \"ping\"",
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"ping\": {}}",
     "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -74,6 +75,7 @@ const STOPS: &[&str] = &[
     "<SPECIAL_12>",
     "<end_of_sentence>",
     "<|assistant_end|>",
+    "<|end|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

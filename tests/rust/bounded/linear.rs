@@ -35,6 +35,7 @@ const MARKS: &[&str] = &[
     "functools[", "functools", "functools[{\"name\": \"t\"",
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"t\": {}}",
     "<function_call>", "<function_call> {\"name\": \"t\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

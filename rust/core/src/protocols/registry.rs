@@ -20,6 +20,7 @@ use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::minimax_m1::MINIMAX_M1;
 use super::families::mistral::MISTRAL;
 use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
+use super::families::phi_4_mini::PHI_4_MINI;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -82,6 +83,7 @@ const FAMILIES: &[Entry] = &[
     Entry("minimax-m1", &[], || Arc::new(MINIMAX_M1)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("nemotron-nano-v2", &[], || Arc::new(NEMOTRON_NANO_V2)),
+    Entry("phi-4-mini", &[], || Arc::new(PHI_4_MINI)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
 ];

@@ -18,5 +18,6 @@ pub(crate) mod llama_pythonic;
 pub(crate) mod minimax_m1;
 pub(crate) mod mistral;
 pub(crate) mod nemotron_nano_v2;
+pub(crate) mod phi_4_mini;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
