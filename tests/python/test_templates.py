@@ -65,6 +65,7 @@ MARKS = (
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>",
     "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
     "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
+    "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

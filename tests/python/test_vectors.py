@@ -36,6 +36,7 @@ LISTS = (
     "jamba",
     "granite-20b-fc",
     "phi-4-mini",
+    "internlm2",
 )
 
 Case = dict[str, Any]

@@ -36,6 +36,7 @@ const MARKS: &[&str] = &[
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"t\": {}}",
     "<function_call>", "<function_call> {\"name\": \"t\"", "<function_response>",
     "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
+    "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

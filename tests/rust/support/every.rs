@@ -48,6 +48,7 @@ pub(crate) const LISTS: &[&str] = &[
     "jamba",
     "granite-20b-fc",
     "phi-4-mini",
+    "internlm2",
 ];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure

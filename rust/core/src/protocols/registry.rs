@@ -12,6 +12,7 @@ use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
+use super::families::internlm2::INTERNLM2;
 use super::families::jamba::JAMBA;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
@@ -73,6 +74,7 @@ const FAMILIES: &[Entry] = &[
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("granite-20b-fc", &[], || Arc::new(GRANITE_20B_FC)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("internlm2", &["intern-s1"], || Arc::new(INTERNLM2)),
     Entry("jamba", &[], || Arc::new(JAMBA)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
