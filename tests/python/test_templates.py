@@ -66,6 +66,7 @@ MARKS = (
     "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
     "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
     "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

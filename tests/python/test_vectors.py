@@ -37,6 +37,7 @@ LISTS = (
     "granite-20b-fc",
     "phi-4-mini",
     "internlm2",
+    "xlam",
 )
 
 Case = dict[str, Any]

@@ -24,7 +24,7 @@ use wirecall_core::{Limits, Toolset, parse_json};
 
 /// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
 /// is more than two messages.
-const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3"];
+const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3", "xlam"];
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
@@ -55,6 +55,7 @@ const MARKERS: &[&str] = &[
     "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
     "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
     "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[

@@ -37,6 +37,7 @@ const MARKS: &[&str] = &[
     "<function_call>", "<function_call> {\"name\": \"t\"", "<function_response>",
     "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
     "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"t\"",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

@@ -49,6 +49,7 @@ pub(crate) const LISTS: &[&str] = &[
     "granite-20b-fc",
     "phi-4-mini",
     "internlm2",
+    "xlam",
 ];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure

@@ -24,6 +24,7 @@ use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
 use super::families::phi_4_mini::PHI_4_MINI;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
+use super::families::xlam::XLAM;
 use super::protocol::Protocol;
 use super::wire::Wire;
 use super::xml::Xml;
@@ -88,6 +89,7 @@ const FAMILIES: &[Entry] = &[
     Entry("phi-4-mini", &[], || Arc::new(PHI_4_MINI)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
+    Entry("xlam", &[], || Arc::new(XLAM)),
 ];
 
 /// The names of the protocols that a manual teaches, without aliases.

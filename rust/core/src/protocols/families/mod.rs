@@ -22,3 +22,4 @@ pub(crate) mod nemotron_nano_v2;
 pub(crate) mod phi_4_mini;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
+pub(crate) mod xlam;
