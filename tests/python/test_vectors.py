@@ -38,6 +38,7 @@ LISTS = (
     "phi-4-mini",
     "internlm2",
     "xlam",
+    "longcat",
 )
 
 Case = dict[str, Any]

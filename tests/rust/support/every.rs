@@ -50,6 +50,7 @@ pub(crate) const LISTS: &[&str] = &[
     "phi-4-mini",
     "internlm2",
     "xlam",
+    "longcat",
 ];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure

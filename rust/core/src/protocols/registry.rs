@@ -18,6 +18,7 @@ use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::longcat::LONGCAT;
 use super::families::minimax_m1::MINIMAX_M1;
 use super::families::mistral::MISTRAL;
 use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
@@ -83,6 +84,7 @@ const FAMILIES: &[Entry] = &[
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("longcat", &[], || Arc::new(LONGCAT)),
     Entry("minimax-m1", &[], || Arc::new(MINIMAX_M1)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("nemotron-nano-v2", &[], || Arc::new(NEMOTRON_NANO_V2)),

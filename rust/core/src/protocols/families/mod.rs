@@ -16,6 +16,7 @@ pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
 pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
+pub(crate) mod longcat;
 pub(crate) mod minimax_m1;
 pub(crate) mod mistral;
 pub(crate) mod nemotron_nano_v2;
