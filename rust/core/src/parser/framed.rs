@@ -223,6 +223,9 @@ impl Machine {
             {
                 return more;
             }
+            if let Some(more) = self.answer_mark(layout, window, at, on_event) {
+                return more;
+            }
             match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => {
                     self.read_code(tools, &text[at..at + length]);

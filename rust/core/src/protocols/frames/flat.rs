@@ -75,12 +75,9 @@ impl Protocol for FlatFamily {
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
-        let opens = self.call.openers().iter();
-        let section = self.layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
-        let reasoning = self.layout.reasoning.iter().flat_map(|marks| marks.pairs).flat_map(|(a, b)| [a, b]);
-        let all = opens.chain(section).chain(reasoning).chain(&self.writing.result_mark);
-        // Untrusted text is searched for these, too.
-        let all = all.chain(self.layout.stops).copied().chain(self.call.marks());
+        // Untrusted text is searched for all of these.
+        let all = self.call.openers().iter().chain(&self.writing.result_mark).copied();
+        let all = all.chain(self.layout.marks()).chain(self.call.marks());
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
@@ -146,12 +143,9 @@ impl Protocol for FlatFamily {
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
-        let Layout { section, reasoning, stops, .. } = &self.layout;
-        let section = section.iter().flat_map(|section| section.begin.iter().chain(section.end));
-        let reasoning = reasoning.iter().flat_map(|marks| marks.pairs).flat_map(|(a, b)| [a, b]);
         // A bracket alone is no marker.
         let openers = self.call.openers().iter().filter(|open| open.len() > 1);
-        let mut marks = section.chain(reasoning).chain(*stops).chain(&self.writing.result_mark).chain(openers);
+        let mut marks = openers.chain(&self.writing.result_mark).copied().chain(self.layout.marks());
         marks.any(|mark| text.starts_with(mark))
             || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
             || self.call.marks().iter().any(|mark| text.starts_with(mark))
