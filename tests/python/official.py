@@ -427,6 +427,13 @@ TEMPLATES = (
         results=1,
         differs="all results of a turn in one list",
     ),
+    Official(
+        "unsloth-Apriel-1.5",
+        ("apriel-1.5",),
+        "<|assistant|>\n",
+        ("\n<|end|>\n</s><|user|>\nFurther.\n<|end|>\n",),
+        followed=True,
+    ),
     Official("unsloth-mistral-Devstral-Small-2507", ("mistral",), **MISTRAL),
     Official(
         "openai-gpt-oss-120b",

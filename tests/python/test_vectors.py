@@ -39,6 +39,7 @@ LISTS = (
     "internlm2",
     "xlam",
     "longcat",
+    "apriel-1.5",
 )
 
 Case = dict[str, Any]

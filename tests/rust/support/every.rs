@@ -51,6 +51,7 @@ pub(crate) const LISTS: &[&str] = &[
     "internlm2",
     "xlam",
     "longcat",
+    "apriel-1.5",
 ];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
