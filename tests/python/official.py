@@ -434,6 +434,13 @@ TEMPLATES = (
         ("\n<|end|>\n</s><|user|>\nFurther.\n<|end|>\n",),
         followed=True,
     ),
+    Official(
+        "Apriel-1.6-15b-Thinker-fixed",
+        ("apriel-1.6",),
+        "\n<|begin_assistant|>\n",
+        ("\n<|end|>\n<|begin_user|>\nFurther.",),
+        followed=True,
+    ),
     Official("unsloth-mistral-Devstral-Small-2507", ("mistral",), **MISTRAL),
     Official(
         "openai-gpt-oss-120b",

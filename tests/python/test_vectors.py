@@ -40,6 +40,7 @@ LISTS = (
     "xlam",
     "longcat",
     "apriel-1.5",
+    "apriel-1.6",
 )
 
 Case = dict[str, Any]

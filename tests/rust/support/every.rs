@@ -52,6 +52,7 @@ pub(crate) const LISTS: &[&str] = &[
     "xlam",
     "longcat",
     "apriel-1.5",
+    "apriel-1.6",
 ];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure

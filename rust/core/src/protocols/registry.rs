@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::custom::{Custom, CustomProtocol};
 use super::families::apertus::APERTUS;
 use super::families::apriel_1_5::APRIEL_1_5;
+use super::families::apriel_1_6::APRIEL_1_6;
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::firefunction_v2::FIREFUNCTION_V2;
@@ -66,6 +67,7 @@ const PROTOCOLS: &[Entry] = &[
 const FAMILIES: &[Entry] = &[
     Entry("apertus", &[], || Arc::new(APERTUS)),
     Entry("apriel-1.5", &[], || Arc::new(APRIEL_1_5)),
+    Entry("apriel-1.6", &[], || Arc::new(APRIEL_1_6)),
     Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
     Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
     Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),

@@ -3,6 +3,7 @@
 
 pub(crate) mod apertus;
 pub(crate) mod apriel_1_5;
+pub(crate) mod apriel_1_6;
 pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
 pub(crate) mod firefunction_v2;
