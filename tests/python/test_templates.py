@@ -69,6 +69,7 @@ MARKS = (
     "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
     "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>",
     "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>",
+    "<answer>", "<answer>\n", "\n</answer>", "</answer>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

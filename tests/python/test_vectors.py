@@ -41,6 +41,7 @@ LISTS = (
     "longcat",
     "apriel-1.5",
     "apriel-1.6",
+    "hunyuan-a13b",
 )
 
 Case = dict[str, Any]

@@ -58,6 +58,7 @@ const MARKERS: &[&str] = &[
     "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
     "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
     "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>", "</thinking>", "\n[BEGIN FINAL RESPONSE]\n",
+    "<answer>", "<answer>\n", "\n</answer>", "</answer>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -81,6 +82,7 @@ const STOPS: &[&str] = &[
     "<|assistant_end|>",
     "<|end|>",
     "</longcat_s>",
+    "<|eos|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

@@ -40,6 +40,7 @@ const MARKS: &[&str] = &[
     "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"t\"",
     "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
     "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>", "</thinking>", "\n[BEGIN FINAL RESPONSE]\n",
+    "<answer>", "<answer>\n", "\n</answer>", "</answer>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

@@ -53,6 +53,7 @@ pub(crate) const LISTS: &[&str] = &[
     "longcat",
     "apriel-1.5",
     "apriel-1.6",
+    "hunyuan-a13b",
 ];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure

@@ -14,6 +14,7 @@ use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
+use super::families::hunyuan_a13b::HUNYUAN_A13B;
 use super::families::internlm2::INTERNLM2;
 use super::families::jamba::JAMBA;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
@@ -80,6 +81,7 @@ const FAMILIES: &[Entry] = &[
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("granite-20b-fc", &[], || Arc::new(GRANITE_20B_FC)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("hunyuan-a13b", &[], || Arc::new(HUNYUAN_A13B)),
     Entry("internlm2", &["intern-s1"], || Arc::new(INTERNLM2)),
     Entry("jamba", &[], || Arc::new(JAMBA)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),

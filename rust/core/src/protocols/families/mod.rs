@@ -12,6 +12,7 @@ pub(crate) mod glm;
 pub(crate) mod granite_20b_fc;
 pub(crate) mod harmony;
 pub(crate) mod hermes;
+pub(crate) mod hunyuan_a13b;
 pub(crate) mod internlm2;
 pub(crate) mod jamba;
 pub(crate) mod kimi_k2;
