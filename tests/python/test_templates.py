@@ -70,6 +70,7 @@ MARKS = (
     "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>",
     "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>",
     "<answer>", "<answer>\n", "\n</answer>", "</answer>",
+    "<response>", "\n<response>\n", "</response>\n", "</response>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

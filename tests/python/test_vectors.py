@@ -42,6 +42,7 @@ LISTS = (
     "apriel-1.5",
     "apriel-1.6",
     "hunyuan-a13b",
+    "ernie-4.5",
 )
 
 Case = dict[str, Any]

@@ -8,6 +8,7 @@ use super::families::apriel_1_5::APRIEL_1_5;
 use super::families::apriel_1_6::APRIEL_1_6;
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::ernie_4_5::ERNIE_4_5;
 use super::families::firefunction_v2::FIREFUNCTION_V2;
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
@@ -75,6 +76,7 @@ const FAMILIES: &[Entry] = &[
     Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("ernie-4.5", &[], || Arc::new(ERNIE_4_5)),
     Entry("firefunction-v2", &[], || Arc::new(FIREFUNCTION_V2)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),

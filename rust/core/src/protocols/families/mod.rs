@@ -6,6 +6,7 @@ pub(crate) mod apriel_1_5;
 pub(crate) mod apriel_1_6;
 pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
+pub(crate) mod ernie_4_5;
 pub(crate) mod firefunction_v2;
 pub(crate) mod gemma4;
 pub(crate) mod glm;
