@@ -71,6 +71,7 @@ MARKS = (
     "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>",
     "<answer>", "<answer>\n", "\n</answer>", "</answer>",
     "<response>", "\n<response>\n", "</response>\n", "</response>",
+    "<|tool_call|> [", "<tool_call>[{\"name\": \"ping\"",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

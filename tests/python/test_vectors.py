@@ -43,6 +43,7 @@ LISTS = (
     "apriel-1.6",
     "hunyuan-a13b",
     "ernie-4.5",
+    "granite-3",
 )
 
 Case = dict[str, Any]

@@ -60,6 +60,7 @@ const MARKERS: &[&str] = &[
     "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>", "</thinking>", "\n[BEGIN FINAL RESPONSE]\n",
     "<answer>", "<answer>\n", "\n</answer>", "</answer>",
     "<response>", "\n<response>\n", "</response>\n", "</response>",
+    "<|tool_call|> [", "<tool_call>[{\"name\": \"ping\"",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -84,6 +85,7 @@ const STOPS: &[&str] = &[
     "<|end|>",
     "</longcat_s>",
     "<|eos|>",
+    "<|end_of_text|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

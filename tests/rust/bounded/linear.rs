@@ -42,6 +42,7 @@ const MARKS: &[&str] = &[
     "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>", "</thinking>", "\n[BEGIN FINAL RESPONSE]\n",
     "<answer>", "<answer>\n", "\n</answer>", "</answer>",
     "<response>", "\n<response>\n", "</response>\n", "</response>",
+    "<|tool_call|> [", "<tool_call>[{\"name\": \"t\"",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

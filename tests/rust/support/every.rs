@@ -55,6 +55,7 @@ pub(crate) const LISTS: &[&str] = &[
     "apriel-1.6",
     "hunyuan-a13b",
     "ernie-4.5",
+    "granite-3",
 ];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure

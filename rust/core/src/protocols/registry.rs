@@ -12,6 +12,7 @@ use super::families::ernie_4_5::ERNIE_4_5;
 use super::families::firefunction_v2::FIREFUNCTION_V2;
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
+use super::families::granite_3::GRANITE_3;
 use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
@@ -82,6 +83,7 @@ const FAMILIES: &[Entry] = &[
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("granite-20b-fc", &[], || Arc::new(GRANITE_20B_FC)),
+    Entry("granite-3", &["granite-3.1", "granite-3.2", "granite-3.3"], || Arc::new(GRANITE_3)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("hunyuan-a13b", &[], || Arc::new(HUNYUAN_A13B)),
     Entry("internlm2", &["intern-s1"], || Arc::new(INTERNLM2)),

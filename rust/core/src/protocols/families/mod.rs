@@ -11,6 +11,7 @@ pub(crate) mod firefunction_v2;
 pub(crate) mod gemma4;
 pub(crate) mod glm;
 pub(crate) mod granite_20b_fc;
+pub(crate) mod granite_3;
 pub(crate) mod harmony;
 pub(crate) mod hermes;
 pub(crate) mod hunyuan_a13b;
