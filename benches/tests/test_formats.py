@@ -91,6 +91,7 @@ def test_texts() -> None:
     """What is counted, to the letter."""
     written = {name: form.of(TOOLS).call("get_weather", ARGUMENTS) for name, form in OF.items()}
     inner = r'{"city":"New \"York\"","days":2}'
+    spaced = r'{"city": "New \"York\"", "days": 2}'
     assert written["arguments"] == inner
     assert written["named"] == f'{{"name":"get_weather","arguments":{inner}}}'
     assert json.loads(written["openai"]) == {
