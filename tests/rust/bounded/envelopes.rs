@@ -61,7 +61,7 @@ fn names_that_are_keys_cost_what_they_weigh() {
         "<|tools_prefix|>",
         "<|tools_suffix|>",
         "]<|tools_suffix|>",
-        "{\"t\":{}},",
+        "{\"t\":{\"s\":\"x\"}},",
         "<|inner_suffix|>",
         "<|assistant_end|>",
     ];
