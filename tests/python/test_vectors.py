@@ -26,7 +26,25 @@ WRITING = ("encode", "manual", "results")
 BEFORE, BEHIND = "Text before:", " Text behind."
 PIECES = 8
 # Formats with lists of calls that end together, so that several calls are open at once.
-LISTS = ("mistral", "llama-pythonic")
+LISTS = (
+    "mistral",
+    "llama-pythonic",
+    "nemotron-nano-v2",
+    "minimax-m1",
+    "firefunction-v2",
+    "apertus",
+    "jamba",
+    "granite-20b-fc",
+    "phi-4-mini",
+    "internlm2",
+    "xlam",
+    "longcat",
+    "apriel-1.5",
+    "apriel-1.6",
+    "hunyuan-a13b",
+    "ernie-4.5",
+    "granite-3",
+)
 
 Case = dict[str, Any]
 Expected = list[dict[str, Any]]

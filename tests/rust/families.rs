@@ -24,7 +24,7 @@ use wirecall_core::{Limits, Toolset, parse_json};
 
 /// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
 /// is more than two messages.
-const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3"];
+const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3", "xlam"];
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
@@ -49,6 +49,18 @@ const MARKERS: &[&str] = &[
     "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
     "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
+    "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "</TOOLCALL>", "<tool_calls>", "<tool_calls>\n", "</tool_calls>", "{\"name\": \"ping\"}\n",
+    "functools[", "functools", "functools[{\"name\": \"ping\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"ping\": {}}",
+    "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
+    "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
+    "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
+    "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>", "</thinking>", "\n[BEGIN FINAL RESPONSE]\n",
+    "<answer>", "<answer>\n", "\n</answer>", "</answer>",
+    "<response>", "\n<response>\n", "</response>\n", "</response>",
+    "<|tool_call|> [", "<tool_call>[{\"name\": \"ping\"",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -67,6 +79,13 @@ const STOPS: &[&str] = &[
     "<|tool_response>",
     "<eos>",
     "<|return|>",
+    "<SPECIAL_12>",
+    "<end_of_sentence>",
+    "<|assistant_end|>",
+    "<|end|>",
+    "</longcat_s>",
+    "<|eos|>",
+    "<|end_of_text|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

@@ -31,6 +31,18 @@ const MARKS: &[&str] = &[
     "\nget_weather\n",
     "<|tool_call>", "<|tool_call>call:t{", "<|\"|>", "s:<|\"|>", "<tool_call|>", "<|channel>thought\n", "<channel|>", "<eos>", "<|python_start|>", "[t(", "[t(s='",
     "t(s=1), ",
+    "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "<TOOLCALL>[{\"name\": \"t\"}, ", "<tool_calls>", "<tool_calls>\n{\"name\": \"t\"}\n", "</tool_calls>",
+    "functools[", "functools", "functools[{\"name\": \"t\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"t\": {}}",
+    "<function_call>", "<function_call> {\"name\": \"t\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
+    "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"t\"",
+    "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
+    "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "<thinking>", "</thinking>", "\n[BEGIN FINAL RESPONSE]\n",
+    "<answer>", "<answer>\n", "\n</answer>", "</answer>",
+    "<response>", "\n<response>\n", "</response>\n", "</response>",
+    "<|tool_call|> [", "<tool_call>[{\"name\": \"t\"",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

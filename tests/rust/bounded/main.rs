@@ -3,6 +3,7 @@
 //! What a reading allocates in total is counted. Only `linear` and some schemas read a clock: scanning again allocates nothing.
 
 mod counting;
+mod envelopes;
 #[allow(dead_code)]
 #[path = "../support/every.rs"]
 mod every;

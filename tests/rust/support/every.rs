@@ -38,7 +38,25 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
 }
 
 /// Formats with lists of calls that end together, so that several calls are open at once.
-pub(crate) const LISTS: [&str; 2] = ["mistral", "llama-pythonic"];
+pub(crate) const LISTS: &[&str] = &[
+    "mistral",
+    "llama-pythonic",
+    "nemotron-nano-v2",
+    "minimax-m1",
+    "firefunction-v2",
+    "apertus",
+    "jamba",
+    "granite-20b-fc",
+    "phi-4-mini",
+    "internlm2",
+    "xlam",
+    "longcat",
+    "apriel-1.5",
+    "apriel-1.6",
+    "hunyuan-a13b",
+    "ernie-4.5",
+    "granite-3",
+];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
 /// hides another.

@@ -8,7 +8,7 @@ use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, starts, ws_run};
+use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, ws_run};
 use crate::toolset::Toolset;
 
 /// What precedes the place outside calls where the parser is.
@@ -223,6 +223,9 @@ impl Machine {
             {
                 return more;
             }
+            if let Some(more) = self.answer_mark(layout, window, at, on_event) {
+                return more;
+            }
             match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => {
                     self.read_code(tools, &text[at..at + length]);
@@ -317,9 +320,4 @@ impl Machine {
         self.frame(window, text.len(), on_event);
         false
     }
-}
-
-/// The length of the first of these marks at the start of the text.
-pub(super) fn first_mark(text: &str, marks: &[&str], last: bool) -> Scan<usize> {
-    Scan::first_of(marks.iter().map(|mark| starts(text, mark, last).map(|()| mark.len())))
 }

@@ -1,13 +1,13 @@
 //! Reasoning: where it begins and ends.
 
-use super::framed::{content_end, first_mark};
+use super::framed::content_end;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::event::Event;
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::protocols::layout::{CallEnds, ReasoningMarks};
-use crate::syntax::scan::{CodeScanner, Scan, partial_end, starts, ws_run};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::syntax::scan::{CodeScanner, Scan, first_mark, partial_end, starts, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
 impl Machine {
@@ -90,6 +90,37 @@ impl Machine {
             self.place.looked = at - window.at;
         }
         incomplete.then_some(false)
+    }
+
+    /// A marker around the content at byte `at`, with the whitespace before it. The result is as for [`Self::reasoning_mark`].
+    pub(super) fn answer_mark(
+        &mut self,
+        layout: &Layout,
+        window: &mut Window<'_>,
+        at: usize,
+        on_event: OnEvent<'_>,
+    ) -> Option<bool> {
+        let (open, close) = layout.answer?;
+        let marks = [close, open];
+        match first_mark(&window.text[at..], &marks[..if self.place.begun { 1 } else { 2 }], false) {
+            Scan::Match(length) => {
+                // Whitespace at the end of the message is framing, too.
+                self.place.called = self.place.begun;
+                (self.place.content, self.place.anything) = (false, true);
+                self.frame(window, at + length, on_event);
+                self.place.breaks = true;
+                Some(true)
+            }
+            Scan::Incomplete if window.last => {
+                self.state = ParserState::Rest;
+                Some(true)
+            }
+            Scan::Incomplete => {
+                self.place.looked = at - window.at;
+                Some(false)
+            }
+            Scan::NoMatch => None,
+        }
     }
 
     fn breaks_after(&self, tools: &Toolset) -> bool {

@@ -8,6 +8,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::syntax::json::{Member, json_string};
 use crate::syntax::pairs::{Segment, segments};
+use crate::syntax::scan::Scan;
 use crate::tools::Tools;
 
 /// A past call, as it is written.
@@ -105,6 +106,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// dropped, so [`Attempt::Text`] skips there.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
 
+    /// Whether a call that ends reasoning begins at the start of this text, which is inside reasoning.
+    fn ends_reasoning(&self, _text: &str) -> Scan {
+        Scan::NoMatch
+    }
+
     /// The body of a call that `attempt` has found. `name` is the tool's name as written, or empty; `recycled` is the body of an
     /// earlier call, for its allocations.
     fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body>;
@@ -123,6 +129,22 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
 
     /// A parameter with a value, given as JSON, for sentences about a bad call.
     fn field_example(&self, field: &str, value: &str) -> String;
+}
+
+/// Appends a text. Instead of each `{key}` in it, `value` appends something and returns true, if it knows the key.
+pub(crate) fn fill(text: &str, out: &mut String, value: impl Fn(&str, &mut String) -> bool) {
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        rest = match after.split_once('}') {
+            Some((key, behind)) if value(key, out) => behind,
+            _ => {
+                out.push('{');
+                after
+            }
+        };
+    }
+    out.push_str(rest);
 }
 
 /// A member with a value, given as JSON, as a part of an object.

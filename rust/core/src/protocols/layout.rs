@@ -10,6 +10,8 @@ pub(crate) struct Layout {
     /// calls are taken out of the text.
     pub native: bool,
     pub reasoning: Option<ReasoningMarks>,
+    /// What may surround the content. Whitespace before and line breaks after it are framing.
+    pub answer: Option<(&'static str, &'static str)>,
     /// The message begins in reasoning, unless the host says how the prompt ends.
     pub starts_in_reasoning: bool,
     /// How the message is divided into parts, if it is.
@@ -64,6 +66,13 @@ pub(crate) enum CallEnds {
 }
 
 impl Layout {
+    /// The markers of reasoning, answers and sections, and the stop tokens.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &'static str> {
+        let section = self.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
+        let pairs = self.reasoning.iter().flat_map(|marks| marks.pairs).chain(&self.answer);
+        section.copied().chain(pairs.flat_map(|(open, close)| [*open, *close])).chain(self.stops.iter().copied())
+    }
+
     /// Appends the reasoning of a past message.
     pub(crate) fn write_reasoning(&self, reasoning: &str, out: &mut String) {
         if let Some(ReasoningMarks { written: (open, close), .. }) = &self.reasoning {
@@ -75,6 +84,7 @@ impl Layout {
     pub(crate) const PROMPTED: Layout = Layout {
         native: false,
         reasoning: Some(ReasoningMarks { call_ends: CallEnds::Always, ..ReasoningMarks::LINES }),
+        answer: None,
         starts_in_reasoning: false,
         parts: None,
         section: None,

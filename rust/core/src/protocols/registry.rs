@@ -3,19 +3,34 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::families::apertus::APERTUS;
+use super::families::apriel_1_5::APRIEL_1_5;
+use super::families::apriel_1_6::APRIEL_1_6;
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::ernie_4_5::ERNIE_4_5;
+use super::families::firefunction_v2::FIREFUNCTION_V2;
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
+use super::families::granite_3::GRANITE_3;
+use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
+use super::families::hunyuan_a13b::HUNYUAN_A13B;
+use super::families::internlm2::INTERNLM2;
+use super::families::jamba::JAMBA;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::longcat::LONGCAT;
+use super::families::minimax_m1::MINIMAX_M1;
 use super::families::mistral::MISTRAL;
+use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
+use super::families::phi_4_mini::PHI_4_MINI;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
+use super::families::xlam::XLAM;
 use super::protocol::Protocol;
 use super::wire::Wire;
 use super::xml::Xml;
@@ -53,25 +68,40 @@ const PROTOCOLS: &[Entry] = &[
 
 /// Native formats. They are read by other protocols only if they are named.
 const FAMILIES: &[Entry] = &[
+    Entry("apertus", &[], || Arc::new(APERTUS)),
+    Entry("apriel-1.5", &[], || Arc::new(APRIEL_1_5)),
+    Entry("apriel-1.6", &[], || Arc::new(APRIEL_1_6)),
     Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
     Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
     Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),
     Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("ernie-4.5", &[], || Arc::new(ERNIE_4_5)),
+    Entry("firefunction-v2", &[], || Arc::new(FIREFUNCTION_V2)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
+    Entry("granite-20b-fc", &[], || Arc::new(GRANITE_20B_FC)),
+    Entry("granite-3", &["granite-3.1", "granite-3.2", "granite-3.3"], || Arc::new(GRANITE_3)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("hunyuan-a13b", &[], || Arc::new(HUNYUAN_A13B)),
+    Entry("internlm2", &["intern-s1"], || Arc::new(INTERNLM2)),
+    Entry("jamba", &[], || Arc::new(JAMBA)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("longcat", &[], || Arc::new(LONGCAT)),
+    Entry("minimax-m1", &[], || Arc::new(MINIMAX_M1)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("nemotron-nano-v2", &[], || Arc::new(NEMOTRON_NANO_V2)),
+    Entry("phi-4-mini", &[], || Arc::new(PHI_4_MINI)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
+    Entry("xlam", &[], || Arc::new(XLAM)),
 ];
 
 /// The names of the protocols that a manual teaches, without aliases.

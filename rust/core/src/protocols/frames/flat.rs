@@ -7,12 +7,12 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::EncodeError;
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Form};
-use crate::protocols::format::{CallFormat, Joints, PastCall};
+use crate::protocols::format::{CallFormat, Joints, PastCall, fill};
 use crate::protocols::frames::envelope;
 use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::syntax::json::{Member, push_string};
-use crate::syntax::scan::{Candidates, Delimiters, first_chars};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars};
 use crate::tools::{Tool, Tools};
 
 /// A native format.
@@ -75,12 +75,9 @@ impl Protocol for FlatFamily {
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
-        let opens = self.call.openers().iter();
-        let section = self.layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
-        let reasoning = self.layout.reasoning.iter().flat_map(|marks| marks.pairs).flat_map(|(a, b)| [a, b]);
-        let all = opens.chain(section).chain(reasoning).chain(&self.writing.result_mark);
-        // Untrusted text is searched for these, too.
-        let all = all.chain(self.layout.stops).copied().chain(self.call.marks());
+        // Untrusted text is searched for all of these.
+        let all = self.call.openers().iter().chain(&self.writing.result_mark).copied();
+        let all = all.chain(self.layout.marks()).chain(self.call.marks());
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
@@ -91,6 +88,10 @@ impl Protocol for FlatFamily {
 
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         self.call.attempt(tools, settings, text, last)
+    }
+
+    fn ends_reasoning(&self, text: &str) -> Scan {
+        self.call.ends_reasoning(text)
     }
 
     fn native_body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
@@ -124,46 +125,27 @@ impl Protocol for FlatFamily {
 
     fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let mut out = String::new();
-        let mut rest = self.writing.result;
-        while let Some((before, after)) = rest.split_once('{') {
-            out.push_str(before);
-            rest = after;
-            match after.split_once('}') {
-                Some(("name", after)) => {
-                    out.push_str(result.name);
-                    rest = after;
-                }
-                Some(("content", after)) => {
-                    out.push_str(result.content);
-                    rest = after;
-                }
-                Some(("json", after)) => {
-                    push_string(&mut out, result.content);
-                    rest = after;
-                }
-                Some(("id", after)) => {
+        fill(self.writing.result, &mut out, |key, out| {
+            match key {
+                "name" => out.push_str(result.name),
+                "content" => out.push_str(result.content),
+                "json" => push_string(out, result.content),
+                "id" => {
                     let id = self.call.id(result.name, &result.call);
                     out.push_str(id.as_deref().or(result.call.id).unwrap_or_default());
-                    rest = after;
                 }
-                Some(("index", after)) => {
-                    out.push_str(&(result.call.index + 1).to_string());
-                    rest = after;
-                }
-                _ => out.push('{'),
+                "index" => out.push_str(&(result.call.index + 1).to_string()),
+                _ => return false,
             }
-        }
-        out.push_str(rest);
+            true
+        });
         out
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
-        let Layout { section, reasoning, stops, .. } = &self.layout;
-        let section = section.iter().flat_map(|section| section.begin.iter().chain(section.end));
-        let reasoning = reasoning.iter().flat_map(|marks| marks.pairs).flat_map(|(a, b)| [a, b]);
         // A bracket alone is no marker.
         let openers = self.call.openers().iter().filter(|open| open.len() > 1);
-        let mut marks = section.chain(reasoning).chain(*stops).chain(&self.writing.result_mark).chain(openers);
+        let mut marks = openers.chain(&self.writing.result_mark).copied().chain(self.layout.marks());
         marks.any(|mark| text.starts_with(mark))
             || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
             || self.call.marks().iter().any(|mark| text.starts_with(mark))

@@ -1,0 +1,32 @@
+//! Calls as ERNIE 4.5 writes them: one JSON object between two tags. The prompt opens the reasoning. From vLLM,
+//! `tool_parsers/ernie45_tool_parser.py` and `reasoning/ernie45_reasoning_parser.py`.
+
+use crate::protocols::bodies::envelope::NativeEnvelope;
+use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::{Layout, ReasoningMarks};
+
+pub(crate) const ERNIE_4_5: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES),
+        answer: Some(("<response>", "</response>")),
+        starts_in_reasoning: true,
+        trim_before_call: true,
+        stops: &["<|im_end|>", "</s>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<tool_call>"],
+        written: "<tool_call>\n{\"name\": {name}, \"arguments\": {arguments}}\n</tool_call>",
+        rules: NativeEnvelope { close: &["</tool_call>"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: Writing {
+        begin: "",
+        end: "\n",
+        between: "\n",
+        after_content: "\n",
+        result: "{content}",
+        result_mark: None,
+    },
+};
