@@ -174,6 +174,7 @@ LLAMA: Any = {
     "keeps_content": False,
     "calls": 1,
 }
+FUNCTIONARY: Any = {"head": LLAMA["head"], "tails": ("<|eom_id|>", "<|eot_id|>")}
 MISTRAL: Any = {"head": "", "tails": ("</s>",), "alternates": True}
 GRANITE: Any = {"head": "<|start_of_role|>assistant<|end_of_role|>", "tails": ("<|end_of_text|>\n",)}
 DROPS = "drops the content of a turn with calls"
@@ -415,4 +416,5 @@ TEMPLATES = (
         plain=no_null,
         differs="writes `None`; the row writes `null` as newer templates do",
     ),
+    Official("meetkai-functionary-medium-v3.1", ("functionary-v3.1",), **FUNCTIONARY),
 )
