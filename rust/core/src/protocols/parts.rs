@@ -41,6 +41,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
         [None; 2]
     }
 
+    /// What begins the tags of parts, so that untrusted text must not contain it. All begin with `<`.
+    fn marks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What ends a part; a server may leave the last one at the end of a message.
     fn ends(&self) -> &'static [&'static str] {
         &[]
@@ -56,10 +61,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
     fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize>;
 }
 
-/// A scan of what follows a closer: with `last`, the end of the message is one of the choices.
+/// A scan of what follows a closer: with `last`, the end of the message is one of the choices. Empty marks are none.
 pub(crate) fn followed(text: &str, last: bool, marks: &[&str]) -> Scan {
     if text.is_empty() {
         return if last { Scan::Match(()) } else { Scan::Incomplete };
     }
-    Scan::first_of(marks.iter().map(|mark| crate::syntax::scan::starts(text, mark, last)))
+    let marks = marks.iter().filter(|mark| !mark.is_empty());
+    Scan::first_of(marks.map(|mark| crate::syntax::scan::starts(text, mark, last)))
 }

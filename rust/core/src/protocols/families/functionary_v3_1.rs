@@ -16,7 +16,5 @@ pub(crate) const FUNCTIONARY_V3_1: FlatFamily = FlatFamily {
         last: "",
         list: None,
     },
-    writing: Writing {
-        begin: "", end: "", between: "", after_content: "", result: "{content}", result_mark: None
-    },
+    writing: Writing { begin: "", end: "", between: "", after_content: "", result: "{content}", result_mark: None },
 };

@@ -14,15 +14,28 @@ pub(crate) struct Elements {
     pub reasoning: Element,
     pub content: Element,
     pub calls: Element,
-    /// What closes the message.
+    /// What begins each element but the first, or empty.
+    pub join: &'static str,
+    /// What closes the message, or empty.
     pub close: &'static str,
     /// What any tag begins with.
     pub tags: &'static [&'static str],
+    /// Each message has reasoning and content, though empty, and begins in one of them. Otherwise it may have none of them.
+    pub all: bool,
 }
 
 impl PartsFrame for Elements {
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part> {
-        Some(if in_reasoning == Some(false) { Part::Content } else { Part::Reasoning })
+        match in_reasoning {
+            Some(true) => Some(Part::Reasoning),
+            _ if !self.all => None,
+            Some(false) => Some(Part::Content),
+            None => Some(Part::Reasoning),
+        }
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        self.tags
     }
 
     fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
@@ -30,22 +43,30 @@ impl PartsFrame for Elements {
     }
 
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
-        out.extend([self.reasoning.0, reasoning.unwrap_or_default(), self.reasoning.1]);
-        out.extend([self.content.0, content, self.content.1]);
-        joints.write("", calls, out);
+        let texts = [(self.reasoning, reasoning.unwrap_or_default()), (self.content, content)];
+        let texts = texts.into_iter().filter(|(_, text)| self.all || !text.is_empty());
+        let texts = texts.map(|((open, close), text)| [open, text, close].concat());
+        let mut written = String::new();
+        joints.write("", calls, &mut written);
+        let parts: Vec<_> = texts.chain((!calls.is_empty()).then_some(written)).collect();
+        out.push_str(&parts.join(self.join));
         out.push_str(self.close);
     }
 
-    fn header(&self, _: &Tools, text: &str, _: bool, last: bool) -> Header {
+    fn header(&self, _: &Tools, text: &str, first: bool, last: bool) -> Header {
         let known = [(self.reasoning, Part::Reasoning), (self.content, Part::Content), (self.calls, Part::Calls)];
         let opened = known.map(|((open, _), part)| starts(text, open, last).map(|()| Header::Part(open.len(), part)));
         match Scan::first_of(opened) {
             Scan::Match(header) => header,
             Scan::Incomplete => Header::Incomplete,
             Scan::NoMatch => {
-                let own = self.tags.iter().map(|tag| starts(text, tag, last));
+                let own = Scan::first_of(self.tags.iter().map(|tag| starts(text, tag, last)));
+                // A server has left out the tags.
+                if first && own == Scan::NoMatch {
+                    return Header::Part(0, Part::Content);
+                }
                 let step = text.chars().next().map_or(1, char::len_utf8);
-                match Scan::first_of(own) {
+                match own {
                     Scan::Incomplete if !last => Header::Incomplete,
                     // Up to the next tag.
                     _ => Header::Framing(
@@ -58,8 +79,8 @@ impl PartsFrame for Elements {
 
     fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize> {
         let (close, next): (_, &[&str]) = match part {
-            Part::Reasoning => (self.reasoning.1, &[self.content.0, self.calls.0, self.close]),
-            _ => (self.content.1, &[self.calls.0, self.close]),
+            Part::Reasoning => (self.reasoning.1, &[self.content.0, self.calls.0, self.join, self.close]),
+            _ => (self.content.1, &[self.calls.0, self.join, self.close]),
         };
         let closed = starts(text, close, last).and_then(|()| {
             let rest = &text[close.len()..];

@@ -80,7 +80,8 @@ impl Protocol for FlatFamily {
         let reasoning = self.layout.reasoning.iter().flat_map(|marks| marks.pairs).flat_map(|(a, b)| [a, b]);
         let all = opens.chain(section).chain(reasoning).chain(&self.writing.result_mark);
         // Untrusted text is searched for these, too.
-        let all = all.chain(self.layout.stops).copied().chain(self.call.marks());
+        let parts = self.layout.parts.iter().flat_map(|frame| frame.marks());
+        let all = all.chain(self.layout.stops).chain(parts).copied().chain(self.call.marks());
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
@@ -163,7 +164,9 @@ impl Protocol for FlatFamily {
         let reasoning = reasoning.iter().flat_map(|marks| marks.pairs).flat_map(|(a, b)| [a, b]);
         // A bracket alone is no marker.
         let openers = self.call.openers().iter().filter(|open| open.len() > 1);
-        let mut marks = section.chain(reasoning).chain(*stops).chain(&self.writing.result_mark).chain(openers);
+        let parts = self.layout.parts.iter().flat_map(|frame| frame.marks());
+        let mut marks =
+            section.chain(reasoning).chain(parts).chain(*stops).chain(&self.writing.result_mark).chain(openers);
         marks.any(|mark| text.starts_with(mark))
             || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
             || self.call.marks().iter().any(|mark| text.starts_with(mark))
