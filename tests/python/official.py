@@ -110,6 +110,10 @@ def ascii_only(arguments: object) -> bool:
     return json.dumps(arguments, ensure_ascii=False).isascii()
 
 
+def after_user_given(reasoning: str, place: Place) -> str | None:
+    return reasoning or None if place.after_user else None
+
+
 def qwen3(reasoning: str, place: Place) -> str | None:
     return reasoning if place.after_user and (place.last or reasoning) else None
 
@@ -146,6 +150,12 @@ def with_thinking(message: Json) -> Json:
     """gpt-oss has another name for the reasoning, and writes an empty one."""
     made = {key: value for key, value in message.items() if key != "reasoning_content"}
     return {**made, "thinking": message["reasoning_content"]} if message["reasoning_content"] else made
+
+
+def with_reasoning(message: Json) -> Json:
+    """Another name for the reasoning."""
+    made = {key: value for key, value in message.items() if key != "reasoning_content"}
+    return {**made, "reasoning": message["reasoning_content"]}
 
 
 def with_blocks(message: Json) -> Json:
@@ -417,4 +427,15 @@ TEMPLATES = (
         differs="writes `None`; the row writes `null` as newer templates do",
     ),
     Official("meetkai-functionary-medium-v3.1", ("functionary-v3.1",), **FUNCTIONARY),
+    Official(
+        "upstage-Solar-Open-100B",
+        ("solar-open",),
+        "<|begin|>assistant",
+        ("",),
+        variables={"add_generation_prompt": False},
+        shape=with_reasoning,
+        reasoning=after_user_given,
+        keeps_content=False,
+        differs=DROPS,
+    ),
 )

@@ -24,7 +24,7 @@ use wirecall_core::{Limits, Toolset, parse_json};
 
 /// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
 /// is more than two messages.
-const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3"];
+const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3", "solar-open"];
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
@@ -49,6 +49,8 @@ const MARKERS: &[&str] = &[
     "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
     "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
+    "<function=get_weather>{", "<function=ping>{}</function>",
+    "<|begin|>assistant", "<|think|>", "<|content|>", "<|end|>", "<|tool_calls|>", "<|calls|>", "<|tool_call:begin|>", "<|tool_call:name|>ping", "<|tool_call:args|>", "<|tool_call:end|>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -67,6 +69,7 @@ const STOPS: &[&str] = &[
     "<|tool_response>",
     "<eos>",
     "<|return|>",
+    "<|flush|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

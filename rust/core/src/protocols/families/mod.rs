@@ -14,4 +14,5 @@ pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
 pub(crate) mod mistral;
 pub(crate) mod qwen3coder;
+pub(crate) mod solar_open;
 pub(crate) mod unmarked;
