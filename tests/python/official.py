@@ -139,11 +139,18 @@ def gpt_oss(reasoning: str, place: Place) -> str | None:
     return reasoning or None if shown else None
 
 
+def if_last(reasoning: str, place: Place) -> str | None:
+    return reasoning or None if place.last else None
+
+
+def with_end(text: str) -> str:
+    """A turn as it is written in a history."""
+    return text.removesuffix("<|return|>") + "<|end|>" if text.endswith("<|return|>") else text
+
+
 def as_harmony(text: str) -> str:
     """A turn as the format's own library writes it."""
-    if text.endswith("<|return|>"):
-        text = text.removesuffix("<|return|>") + "<|end|>"
-    return text.replace("<|channel|>commentary json", "<|channel|>commentary <|constrain|>json", 1)
+    return with_end(text).replace("<|channel|>commentary json", "<|channel|>commentary <|constrain|>json", 1)
 
 
 def with_thinking(message: Json) -> Json:
@@ -436,6 +443,19 @@ TEMPLATES = (
         shape=with_reasoning,
         reasoning=after_user_given,
         keeps_content=False,
+        differs=DROPS,
+    ),
+    Official(
+        "llm-jp-llm-jp-4.1-8b-thinking",
+        ("llm-jp-4.1",),
+        "<|start|>assistant",
+        ("",),
+        variables={"add_generation_prompt": False},
+        shape=with_thinking,
+        reasoning=if_last,
+        keeps_content=False,
+        same=with_end,
+        reads=("harmony",),
         differs=DROPS,
     ),
 )

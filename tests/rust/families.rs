@@ -24,11 +24,11 @@ use wirecall_core::{Limits, Toolset, parse_json};
 
 /// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
 /// is more than two messages.
-const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3", "solar-open"];
+const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "llm-jp-4.1", "kimi-k3", "solar-open"];
 /// Stop tokens of these rows end parts of messages, too.
-const STOPS_END_PARTS: &[&str] = &["harmony"];
+const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
-const BEGUN: &[&str] = &["harmony"];
+const BEGUN: &[&str] = &["harmony", "llm-jp-4.1"];
 /// The templates of these rows sort keys, without regard to case.
 const SORTED: &[&str] = &["gemma4"];
 
@@ -47,7 +47,7 @@ const MARKERS: &[&str] = &[
     "<|open|>call tool=\"ping\" index=\"1\"<|sep|>", "<|close|>call<|sep|>", "<|open|>argument key=\"city\" type=\"string\"<|sep|>", "<|close|>argument<|sep|>",
     "<|close|>message<|sep|>", "<|python_tag|>", "<|python_start|>", "<|python_end|>", "[ping()]", "[get_weather(city='", "')]", ", ", "{\"name\": \"ping\", \"parameters\": {}}",
     "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
-    "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
+    "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", " <|constrain|> json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
     "<function=get_weather>{", "<function=ping>{}</function>",
     "<|begin|>assistant", "<|think|>", "<|content|>", "<|end|>", "<|tool_calls|>", "<|calls|>", "<|tool_call:begin|>", "<|tool_call:name|>ping", "<|tool_call:args|>", "<|tool_call:end|>",

@@ -8,7 +8,7 @@ use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::functionary_v3_1::FUNCTIONARY_V3_1;
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
-use super::families::harmony::HARMONY;
+use super::families::harmony::{HARMONY, LLM_JP};
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
@@ -72,6 +72,7 @@ const FAMILIES: &[Entry] = &[
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("llm-jp-4.1", &[], || Arc::new(LLM_JP)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),

@@ -12,6 +12,15 @@ use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::write_spaced_object;
 use crate::tools::Tools;
 
+const WRITING: Writing = Writing {
+    begin: "",
+    end: "<|call|>",
+    between: "<|call|><|start|>assistant",
+    after_content: "<|end|><|start|>assistant",
+    result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
+    result_mark: None,
+};
+
 const CHANNELS: Channels = Channels {
     start: "<|start|>",
     channel: "<|channel|>",
@@ -26,19 +35,26 @@ const CHANNELS: Channels = Channels {
 
 pub(crate) const HARMONY: FlatFamily = FlatFamily {
     layout: Layout { parts: Some(&CHANNELS), special_tokens: true, ..Layout::NATIVE },
-    call: &HarmonyCall,
+    call: &HarmonyCall { kind: " <|constrain|>json" },
+    writing: WRITING,
+};
+
+/// Of llm-jp-4.1, which ends only the last of several calls as a call.
+pub(crate) const LLM_JP: FlatFamily = FlatFamily {
+    call: &HarmonyCall { kind: " <|constrain|> json" },
     writing: Writing {
-        begin: "",
-        end: "",
-        between: "<|start|>assistant",
-        after_content: "<|end|><|start|>assistant",
-        result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
-        result_mark: None,
+        between: "<|end|><|start|>assistant",
+        result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{json}<|end|>",
+        ..WRITING
     },
+    ..HARMONY
 };
 
 #[derive(Debug)]
-struct HarmonyCall;
+struct HarmonyCall {
+    /// What is written after the channel.
+    kind: &'static str,
+}
 
 /// The object's last bracket ends a call. A message that has failed is read up to its end.
 const ENDS: Ends = Ends { fence: "", close: "", before: CHANNELS.ends };
@@ -57,11 +73,8 @@ impl CallFormat for HarmonyCall {
         Named::make(cx, &ENDS, false, recycled)
     }
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
-        out.push_str(" to=functions.");
-        out.push_str(cx.tool);
-        out.push_str("<|channel|>commentary <|constrain|>json<|message|>");
+        out.extend([" to=functions.", cx.tool, "<|channel|>commentary", self.kind, "<|message|>"]);
         write_spaced_object(call.arguments, out);
-        out.push_str("<|call|>");
         Ok(())
     }
     fn field_example(&self, field: &str, value: &str) -> String {

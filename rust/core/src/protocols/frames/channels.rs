@@ -63,12 +63,16 @@ impl PartsFrame for Channels {
         let channel = if calls.is_empty() { self.content.first() } else { self.content.last() };
         let texts = [(Some(&self.reasoning), reasoning.unwrap_or_default()), (channel, content)];
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
-        let messages = texts.map(|(channel, text)| {
-            let end = self.ends.first().copied().unwrap_or_default();
-            [self.channel, channel.copied().unwrap_or_default(), self.separator, text, end].concat()
-        });
-        let messages: Vec<_> = messages.chain(calls.iter().cloned()).collect();
-        out.push_str(&messages.join(joints.between));
+        let texts = texts
+            .map(|(channel, text)| [self.channel, channel.copied().unwrap_or_default(), self.separator, text].concat());
+        let texts: Vec<_> = texts.collect();
+        out.push_str(&texts.join(joints.after_content));
+        match (texts.is_empty(), calls.is_empty()) {
+            (false, true) => out.push_str(self.ends.first().copied().unwrap_or_default()),
+            (false, false) => out.push_str(joints.after_content),
+            (true, _) => {}
+        }
+        joints.write("", calls, out);
     }
 
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
