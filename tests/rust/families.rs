@@ -51,6 +51,9 @@ const MARKERS: &[&str] = &[
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
     "<function=get_weather>{", "<function=ping>{}</function>",
     "<|begin|>assistant", "<|think|>", "<|content|>", "<|end|>", "<|tool_calls|>", "<|calls|>", "<|tool_call:begin|>", "<|tool_call:name|>ping", "<|tool_call:args|>", "<|tool_call:end|>",
+    "<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>", "<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>",
+    "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>ping", "<|plamo:end_tool_name:plamo|>", "<|plamo:begin_tool_arguments:plamo|>", "<|plamo:constrain|>json<|plamo:msg|>",
+    "<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -70,6 +73,7 @@ const STOPS: &[&str] = &[
     "<eos>",
     "<|return|>",
     "<|flush|>",
+    "<|plamo:tag|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

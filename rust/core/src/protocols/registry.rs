@@ -15,6 +15,7 @@ use super::families::kimi_k3::KIMI_K3;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::mistral::MISTRAL;
+use super::families::plamo3::PLAMO3;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::solar_open::SOLAR_OPEN;
 use super::families::unmarked::UnmarkedCalls;
@@ -74,6 +75,7 @@ const FAMILIES: &[Entry] = &[
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("llm-jp-4.1", &[], || Arc::new(LLM_JP)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("plamo3", &[], || Arc::new(PLAMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
     Entry("solar-open", &[], || Arc::new(SOLAR_OPEN)),

@@ -13,6 +13,7 @@ pub(crate) mod kimi_k3;
 pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
 pub(crate) mod mistral;
+pub(crate) mod plamo3;
 pub(crate) mod qwen3coder;
 pub(crate) mod solar_open;
 pub(crate) mod unmarked;
