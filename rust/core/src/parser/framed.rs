@@ -11,7 +11,7 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::layout::{CallEnds, ReasoningMarks};
-use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, partial_end, starts, ws_run};
+use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, partial_end, starts, ws_run};
 use crate::toolset::Toolset;
 
 /// What precedes the place outside calls where the parser is.
@@ -509,9 +509,4 @@ impl Machine {
         self.frame(window, text.len(), on_event);
         false
     }
-}
-
-/// The length of the first of these marks at the start of the text.
-pub(super) fn first_mark(text: &str, marks: &[&str], last: bool) -> Scan<usize> {
-    Scan::first_of(marks.iter().map(|mark| starts(text, mark, last).map(|()| mark.len())))
 }

@@ -5,14 +5,13 @@
 
 use std::borrow::Cow;
 
-use super::framed::first_mark;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::parser::state::ParserState;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
-use crate::syntax::scan::{Closers, CodeScanner, Scan, starts};
+use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What is at a place where a call could begin.

@@ -125,6 +125,22 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     fn field_example(&self, field: &str, value: &str) -> String;
 }
 
+/// Appends a text. Instead of each `{key}` in it, `value` appends something and returns true, if it knows the key.
+pub(crate) fn fill(text: &str, out: &mut String, value: impl Fn(&str, &mut String) -> bool) {
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        rest = match after.split_once('}') {
+            Some((key, behind)) if value(key, out) => behind,
+            _ => {
+                out.push('{');
+                after
+            }
+        };
+    }
+    out.push_str(rest);
+}
+
 /// A member with a value, given as JSON, as a part of an object.
 pub(crate) fn json_field_example(field: &str, value: &str) -> String {
     let mut out = value.to_owned();

@@ -1,7 +1,7 @@
 //! A call as Llama 3 writes it: one JSON object as the whole message, or after a tag.
 
 use crate::protocols::bodies::envelope::NativeEnvelope;
-use crate::protocols::bodies::envelope::whole::WholeEnvelope;
+use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
 
@@ -11,11 +11,13 @@ pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
         stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"],
         ..Layout::NATIVE
     },
-    call: &WholeEnvelope {
+    call: &MarkedEnvelope {
         open: &["<|python_tag|>"],
+        begin: &[""],
+        lists: false,
         last: "<|eom_id|>",
-        arguments: "parameters",
-        rules: NativeEnvelope { arguments: &["parameters", "arguments"], may_be_text: true },
+        written: r#"{"name": {name}, "parameters": {arguments}}"#,
+        rules: NativeEnvelope { arguments: &["parameters", "arguments"], may_be_text: true, ..NativeEnvelope::USUAL },
     },
     writing: Writing { begin: "", end: "", between: "", after_content: "", result: "{json}", result_mark: None },
 };

@@ -27,7 +27,7 @@ pub(crate) const MISTRAL: FlatFamily = FlatFamily {
         id: IdForm::Marked { mark: "[CALL_ID]", written: false },
         ends: &Ends { fence: "", close: "", before: OPEN },
         last: "</s>",
-        list: Some(NativeEnvelope { arguments: &["arguments"], may_be_text: false }),
+        list: Some(NativeEnvelope::USUAL),
     },
     writing: Writing {
         begin: "",

@@ -7,7 +7,7 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::EncodeError;
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Form};
-use crate::protocols::format::{CallFormat, Joints, PastCall};
+use crate::protocols::format::{CallFormat, Joints, PastCall, fill};
 use crate::protocols::frames::envelope;
 use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
@@ -125,36 +125,20 @@ impl Protocol for FlatFamily {
 
     fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let mut out = String::new();
-        let mut rest = self.writing.result;
-        while let Some((before, after)) = rest.split_once('{') {
-            out.push_str(before);
-            rest = after;
-            match after.split_once('}') {
-                Some(("name", after)) => {
-                    out.push_str(result.name);
-                    rest = after;
-                }
-                Some(("content", after)) => {
-                    out.push_str(result.content);
-                    rest = after;
-                }
-                Some(("json", after)) => {
-                    push_string(&mut out, result.content);
-                    rest = after;
-                }
-                Some(("id", after)) => {
+        fill(self.writing.result, &mut out, |key, out| {
+            match key {
+                "name" => out.push_str(result.name),
+                "content" => out.push_str(result.content),
+                "json" => push_string(out, result.content),
+                "id" => {
                     let id = self.call.id(result.name, &result.call);
                     out.push_str(id.as_deref().or(result.call.id).unwrap_or_default());
-                    rest = after;
                 }
-                Some(("index", after)) => {
-                    out.push_str(&(result.call.index + 1).to_string());
-                    rest = after;
-                }
-                _ => out.push('{'),
+                "index" => out.push_str(&(result.call.index + 1).to_string()),
+                _ => return false,
             }
-        }
-        out.push_str(rest);
+            true
+        });
         out
     }
 

@@ -108,6 +108,11 @@ pub(crate) fn starts(text: &str, marker: &str, last: bool) -> Scan {
     }
 }
 
+/// The length of the first of these marks at the start of the text.
+pub(crate) fn first_mark(text: &str, marks: &[&str], last: bool) -> Scan<usize> {
+    Scan::first_of(marks.iter().map(|mark| starts(text, mark, last).map(|()| mark.len())))
+}
+
 /// The byte from which the end of `text` could be the start of `marker`.
 pub(crate) fn partial_end(text: &str, marker: &str) -> usize {
     let longest = marker.len().saturating_sub(1).min(text.len());

@@ -6,7 +6,7 @@ use super::{Envelope, EnvelopeState, fail};
 use crate::arguments::{Flow, Input, Progress, ReadError};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{JsonLexeme, TokenSet};
-use crate::syntax::scan::{Scan, first_chars, starts};
+use crate::syntax::scan::{Scan, first_chars, first_mark, starts, ws_run};
 
 impl Envelope {
     /// After a value.
@@ -48,7 +48,8 @@ impl Envelope {
             self.state = EnvelopeState::Comma;
             return Ok(());
         }
-        self.state = if self.list { EnvelopeState::Between { comma: false } } else { EnvelopeState::Tail };
+        self.state =
+            if self.list { EnvelopeState::Between { comma: false } } else { EnvelopeState::Tail { blanks: 0 } };
         if self.undecided {
             return Err(Progress::Text);
         }
@@ -64,7 +65,7 @@ impl Envelope {
         self.state = match self.punct(input)? {
             None => {
                 self.missing_bracket(input)?;
-                EnvelopeState::Tail
+                EnvelopeState::Tail { blanks: 0 }
             }
             Some(b',') if !comma => EnvelopeState::Between { comma: true },
             Some(b'{') => {
@@ -78,7 +79,7 @@ impl Envelope {
                 if comma {
                     self.repair(input, Repair::RelaxedJson, "a comma must not precede ]")?;
                 }
-                EnvelopeState::Tail
+                EnvelopeState::Tail { blanks: 0 }
             }
             Some(byte) => return self.misplaced(input, JsonLexeme::Punct(byte), "a comma or ] is expected"),
         };
@@ -86,12 +87,15 @@ impl Envelope {
     }
 
     /// After the last bracket.
-    pub(super) fn tail(&mut self, input: &mut Input<'_>) -> Flow {
+    pub(super) fn tail(&mut self, input: &mut Input<'_>, blanks: usize) -> Flow {
         if self.wrapped {
             match self.punct(input)? {
                 Some(b'}') => self.wrapped = false,
                 _ => return fail(ErrorKind::MalformedCall, "} is expected after the list"),
             }
+        }
+        if let Some(native) = self.native {
+            return Err(self.native_tail(input, native.close, blanks));
         }
         if self.bare {
             return Err(Progress::CallEnd);
@@ -135,6 +139,31 @@ impl Envelope {
             },
         }
         Ok(())
+    }
+
+    /// After the last bracket in a native format, and so many bytes of whitespace.
+    pub(super) fn native_tail(&mut self, input: &mut Input<'_>, close: &[&str], blanks: usize) -> Progress {
+        if close.is_empty() {
+            return Progress::CallEnd;
+        }
+        let at = ws_run(input.window, input.at + blanks);
+        self.state = EnvelopeState::Tail { blanks: at - input.at };
+        let rest = &input.window[at..];
+        // At the end of the message, half a closer was cut off.
+        if input.last && !rest.is_empty() && close.iter().any(|close| close.starts_with(rest)) {
+            input.at = input.window.len();
+            return Progress::CallEnd;
+        }
+        match first_mark(rest, close, input.last) {
+            Scan::Match(length) => input.at = at + length,
+            Scan::Incomplete => return Progress::Incomplete,
+            Scan::NoMatch if !self.list && rest.starts_with('{') => {
+                input.at = at;
+                return Progress::NextCall;
+            }
+            Scan::NoMatch => {}
+        }
+        Progress::CallEnd
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::mem::{swap, take};
 
-use super::{Envelope, EnvelopeState, fail};
+use super::{Envelope, EnvelopeState, NameKey, fail};
 use crate::arguments::object::Quotes;
 use crate::arguments::{Flow, Input, Progress, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
@@ -33,9 +33,10 @@ fn decoded(json: &str) -> Option<String> {
 impl Envelope {
     pub(super) fn role(&self) -> Role {
         if let Some(native) = self.native {
-            return match &*self.key {
-                "name" => Role::Name,
-                key if native.arguments.contains(&key) => Role::Arguments,
+            return match (native.name, &*self.key) {
+                (NameKey::Itself, _) => Role::Arguments,
+                (NameKey::Under(name), key) if key == name => Role::Name,
+                (_, key) if native.arguments.contains(&key) => Role::Arguments,
                 _ => Role::Other,
             };
         }
@@ -46,12 +47,19 @@ impl Envelope {
         }
     }
 
+    /// Whether a member with this key says nothing of the call.
+    pub(super) fn ignores(&self, key: &str) -> bool {
+        key == "type" || key == self.native.map_or("id", |native| native.id)
+    }
+
     /// A value is read that is not part of the arguments, or must still be typed.
     pub(super) fn read(&mut self, input: &mut Input<'_>) -> Flow {
         let json = self.aside.as_mut().map(|aside| take(&mut aside.json)).unwrap_or_default();
         match self.role() {
             Role::Name if json.starts_with('"') => decoded(&json).map_or(Ok(()), |name| self.named(input, &name)),
-            Role::Name if self.key == "name" => fail(ErrorKind::MalformedCall, "the tool's name must be a string"),
+            Role::Name if self.native.is_some() || self.key == "name" => {
+                fail(ErrorKind::MalformedCall, "the tool's name must be a string")
+            }
             Role::Arguments if self.given => self.again(input, &json),
             Role::Arguments => {
                 self.given = true;
@@ -61,7 +69,7 @@ impl Envelope {
                 self.held = Some(json);
                 Ok(())
             }
-            Role::Name | Role::Other if matches!(&*self.key, "id" | "type") => Ok(()),
+            Role::Name | Role::Other if self.ignores(&self.key) => Ok(()),
             Role::Name | Role::Other => {
                 let key = messages::shorten(&self.key);
                 if self.guarded {
@@ -76,7 +84,7 @@ impl Envelope {
     }
 
     pub(super) fn named(&mut self, input: &mut Input<'_>, name: &str) -> Flow {
-        if self.key != "name" {
+        if self.native.is_none() && self.key != "name" {
             self.repair(input, Repair::KeyAlias, "the tool's name belongs under the key \"name\"")?;
         }
         if self.name == name && !name.is_empty() {

@@ -4,10 +4,10 @@
 //! and kept as JSON that is typed when the name is known.
 
 mod end;
+pub(crate) mod marked;
 mod members;
 mod recovery;
 pub(crate) mod unmarked;
-pub(crate) mod whole;
 
 use std::borrow::Cow;
 use std::mem::{swap, take};
@@ -47,8 +47,10 @@ enum EnvelopeState {
     Between {
         comma: bool,
     },
-    /// After the last bracket.
-    Tail,
+    /// After the last bracket; so many bytes of whitespace after it were scanned.
+    Tail {
+        blanks: usize,
+    },
     /// After an error.
     Recovering(EnvelopeRecovery),
 }
@@ -56,11 +58,36 @@ enum EnvelopeState {
 /// What is special in native formats, in which the JSON ends with its last bracket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NativeEnvelope {
+    pub name: NameKey,
     /// The keys of the arguments.
     pub arguments: &'static [&'static str],
+    /// The key of the id, which is ignored.
+    pub id: &'static str,
     /// The JSON may be an answer: it is a call once its name and the opening bracket of its arguments are read. Until then, anything
     /// else is text.
     pub may_be_text: bool,
+    /// What may follow the last bracket, after whitespace, and belongs to the call. Before it there may be more objects.
+    pub close: &'static [&'static str],
+}
+
+/// Where the tool's name is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NameKey {
+    /// Under this key.
+    Under(&'static str),
+    /// It is itself the key of the arguments.
+    Itself,
+}
+
+impl NativeEnvelope {
+    /// `{"name": …, "arguments": {…}}`, or a list of them, and nothing that closes it.
+    pub(crate) const USUAL: NativeEnvelope = NativeEnvelope {
+        name: NameKey::Under("name"),
+        arguments: &["arguments"],
+        id: "id",
+        may_be_text: false,
+        close: &[],
+    };
 }
 
 #[derive(Debug, Default)]
@@ -111,13 +138,18 @@ impl Body for Envelope {
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        if let (EnvelopeState::Tail { blanks }, Some(native)) = (&self.state, self.native) {
+            return self.native_tail(input, native.close, *blanks);
+        }
         if !matches!(self.state, EnvelopeState::Recovering(_)) {
             self.lose(true, ("", 0));
         }
         let list = if self.list { self.around() } else { 0 };
-        match &mut self.state {
-            EnvelopeState::Recovering(lost) => lost.read(input, self.bare, list),
-            _ => Progress::Incomplete,
+        let closers = self.native.map_or(&[][..], |native| native.close);
+        let EnvelopeState::Recovering(lost) = &mut self.state else { return Progress::Incomplete };
+        match lost.read(input, self.bare, list, closers) {
+            Progress::CallEnd if !closers.is_empty() => self.native_tail(input, closers, 0),
+            step => step,
         }
     }
 
@@ -143,12 +175,17 @@ impl Body for Envelope {
         self.undecided
     }
 
+    /// The last bracket completes it; what may follow only belongs to it.
+    fn is_complete(&self) -> bool {
+        self.native.is_some() && matches!(self.state, EnvelopeState::Tail { .. })
+    }
+
     fn closable(&self, _: &Report) -> bool {
-        matches!(self.state, EnvelopeState::Tail)
+        matches!(self.state, EnvelopeState::Tail { .. })
     }
 
     fn unterminated(&self) -> bool {
-        !matches!(self.state, EnvelopeState::Tail)
+        !matches!(self.state, EnvelopeState::Tail { .. })
     }
 }
 
@@ -188,7 +225,7 @@ impl Envelope {
     fn lose(&mut self, sound: bool, place: (&str, usize)) {
         let (around, within) = (self.around(), self.within());
         self.state = EnvelopeState::Recovering(match &self.state {
-            EnvelopeState::Tail => EnvelopeRecovery::behind(),
+            EnvelopeState::Tail { .. } => EnvelopeRecovery::behind(),
             EnvelopeState::Start => EnvelopeRecovery::inside(around, None, sound, false, place),
             EnvelopeState::Between { .. } => EnvelopeRecovery::inside(around, None, sound, true, place),
             EnvelopeState::Reading { .. } => {
@@ -212,7 +249,7 @@ impl Envelope {
             EnvelopeState::Reading { live } => self.reading(input, *live),
             EnvelopeState::Comma => self.comma(input),
             EnvelopeState::Between { .. } => self.between(input),
-            EnvelopeState::Tail => self.tail(input),
+            EnvelopeState::Tail { blanks } => self.tail(input, *blanks),
             EnvelopeState::Recovering(_) => Err(Progress::Incomplete),
         }
     }
@@ -281,7 +318,7 @@ impl Envelope {
             input.at = ws_run(input.window, input.at);
             if let Some((key, length)) = plain_string(input.rest()) {
                 input.at += length;
-                self.named_key(key)?;
+                self.named_key(input, key)?;
             }
         }
         let place = if matches!(self.state, EnvelopeState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
@@ -291,12 +328,12 @@ impl Envelope {
             (EnvelopeState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
             (EnvelopeState::InKey(key), JsonLexeme::StringEnd) => {
                 let key = take(key);
-                return self.named_key(&key);
+                return self.named_key(input, &key);
             }
             (EnvelopeState::Key { .. }, JsonLexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
             (EnvelopeState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
                 self.repair(input, Repair::RelaxedJson, "keys need double quotes")?;
-                return self.named_key(word);
+                return self.named_key(input, word);
             }
             (EnvelopeState::Key { first }, JsonLexeme::Punct(b'}')) => {
                 if !*first {
@@ -312,12 +349,15 @@ impl Envelope {
     }
 
     /// A key is read; most are known.
-    fn named_key(&mut self, key: &str) -> Flow {
+    fn named_key(&mut self, input: &mut Input<'_>, key: &str) -> Flow {
         let known = KEYS.iter().find(|known| **known == key);
         self.key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
         self.state = EnvelopeState::Colon;
+        if let Some(NativeEnvelope { name: NameKey::Itself, .. }) = self.native {
+            return self.named(input, key);
+        }
         match self.role() {
-            Role::Other if self.undecided && !matches!(key, "id" | "type") => Err(Progress::Text),
+            Role::Other if self.undecided && !self.ignores(key) => Err(Progress::Text),
             _ => Ok(()),
         }
     }

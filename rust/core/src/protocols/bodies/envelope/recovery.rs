@@ -4,7 +4,7 @@ use std::mem::replace;
 
 use crate::arguments::{Input, Progress};
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{Scan, starts};
+use crate::syntax::scan::{Scan, first_mark, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
@@ -37,15 +37,25 @@ impl EnvelopeRecovery {
         EnvelopeRecovery { recovery, fresh: string.is_none(), sound, between }
     }
 
-    /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none.
-    pub(super) fn read(&mut self, input: &mut Input<'_>, bare: bool, list: usize) -> Progress {
+    /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none. Before one of the
+    /// `closers` it ends in any brackets, and if there are some, at its own only if these are certain.
+    pub(super) fn read(&mut self, input: &mut Input<'_>, bare: bool, list: usize, closers: &[&str]) -> Progress {
         let close = input.cx.delimiters.close.as_str();
+        let bare = bare && (closers.is_empty() || self.sound);
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
             if bare && self.recovery == Recovery::After {
                 break;
             }
+            let quoted = matches!(self.recovery, Recovery::Quoted { .. } | Recovery::Bracketed { string: Some(_), .. });
+            if !quoted && closers.iter().any(|close| close.as_bytes().first() == Some(&byte)) {
+                match first_mark(input.rest(), closers, input.last) {
+                    Scan::Match(_) => return Progress::CallEnd,
+                    Scan::Incomplete => return Progress::Incomplete,
+                    Scan::NoMatch => {}
+                }
+            }
             let outside = !matches!(self.recovery, Recovery::Quoted { .. } | Recovery::Bracketed { .. });
-            if (replace(&mut self.fresh, false) || outside) && byte == close.as_bytes()[0] {
+            if closers.is_empty() && (replace(&mut self.fresh, false) || outside) && byte == close.as_bytes()[0] {
                 match starts(input.rest(), close, input.last) {
                     Scan::Match(()) => {
                         input.at += close.len();

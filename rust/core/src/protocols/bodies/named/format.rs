@@ -3,6 +3,7 @@
 use super::{Ends, Named};
 use crate::arguments::Context;
 use crate::error::EncodeError;
+use crate::protocols::bodies::envelope::marked::json_begins;
 use crate::protocols::bodies::envelope::{Envelope, NativeEnvelope};
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::format::{CallFormat, PastCall, json_field_example};
@@ -73,7 +74,10 @@ impl NamedFormat {
         let start = ws_run(head, 0);
         let Some(&first) = head.as_bytes().get(start) else { return missing };
         if self.list.is_some() && matches!(first, b'[' | b'{') {
-            return list(head, start, ended);
+            return match json_begins(head, start, true, ended) {
+                Scan::NoMatch => Scan::Match(Head::Nameless),
+                begins => begins.map(|()| Head::List(start)),
+            };
         }
         let start = match starts(&head[start..], self.prefix, ended) {
             Scan::Incomplete => return Scan::Incomplete,
@@ -132,18 +136,6 @@ impl NamedFormat {
 fn after(at: usize, mark: &str) -> usize {
     // A brace or a line break belongs to the arguments.
     if matches!(mark, "{" | "\n" | "```") { at } else { at + mark.len() }
-}
-
-/// A list of objects, or one object, at byte `at`.
-fn list(head: &str, at: usize, last: bool) -> Scan<Head> {
-    let bytes = head.as_bytes();
-    let inner = if bytes.get(at) == Some(&b'[') { ws_run(head, at + 1) } else { at };
-    match bytes.get(inner) {
-        None if !last => Scan::Incomplete,
-        Some(b'{') => Scan::Match(Head::List(at)),
-        Some(b']') if inner > at => Scan::Match(Head::List(at)),
-        _ => Scan::Match(Head::Nameless),
-    }
 }
 
 /// An id without its last `:INDEX`.

@@ -1,0 +1,131 @@
+//! Calls as JSON objects that hold the tool's name, one or in a list, after a marker or as the whole message.
+
+use super::{Envelope, NativeEnvelope};
+use crate::arguments::Context;
+use crate::error::EncodeError;
+use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::body::{Body, Opening, recycle};
+use crate::protocols::format::{CallFormat, PastCall, fill, json_field_example};
+use crate::protocols::protocol::{Attempt, Settings};
+use crate::syntax::json::{push_string, write_spaced_object};
+use crate::syntax::scan::{Scan, starts, window, ws_run};
+use crate::tools::Tools;
+
+/// A format: `OPEN {…}` or `OPEN [{…}, …]`, and what may close it.
+#[derive(Debug)]
+pub(crate) struct MarkedEnvelope {
+    /// What opens calls. A bracket at its end belongs to the JSON.
+    pub open: &'static [&'static str],
+    /// What may open them where a message begins, the longest first. With "" they need no marker there.
+    pub begin: &'static [&'static str],
+    /// A list may follow, too. Otherwise, a message without a marker has one call at most.
+    pub lists: bool,
+    /// What ends a message, if nothing closes calls.
+    pub last: &'static str,
+    /// A past call, with `{name}` and `{id}`, as JSON strings, and `{arguments}` in it.
+    pub written: &'static str,
+    pub rules: NativeEnvelope,
+}
+
+impl MarkedEnvelope {
+    /// `{"name": …, "arguments": {…}}` or a list of them, without the markers.
+    pub(crate) const LIST: MarkedEnvelope = MarkedEnvelope {
+        open: &[],
+        begin: &[],
+        lists: true,
+        last: "",
+        written: r#"{"name": {name}, "arguments": {arguments}}"#,
+        rules: NativeEnvelope::USUAL,
+    };
+
+    /// The end of the marker at the start of the text, without a bracket that belongs to the JSON.
+    fn opener(&self, text: &str, last: bool) -> Scan<usize> {
+        let mut found = Scan::NoMatch;
+        for mark in self.open.iter().chain(self.begin) {
+            match starts(text, mark, last) {
+                // A longer one may be here.
+                Scan::Incomplete => return Scan::Incomplete,
+                Scan::Match(()) => {
+                    let length = mark.trim_end_matches(['[', '{']).len();
+                    found = found.or(|| Scan::Match(length));
+                }
+                Scan::NoMatch => {}
+            }
+        }
+        found
+    }
+}
+
+/// Whether a JSON object, or also a list that begins with one or is empty, begins at byte `at`.
+pub(crate) fn json_begins(text: &str, at: usize, lists: bool, last: bool) -> Scan {
+    let byte = |at: usize| text.as_bytes().get(at);
+    match byte(at) {
+        None => Scan::at_end(last),
+        Some(b'{') => Scan::Match(()),
+        Some(b'[') if lists => match byte(ws_run(text, at + 1)) {
+            None => Scan::at_end(last),
+            Some(b'{' | b']') => Scan::Match(()),
+            Some(_) => Scan::NoMatch,
+        },
+        Some(_) => Scan::NoMatch,
+    }
+}
+
+impl CallFormat for MarkedEnvelope {
+    fn openers(&self) -> &'static [&'static str] {
+        self.open
+    }
+
+    fn close(&self) -> &'static str {
+        self.rules.close.first().copied().unwrap_or(self.last)
+    }
+
+    fn begins_message(&self) -> bool {
+        !self.begin.is_empty()
+    }
+
+    fn attempt(&self, _: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+        let (head, ended) = window(text, ATTEMPT_CHARS, last);
+        // Whitespace before the JSON belongs to the call: it may be text.
+        let blank = if self.begin.is_empty() { 0 } else { ws_run(head, 0) };
+        let found = self.opener(&head[blank..], ended).and_then(|length| {
+            let body = ws_run(head, blank + length);
+            json_begins(head, body, self.lists, ended).map(|()| body)
+        });
+        match found {
+            Scan::Match(body) => Attempt::call(body + 1, body, Opening::Native),
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch => Attempt::text(text),
+        }
+    }
+
+    fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        recycle(recycled, Envelope::default, |body| body.reset_native(cx, self.rules))
+    }
+
+    fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        if call.index > 0 && !self.lists && self.begins_message() {
+            return Err(EncodeError("a message in this format has one call at most".to_owned()));
+        }
+        fill(self.written, out, |key, out| {
+            match key {
+                "name" => push_string(out, cx.tool),
+                "id" => push_string(out, &self.id(cx.tool, call).unwrap_or_default()),
+                "arguments" => write_spaced_object(call.arguments, out),
+                _ => return false,
+            }
+            true
+        });
+        Ok(())
+    }
+
+    /// The host's id, or the number of the call in the conversation.
+    fn id(&self, _: &str, call: &PastCall<'_>) -> Option<String> {
+        let written = self.written.contains("{id}");
+        written.then(|| call.id.map_or_else(|| call.before.to_string(), str::to_owned))
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        json_field_example(field, value)
+    }
+}
