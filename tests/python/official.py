@@ -192,6 +192,7 @@ LLAMA: Any = {
     "calls": 1,
 }
 FUNCTIONARY: Any = {"head": LLAMA["head"], "tails": ("<|eom_id|>", "<|eot_id|>")}
+GIGACHAT: Any = {"head": "assistant<|role_sep|>\n", "tails": ("<|message_sep|>\n\n",), "calls": 1}
 MISTRAL: Any = {"head": "", "tails": ("</s>",), "alternates": True}
 GRANITE: Any = {"head": "<|start_of_role|>assistant<|end_of_role|>", "tails": ("<|end_of_text|>\n",)}
 DROPS = "drops the content of a turn with calls"
@@ -457,5 +458,13 @@ TEMPLATES = (
         same=with_end,
         reads=("harmony",),
         differs=DROPS,
+    ),
+    Official("GigaChat3.1-10B-A1.8B", ("gigachat3",), **GIGACHAT),
+    Official(
+        "GigaChat3-10B-A1.8B",
+        ("gigachat3",),
+        **GIGACHAT,
+        same=None,
+        differs="a call is a message of its own, which the row reads and does not write",
     ),
 )

@@ -54,6 +54,7 @@ const MARKERS: &[&str] = &[
     "<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>", "<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>",
     "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>ping", "<|plamo:end_tool_name:plamo|>", "<|plamo:begin_tool_arguments:plamo|>", "<|plamo:constrain|>json<|plamo:msg|>",
     "<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>",
+    "<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n", "<|message_sep|>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[

@@ -32,6 +32,7 @@ const MARKS: &[&str] = &[
     "<|tool_call>", "<|tool_call>call:t{", "<|\"|>", "s:<|\"|>", "<tool_call|>", "<|channel>thought\n", "<channel|>", "<eos>", "<|python_start|>", "[t(", "[t(s='",
     "t(s=1), ",
     "<|plamo:begin_tool_requests:plamo|>", "<|plamo:begin_tool_request:plamo|>", "<|plamo:begin_tool_name:plamo|>t<|plamo:end_tool_name:plamo|>", "<|plamo:msg|>{",
+    "<|function_call|>{\"name\":\"t\",", "<|message_sep|>\n\nfunction call<|role_sep|>\n{",
     "<function=t>{", "<|think|>", "<|content|>", "<|begin|>assistant", "<|tool_calls|>", "<|tool_call:begin|>", "<|tool_call:name|>t<|tool_call:args|>{", "<|end|>",
 ];
 
