@@ -78,7 +78,8 @@ impl Machine {
         self.place = Place { breaks: layout.breaks_at_start && !reasons, opened: true, ..Place::default() };
         if let Some(frame) = layout.parts {
             self.state = ParserState::Between;
-            if let Some(part) = frame.start(self.in_reasoning) {
+            let in_reasoning = self.in_reasoning.or(layout.starts_in_reasoning.then_some(true));
+            if let Some(part) = frame.start(in_reasoning) {
                 self.enter(part);
             }
             return;

@@ -12,7 +12,7 @@ use crate::tools::Tools;
 pub(crate) enum Part {
     Reasoning,
     Content,
-    /// The calls of the layout's section.
+    /// The calls of the layout's section. Without one, what opens a call is here.
     Calls,
     /// Neither: it is framing.
     Dropped,
@@ -33,7 +33,7 @@ pub(crate) enum Header {
 
 /// A frame of messages in parts.
 pub(crate) trait PartsFrame: Debug + Sync {
-    /// The part in which a message begins; `None` if it begins with a header.
+    /// The part in which a message begins, by what the host says or the layout; `None` if it begins with a header.
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part>;
 
     /// What may open a part at the start of a message, although the prompt has opened that part or another one.
@@ -62,10 +62,10 @@ pub(crate) trait PartsFrame: Debug + Sync {
 }
 
 /// A scan of what follows a closer: with `last`, the end of the message is one of the choices. Empty marks are none.
-pub(crate) fn followed(text: &str, last: bool, marks: &[&str]) -> Scan {
+pub(crate) fn followed<'m>(text: &str, last: bool, marks: impl IntoIterator<Item = &'m str>) -> Scan {
     if text.is_empty() {
         return if last { Scan::Match(()) } else { Scan::Incomplete };
     }
-    let marks = marks.iter().filter(|mark| !mark.is_empty());
+    let marks = marks.into_iter().filter(|mark| !mark.is_empty());
     Scan::first_of(marks.map(|mark| crate::syntax::scan::starts(text, mark, last)))
 }

@@ -27,7 +27,7 @@ const TAGS: Tags = Tags {
 
 const ELEMENTS: Elements = Elements {
     reasoning: ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
-    content: ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    content: &[("<|open|>response<|sep|>", "<|close|>response<|sep|>")],
     calls: ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
     join: "",
     close: "<|close|>message<|sep|>",

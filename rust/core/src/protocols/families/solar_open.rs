@@ -7,7 +7,7 @@ use crate::protocols::layout::{Layout, Section};
 
 const ELEMENTS: Elements = Elements {
     reasoning: ("<|think|>", "<|end|>"),
-    content: ("<|content|>", "<|end|>"),
+    content: &[("<|content|>", "<|end|>")],
     calls: ("<|tool_calls|>", "<|calls|>"),
     join: "<|begin|>assistant",
     close: "",

@@ -12,7 +12,8 @@ type Element = (&'static str, &'static str);
 #[derive(Debug)]
 pub(crate) struct Elements {
     pub reasoning: Element,
-    pub content: Element,
+    /// The first is written.
+    pub content: &'static [Element],
     pub calls: Element,
     /// What begins each element but the first, or empty.
     pub join: &'static str,
@@ -28,9 +29,7 @@ impl PartsFrame for Elements {
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part> {
         match in_reasoning {
             Some(true) => Some(Part::Reasoning),
-            _ if !self.all => None,
-            Some(false) => Some(Part::Content),
-            None => Some(Part::Reasoning),
+            _ => self.all.then_some(Part::Content),
         }
     }
 
@@ -39,12 +38,14 @@ impl PartsFrame for Elements {
     }
 
     fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
-        [Some((self.reasoning.0, Part::Reasoning)), Some((self.content.0, Part::Content))]
+        [Some((self.reasoning.0, Part::Reasoning)), self.content.first().map(|(open, _)| (*open, Part::Content))]
     }
 
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
-        let texts = [(self.reasoning, reasoning.unwrap_or_default()), (self.content, content)];
-        let texts = texts.into_iter().filter(|(_, text)| self.all || !text.is_empty());
+        let spoken = (self.all || !content.is_empty()).then_some(content);
+        let thought = reasoning.or(self.all.then_some(""));
+        let texts = [(Some(&self.reasoning), thought), (self.content.first(), spoken)];
+        let texts = texts.into_iter().filter_map(|(element, text)| element.zip(text));
         let texts = texts.map(|((open, close), text)| [open, text, close].concat());
         let mut written = String::new();
         joints.write("", calls, &mut written);
@@ -54,7 +55,8 @@ impl PartsFrame for Elements {
     }
 
     fn header(&self, _: &Tools, text: &str, first: bool, last: bool) -> Header {
-        let known = [(self.reasoning, Part::Reasoning), (self.content, Part::Content), (self.calls, Part::Calls)];
+        let content = self.content.iter().map(|element| (element, Part::Content));
+        let known = content.chain([(&self.reasoning, Part::Reasoning), (&self.calls, Part::Calls)]);
         let opened = known.map(|((open, _), part)| starts(text, open, last).map(|()| Header::Part(open.len(), part)));
         match Scan::first_of(opened) {
             Scan::Match(header) => header,
@@ -78,17 +80,23 @@ impl PartsFrame for Elements {
     }
 
     fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize> {
-        let (close, next): (_, &[&str]) = match part {
-            Part::Reasoning => (self.reasoning.1, &[self.content.0, self.calls.0, self.join, self.close]),
-            _ => (self.content.1, &[self.calls.0, self.join, self.close]),
+        let elements = match part {
+            Part::Reasoning => std::slice::from_ref(&self.reasoning),
+            _ => self.content,
         };
-        let closed = starts(text, close, last).and_then(|()| {
-            let rest = &text[close.len()..];
-            followed(&rest[ws_run(rest, 0)..], last, next).map(|()| close.len())
-        });
+        let spoken = self.content.iter().filter(|_| part == Part::Reasoning).map(|(open, _)| *open);
+        let next = spoken.chain([self.calls.0, self.join, self.close]);
+        let closed = Scan::first_of(elements.iter().map(|(_, close)| {
+            starts(text, close, last).and_then(|()| {
+                let rest = &text[close.len()..];
+                followed(&rest[ws_run(rest, 0)..], last, next.clone()).map(|()| close.len())
+            })
+        }));
         // Content that is opened ends reasoning that is not closed.
         let opened = || match part {
-            Part::Reasoning => starts(text, self.content.0, last).map(|()| 0),
+            Part::Reasoning => {
+                Scan::first_of(self.content.iter().map(|(open, _)| starts(text, open, last).map(|()| 0)))
+            }
             _ => Scan::NoMatch,
         };
         closed.or(opened)
