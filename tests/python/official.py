@@ -114,6 +114,10 @@ def after_user_given(reasoning: str, place: Place) -> str | None:
     return reasoning or None if place.after_user else None
 
 
+def before_calls(reasoning: str, place: Place) -> str | None:
+    return reasoning if place.calls else None
+
+
 def qwen3(reasoning: str, place: Place) -> str | None:
     return reasoning if place.after_user and (place.last or reasoning) else None
 
@@ -175,6 +179,10 @@ def with_blocks(message: Json) -> Json:
 
 def none_for_empty(message: Json) -> Json:
     return {**message, "content": message["content"] or None}
+
+
+def counted(_name: str, before: int, _index: int) -> str:
+    return str(before)
 
 
 def kimi_id(name: str, before: int, _index: int) -> str:
@@ -466,5 +474,29 @@ TEMPLATES = (
         **GIGACHAT,
         same=None,
         differs="a call is a message of its own, which the row reads and does not write",
+    ),
+    Official(
+        "CohereForAI-c4ai-command-r7b-12-2024-tool_use",
+        ("cohere",),
+        "",
+        ("<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",),
+        variables={"enable_thinking": True},
+        reasoning=before_calls,
+        call_id=counted,
+        keeps_content=False,
+        results=1,
+        differs=DROPS,
+    ),
+    Official(
+        "Cohere2MoE",
+        ("cohere-command4",),
+        "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+        ("<|END_OF_TURN_TOKEN|>",),
+        reads=("cohere",),
+        reasoning=given,
+        call_id=counted,
+        keeps_content=False,
+        results=1,
+        differs=DROPS,
     ),
 )

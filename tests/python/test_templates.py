@@ -41,6 +41,8 @@ STOPS = {
     ),
     *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
     ("deepseek-r1", "<｜end▁of▁sentence｜>"),
+    ("cohere", "<|END_OF_TURN_TOKEN|>"),
+    ("cohere-command4", "<|END_OF_TURN_TOKEN|>"),
     ("llama-json", "<|eot_id|>"),
     ("mistral", "</s>"),
     ("gemma4", "<turn|>"),

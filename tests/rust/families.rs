@@ -24,7 +24,8 @@ use wirecall_core::{Limits, Toolset, parse_json};
 
 /// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
 /// is more than two messages.
-const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "llm-jp-4.1", "kimi-k3", "solar-open"];
+const ALONE: &[&str] =
+    &["llama-json", "llama-pythonic", "harmony", "llm-jp-4.1", "kimi-k3", "solar-open", "cohere", "cohere-command4"];
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
@@ -55,6 +56,8 @@ const MARKERS: &[&str] = &[
     "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>ping", "<|plamo:end_tool_name:plamo|>", "<|plamo:begin_tool_arguments:plamo|>", "<|plamo:constrain|>json<|plamo:msg|>",
     "<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>",
     "<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n", "<|message_sep|>",
+    "<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>", "<|START_ACTION|>", "<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>",
+    "{\"tool_call_id\": \"0\", \"tool_name\": \"ping\", \"parameters\": {}}",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -74,6 +77,7 @@ const STOPS: &[&str] = &[
     "<eos>",
     "<|return|>",
     "<|flush|>",
+    "<|END_OF_TURN_TOKEN|>",
     "<|plamo:tag|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::families::cohere::{COHERE, COHERE_COMMAND4};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::functionary_v3_1::FUNCTIONARY_V3_1;
@@ -57,6 +58,8 @@ const PROTOCOLS: &[Entry] = &[
 
 /// Native formats. They are read by other protocols only if they are named.
 const FAMILIES: &[Entry] = &[
+    Entry("cohere", &[], || Arc::new(COHERE)),
+    Entry("cohere-command4", &[], || Arc::new(COHERE_COMMAND4)),
     Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
     Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
     Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),

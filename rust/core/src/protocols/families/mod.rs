@@ -1,6 +1,7 @@
 //! Native formats: one row of data for each, and calls without markers. A new format is a row here and a line in
 //! [`registry`](super::registry).
 
+pub(crate) mod cohere;
 pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
 pub(crate) mod functionary_v3_1;
