@@ -86,7 +86,7 @@ impl Machine {
         let mut at = window.at + self.place.looked;
         let mut closer = None;
         let mut end = text.len();
-        while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
+        while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
             match frame.closer(part, &text[at..], window.last) {
                 Scan::NoMatch => at += 1,

@@ -57,7 +57,12 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// Scans between two parts. The text is not empty. `first`: the message begins here.
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;
 
-    /// The length of what ends a part, at a `<` in it. It ends the part only if a header or the end of the message follows it.
+    /// The byte that what ends a part begins with.
+    fn begins(&self) -> u8 {
+        b'<'
+    }
+
+    /// The length of what ends a part, at such a byte in it. It ends the part only if a header or the end of the message follows it.
     fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize>;
 }
 
