@@ -169,6 +169,19 @@ def with_reasoning(message: Json) -> Json:
     return {**made, "reasoning": message["reasoning_content"]}
 
 
+def with_json(message: Json) -> Json:
+    """Arguments are text."""
+    calls = [
+        {**call, "function": {**(given := call["function"]), "arguments": dumped(given["arguments"])}}
+        for call in message.get("tool_calls", ())
+    ]
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def with_blocks(message: Json) -> Json:
     """Mistral has the reasoning in a block of the content."""
     made = {key: value for key, value in message.items() if key != "reasoning_content"}
@@ -466,6 +479,13 @@ TEMPLATES = (
         same=with_end,
         reads=("harmony",),
         differs=DROPS,
+    ),
+    Official(
+        "meetkai-functionary-medium-v3.2",
+        ("functionary-v3.2",),
+        LLAMA["head"],
+        ("<|eot_id|>",),
+        shape=with_json,
     ),
     Official("GigaChat3.1-10B-A1.8B", ("gigachat3",), **GIGACHAT),
     Official(

@@ -24,12 +24,21 @@ use wirecall_core::{Limits, Toolset, parse_json};
 
 /// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
 /// is more than two messages.
-const ALONE: &[&str] =
-    &["llama-json", "llama-pythonic", "harmony", "llm-jp-4.1", "kimi-k3", "solar-open", "cohere", "cohere-command4"];
+const ALONE: &[&str] = &[
+    "llama-json",
+    "llama-pythonic",
+    "harmony",
+    "llm-jp-4.1",
+    "kimi-k3",
+    "solar-open",
+    "cohere",
+    "cohere-command4",
+    "functionary-v3.2",
+];
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
-const BEGUN: &[&str] = &["harmony", "llm-jp-4.1"];
+const BEGUN: &[&str] = &["harmony", "llm-jp-4.1", "functionary-v3.2"];
 /// The templates of these rows sort keys, without regard to case.
 const SORTED: &[&str] = &["gemma4"];
 
@@ -58,6 +67,7 @@ const MARKERS: &[&str] = &[
     "<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n", "<|message_sep|>",
     "<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>", "<|START_ACTION|>", "<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>",
     "{\"tool_call_id\": \"0\", \"tool_name\": \"ping\", \"parameters\": {}}",
+    ">>>", ">>>all\n", ">>>ping\n{}", "all\n", "ping\n{", "get_weather\n",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[

@@ -34,6 +34,7 @@ const MARKS: &[&str] = &[
     "<|plamo:begin_tool_requests:plamo|>", "<|plamo:begin_tool_request:plamo|>", "<|plamo:begin_tool_name:plamo|>t<|plamo:end_tool_name:plamo|>", "<|plamo:msg|>{",
     "<|function_call|>{\"name\":\"t\",", "<|message_sep|>\n\nfunction call<|role_sep|>\n{",
     "<|START_THINKING|>", "<|END_THINKING|>", "<|START_TEXT|>", "<|START_ACTION|>[", "{\"tool_name\":\"t\",\"parameters\":{", "<|END_ACTION|>",
+    ">>>", ">>>all\n", ">>>t\n{", ">>>t\n ",
     "<function=t>{", "<|think|>", "<|content|>", "<|begin|>assistant", "<|tool_calls|>", "<|tool_call:begin|>", "<|tool_call:name|>t<|tool_call:args|>{", "<|end|>",
 ];
 

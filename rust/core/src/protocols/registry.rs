@@ -7,6 +7,7 @@ use super::families::cohere::{COHERE, COHERE_COMMAND4};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::functionary_v3_1::FUNCTIONARY_V3_1;
+use super::families::functionary_v3_2::FUNCTIONARY_V3_2;
 use super::families::gemma4::GEMMA4;
 use super::families::gigachat3::GIGACHAT3;
 use super::families::glm::{GLM_4_5, GLM_4_7};
@@ -67,6 +68,7 @@ const FAMILIES: &[Entry] = &[
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
     Entry("functionary-v3.1", &["llama4-custom"], || Arc::new(FUNCTIONARY_V3_1)),
+    Entry("functionary-v3.2", &[], || Arc::new(FUNCTIONARY_V3_2)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("gigachat3", &["gigachat3.1"], || Arc::new(GIGACHAT3)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),

@@ -5,6 +5,7 @@ pub(crate) mod cohere;
 pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
 pub(crate) mod functionary_v3_1;
+pub(crate) mod functionary_v3_2;
 pub(crate) mod gemma4;
 pub(crate) mod gigachat3;
 pub(crate) mod glm;
