@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::value::{Kind, Value};
-use super::{HEAD_CHARS, Head, TagAttributes, Tags, ValueEnd};
+use super::{HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueEnd};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
@@ -177,7 +177,8 @@ impl TaggedBody {
     /// In a call that has failed: up to the next tag.
     fn pass_over(&mut self, input: &mut Input<'_>) -> Flow {
         let tags = self.tags;
-        let value = if let Head::Text(text) = &tags.head { Some(text.value) } else { None };
+        let value = if let Head::Text(KeyTags { value, .. }) = &tags.head { Some(*value) } else { None };
+        let value = value.filter(|value| !value.is_empty());
         while let Some(offset) = memchr::memchr(b'<', input.rest().as_bytes()) {
             input.at += offset;
             let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends.iter().copied());
@@ -257,7 +258,9 @@ impl TaggedBody {
     }
 
     fn before_value(&mut self, input: &mut Input<'_>, open: &str, slot: Option<Slot>) -> Flow {
-        input.at = ws_run(input.window, input.at);
+        if !open.is_empty() {
+            input.at = ws_run(input.window, input.at);
+        }
         match starts(input.rest(), open, false) {
             Scan::Match(()) => {
                 input.at += open.len();

@@ -16,7 +16,7 @@ use crate::syntax::scan::{Scan, first_chars, trim};
 pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
     out.push_str(tags.open());
     match &tags.head {
-        Head::Text(_) => out.push_str(cx.tool),
+        Head::Text(text) => out.extend([cx.tool, text.name_close]),
         Head::Attributes(attributes) => {
             push_attribute(attributes, attributes.tool, cx.tool, out);
             if let Some(index) = attributes.index {
@@ -24,18 +24,18 @@ pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut
                 push_attribute(attributes, index, &(call.index + 1).to_string(), out);
             }
             out.push_str(attributes.end);
-            if call.arguments.is_empty() {
-                out.push_str(tags.line);
-            }
         }
     }
-    out.push_str(tags.line);
+    if call.arguments.is_empty() {
+        out.push_str(tags.lines.empty);
+    }
+    out.push_str(tags.lines.head);
     for (key, value) in call.arguments {
         holds(tags, cx, key, value)?;
         argument(tags, key, value, out);
-        out.push_str(tags.line);
+        out.push_str(tags.lines.value);
     }
-    out.push_str(tags.close);
+    out.extend([tags.lines.close, tags.close]);
     Ok(())
 }
 
@@ -56,7 +56,7 @@ fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
 fn argument(tags: &Tags, key: &str, value: &Value<'_>, out: &mut String) {
     out.push_str(tags.argument);
     match &tags.head {
-        Head::Text(text) => out.extend([key, text.key_close, tags.line, text.value]),
+        Head::Text(text) => out.extend([key, text.key_close, tags.lines.key, text.value]),
         Head::Attributes(attributes) => {
             push_attribute(attributes, attributes.key, key, out);
             out.push(' ');
