@@ -110,6 +110,10 @@ def ascii_only(arguments: object) -> bool:
     return json.dumps(arguments, ensure_ascii=False).isascii()
 
 
+def given_after_user(reasoning: str, place: Place) -> str | None:
+    return reasoning or None if place.after_user else None
+
+
 def qwen3(reasoning: str, place: Place) -> str | None:
     return reasoning if place.after_user and (place.last or reasoning) else None
 
@@ -355,6 +359,13 @@ TEMPLATES = (
         ("<|end_of_msg|>",),
         opens_reasoning=True,
         reasoning=always,
+    ),
+    Official(
+        "MiniMax-M2",
+        ("minimax-m2",),
+        "]~b]ai\n",
+        ("[e~[\n",),
+        reasoning=given_after_user,
     ),
     *(
         Official(file, ("llama-json",), **LLAMA, differs=DROPS)

@@ -43,6 +43,7 @@ STOPS = {
     ("deepseek-r1", "<｜end▁of▁sentence｜>"),
     ("llama-json", "<|eot_id|>"),
     ("mistral", "</s>"),
+    ("minimax-m2", "[e~["),
     ("gemma4", "<turn|>"),
     ("gemma4", "<|tool_response>"),
 }
@@ -57,6 +58,7 @@ MARKS = (
     "<|tool_call_end|>", "<|tool_calls_section_begin|>", '<|open|>call tool="f"<|sep|>',
     "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
+    "<minimax:tool_call>", "</minimax:tool_call>", '<invoke name="f">', "</invoke>", '<parameter name="a">',
     "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
 # What ends a message, or a part of it.

@@ -49,6 +49,7 @@ const MARKERS: &[&str] = &[
     "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
     "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
+    "<minimax:tool_call>", "</minimax:tool_call>", "<invoke name=\"ping\">", "</invoke>", "<parameter name=\"city\">", "[e~[",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -67,6 +68,7 @@ const STOPS: &[&str] = &[
     "<|tool_response>",
     "<eos>",
     "<|return|>",
+    "[e~[",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

@@ -31,6 +31,7 @@ const MARKS: &[&str] = &[
     "\nget_weather\n",
     "<|tool_call>", "<|tool_call>call:t{", "<|\"|>", "s:<|\"|>", "<tool_call|>", "<|channel>thought\n", "<channel|>", "<eos>", "<|python_start|>", "[t(", "[t(s='",
     "t(s=1), ",
+    "<minimax:tool_call>", "</minimax:tool_call>", "<minimax:tool_call><invoke name=\"t\">", "<parameter name=\"s\">", "[e~[",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {
