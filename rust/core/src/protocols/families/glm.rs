@@ -1,7 +1,7 @@
 //! Calls as GLM-4.5 and newer write them: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`. The models
 //! differ in the line breaks, which are read in any case, and in how the prompt ends.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 
@@ -12,6 +12,7 @@ const TAGS: Tags = Tags {
     argument_close: "</arg_value>",
     spaced: true,
     head: Head::Text(KeyTags { name_close: "", key_close: "</arg_key>", value: "<arg_value>" }),
+    values: Values::Json,
     lines: Lines { key: "\n", ..Lines::EACH },
     ends: &[],
 };

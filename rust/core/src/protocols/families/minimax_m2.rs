@@ -1,6 +1,6 @@
 //! Calls as MiniMax M2 writes them: `<invoke name="NAME">` with `<parameter name="KEY">VALUE</parameter>` for each argument.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -11,6 +11,7 @@ const TAGS: Tags = Tags {
     argument_close: "</parameter>",
     spaced: true,
     head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", value: "" }),
+    values: Values::Json,
     lines: Lines::EACH,
     ends: &["<invoke name=\"", "</minimax:tool_call>"],
 };

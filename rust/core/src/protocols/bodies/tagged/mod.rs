@@ -34,11 +34,25 @@ pub(crate) struct Tags {
     /// Whitespace may follow the closer of a value before the next tag.
     pub spaced: bool,
     pub head: Head,
+    pub values: Values,
     /// What the template writes between tags.
     pub lines: Lines,
     /// In a section: what a call that has failed ends before, the opener of the next call or the end of the section.
     pub ends: &'static [&'static str],
 }
+
+/// How values other than strings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Values {
+    Json,
+    /// As Python prints them.
+    Python,
+    /// The same, and strings that contain `<`, `&` or a line break between [`CDATA`].
+    PythonOrCdata,
+}
+
+/// What begins a value that is a string, and what ends it before the closer of the value.
+const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
 
 /// What the template writes between tags.
 #[derive(Debug)]
@@ -113,8 +127,14 @@ impl Tags {
         self.openers.first().copied().unwrap_or_default()
     }
 
-    /// Whether the value ends at this `<`. `looked`: bytes that were already scanned.
-    fn value_end(&self, rest: &str, last: bool, looked: &mut usize) -> Scan<ValueEnd> {
+    /// Whether the value ends here, at the first character of what ends it. `looked`: bytes that were already scanned.
+    fn value_end(&self, rest: &str, cdata: bool, last: bool, looked: &mut usize) -> Scan<ValueEnd> {
+        if cdata {
+            return starts(rest, CDATA.1, last).and_then(|()| {
+                let closed = self.value_end(&rest[CDATA.1.len()..], false, last, looked);
+                closed.filter(|end| *end == ValueEnd::Closer)
+            });
+        }
         let mut after = |mark: &str, marks: &[&str]| {
             starts(rest, mark, last).and_then(|()| {
                 let from = mark.len().max(*looked);
