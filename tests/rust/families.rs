@@ -50,6 +50,10 @@ const MARKERS: &[&str] = &[
     "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
     "<minimax:tool_call>", "</minimax:tool_call>", "<invoke name=\"ping\">", "</invoke>", "<parameter name=\"city\">", "[e~[",
+    "<seed:think>", "</seed:think>", "<seed:tool_call>", "</seed:tool_call>", "<function=ping>", "<parameter=city>",
+    "<function name=\"ping\">", "<param name=\"city\">", "</param>", "<![CDATA[", "]]>", "]]></param>",
+    "<tool_calls:opensource>", "</tool_calls:opensource>", "<tool_call:opensource>ping<tool_sep:opensource>", "<arg_key:opensource>city</arg_key:opensource>",
+    "<arg_value:opensource>", "</arg_value:opensource>", "</tool_call:opensource>", "<think:opensource>", "</think:opensource>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -69,6 +73,9 @@ const STOPS: &[&str] = &[
     "<eos>",
     "<|return|>",
     "[e~[",
+    "<seed:eos>",
+    "</assistant>",
+    "<｜hy_eos:opensource｜>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

@@ -32,6 +32,9 @@ const MARKS: &[&str] = &[
     "<|tool_call>", "<|tool_call>call:t{", "<|\"|>", "s:<|\"|>", "<tool_call|>", "<|channel>thought\n", "<channel|>", "<eos>", "<|python_start|>", "[t(", "[t(s='",
     "t(s=1), ",
     "<minimax:tool_call>", "</minimax:tool_call>", "<minimax:tool_call><invoke name=\"t\">", "<parameter name=\"s\">", "[e~[",
+    "<seed:tool_call>", "</seed:tool_call>", "<seed:tool_call><function=t><parameter=s>", "<seed:think>",
+    "<function name=\"t\"><param name=\"s\">", "<function name=\"t\"><param name=\"s\"><![CDATA[", "]]></param>", "<function name=\"",
+    "<tool_calls:opensource>", "<tool_call:opensource>t<tool_sep:opensource>", "<arg_key:opensource>s</arg_key:opensource>", "<arg_value:opensource>", "</arg_value:opensource>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {
