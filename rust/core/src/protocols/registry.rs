@@ -16,6 +16,7 @@ use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
+use super::families::seed_oss::SEED_OSS;
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
 use super::wire::Wire;
@@ -74,6 +75,7 @@ const FAMILIES: &[Entry] = &[
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
+    Entry("seed-oss", &[], || Arc::new(SEED_OSS)),
 ];
 
 /// The names of the protocols that a manual teaches, without aliases.

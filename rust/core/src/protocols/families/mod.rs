@@ -14,4 +14,5 @@ pub(crate) mod llama_pythonic;
 pub(crate) mod minimax_m2;
 pub(crate) mod mistral;
 pub(crate) mod qwen3coder;
+pub(crate) mod seed_oss;
 pub(crate) mod unmarked;
