@@ -13,6 +13,7 @@ use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::minicpm5::MINICPM5;
 use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
@@ -71,6 +72,7 @@ const FAMILIES: &[Entry] = &[
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("minicpm5", &[], || Arc::new(MINICPM5)),
     Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),

@@ -11,6 +11,7 @@ pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
 pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
+pub(crate) mod minicpm5;
 pub(crate) mod minimax_m2;
 pub(crate) mod mistral;
 pub(crate) mod qwen3coder;
