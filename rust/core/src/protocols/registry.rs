@@ -9,6 +9,7 @@ use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
+use super::families::hy3::HY3;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::laguna::LAGUNA_XS;
@@ -67,6 +68,7 @@ const FAMILIES: &[Entry] = &[
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("hy3", &[], || Arc::new(HY3)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),

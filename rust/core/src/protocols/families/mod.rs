@@ -7,6 +7,7 @@ pub(crate) mod gemma4;
 pub(crate) mod glm;
 pub(crate) mod harmony;
 pub(crate) mod hermes;
+pub(crate) mod hy3;
 pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
 pub(crate) mod laguna;
