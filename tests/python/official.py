@@ -114,6 +114,15 @@ def given_after_user(reasoning: str, place: Place) -> str | None:
     return reasoning or None if place.after_user else None
 
 
+def printable(value: object) -> bool:
+    """Python prints these strings as they are in containers."""
+    if isinstance(value, dict):
+        return all(printable([key]) and printable([item]) for key, item in value.items() if not isinstance(item, str))
+    if isinstance(value, list):
+        return all(item.isprintable() if isinstance(item, str) else printable(item) for item in value)
+    return True
+
+
 def qwen3(reasoning: str, place: Place) -> str | None:
     return reasoning if place.after_user and (place.last or reasoning) else None
 
@@ -358,6 +367,43 @@ TEMPLATES = (
         '<|open|>message role="assistant"<|sep|>',
         ("<|end_of_msg|>",),
         opens_reasoning=True,
+        reasoning=always,
+    ),
+    Official(
+        "ByteDance-Seed-OSS",
+        ("seed-oss",),
+        "<seed:bos>assistant\n",
+        ("<seed:eos>",),
+        content=str.strip,
+        reasoning=given,
+        plain=printable,
+    ),
+    Official(
+        "openbmb-MiniCPM5-1B",
+        ("minicpm5",),
+        **IM,
+        reasoning=given_after_user,
+        plain=printable,
+    ),
+    *(
+        Official(
+            file,
+            ("laguna-xs",),
+            "<assistant>\n",
+            ("\n</assistant>\n",),
+            variables={"enable_thinking": True},
+            content=str.strip,
+            reasoning=given,
+            closed="</think>\n",
+        )
+        for file in ("poolside-Laguna-XS.2", "poolside-Laguna-XS-2.1")
+    ),
+    Official(
+        "tencent-Hy3",
+        ("hy3",),
+        "<｜hy_Assistant:opensource｜>",
+        ("<｜hy_eos:opensource｜>", ""),
+        variables={"reasoning_effort": "high"},
         reasoning=always,
     ),
     Official(
