@@ -18,7 +18,7 @@ use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::minicpm5::MINICPM5;
 use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
-use super::families::qwen3coder::{QWEN3CODER, QWEN35};
+use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
 use super::families::seed_oss::SEED_OSS;
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -79,9 +79,11 @@ const FAMILIES: &[Entry] = &[
     Entry("minicpm5", &[], || Arc::new(MINICPM5)),
     Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("nemotron-3", &["granite-4.2", "nanbeige", "step-5"], || Arc::new(NEMOTRON_3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
     Entry("seed-oss", &[], || Arc::new(SEED_OSS)),
+    Entry("step-3.5", &["step-3.7"], || Arc::new(STEP_3_5)),
 ];
 
 /// The names of the protocols that a manual teaches, without aliases.

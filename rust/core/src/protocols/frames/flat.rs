@@ -39,6 +39,48 @@ pub(crate) struct Writing {
     pub result_mark: Option<&'static str>,
 }
 
+impl Writing {
+    pub(super) fn joints(&self, layout: &Layout) -> Joints {
+        let Writing { begin, end, between, after_content, .. } = *self;
+        Joints { begin, end, between, after_content, calls_first: layout.calls_first }
+    }
+
+    /// A result of the call with this id, if it has one.
+    pub(super) fn result(&self, result: &CallResult<'_>, id: Option<&str>) -> String {
+        let mut out = String::new();
+        let mut rest = self.result;
+        while let Some((before, after)) = rest.split_once('{') {
+            out.push_str(before);
+            rest = after;
+            match after.split_once('}') {
+                Some(("name", after)) => {
+                    out.push_str(result.name);
+                    rest = after;
+                }
+                Some(("content", after)) => {
+                    out.push_str(result.content);
+                    rest = after;
+                }
+                Some(("json", after)) => {
+                    push_string(&mut out, result.content);
+                    rest = after;
+                }
+                Some(("id", after)) => {
+                    out.push_str(id.unwrap_or_default());
+                    rest = after;
+                }
+                Some(("index", after)) => {
+                    out.push_str(&(result.call.index + 1).to_string());
+                    rest = after;
+                }
+                _ => out.push('{'),
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
 impl CallWriter for FlatFamily {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let mut call = String::new();
@@ -118,43 +160,12 @@ impl Protocol for FlatFamily {
     }
 
     fn joints(&self) -> Joints {
-        let Writing { begin, end, between, after_content, .. } = self.writing;
-        Joints { begin, end, between, after_content, calls_first: self.layout.calls_first }
+        self.writing.joints(&self.layout)
     }
 
     fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        let mut out = String::new();
-        let mut rest = self.writing.result;
-        while let Some((before, after)) = rest.split_once('{') {
-            out.push_str(before);
-            rest = after;
-            match after.split_once('}') {
-                Some(("name", after)) => {
-                    out.push_str(result.name);
-                    rest = after;
-                }
-                Some(("content", after)) => {
-                    out.push_str(result.content);
-                    rest = after;
-                }
-                Some(("json", after)) => {
-                    push_string(&mut out, result.content);
-                    rest = after;
-                }
-                Some(("id", after)) => {
-                    let id = self.call.id(result.name, &result.call);
-                    out.push_str(id.as_deref().or(result.call.id).unwrap_or_default());
-                    rest = after;
-                }
-                Some(("index", after)) => {
-                    out.push_str(&(result.call.index + 1).to_string());
-                    rest = after;
-                }
-                _ => out.push('{'),
-            }
-        }
-        out.push_str(rest);
-        out
+        let id = self.call.id(result.name, &result.call);
+        self.writing.result(result, id.as_deref().or(result.call.id))
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
