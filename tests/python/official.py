@@ -110,12 +110,21 @@ def ascii_only(arguments: object) -> bool:
     return json.dumps(arguments, ensure_ascii=False).isascii()
 
 
-def after_user_given(reasoning: str, place: Place) -> str | None:
+def before_calls(reasoning: str, place: Place) -> str | None:
+    return reasoning if place.calls else None
+
+
+def given_after_user(reasoning: str, place: Place) -> str | None:
     return reasoning or None if place.after_user else None
 
 
-def before_calls(reasoning: str, place: Place) -> str | None:
-    return reasoning if place.calls else None
+def printable(value: object) -> bool:
+    """Python prints these strings as they are in containers."""
+    if isinstance(value, dict):
+        return all(printable([key]) and printable([item]) for key, item in value.items() if not isinstance(item, str))
+    if isinstance(value, list):
+        return all(item.isprintable() if isinstance(item, str) else printable(item) for item in value)
+    return True
 
 
 def qwen3(reasoning: str, place: Place) -> str | None:
@@ -263,22 +272,25 @@ TEMPLATES = (
     ),
     Official(
         "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
-        ("qwen3.5",),
+        ("nemotron-3",),
         **IM,
+        reads=("qwen3.5",),
         variables={"truncate_history_thinking": False},
         content=str.strip,
-        reasoning=always,
-        same=None,
-        differs="one line break after the reasoning and before calls, and one after each call",
+        reasoning=given,
+        closed="<think></think>",
+        plain=no_scalars,
+        same=lambda text: text.replace("<think></think>\n<tool_call>", "<think></think><tool_call>"),
+        differs=LITERALS + "; a line break after an empty span of reasoning",
     ),
     Official(
         "StepFun3.5-Flash",
-        ("qwen3.5",),
+        ("step-3.5",),
         **IM,
+        reads=("qwen3.5",),
         reasoning=after_user,
-        results=0,
-        same=None,
-        differs="one line break after the reasoning, nothing around calls and in results",
+        plain=no_scalars,
+        differs=LITERALS,
     ),
     Official(
         "llama-cpp-deepseek-r1",
@@ -396,6 +408,50 @@ TEMPLATES = (
         opens_reasoning=True,
         reasoning=always,
     ),
+    Official(
+        "ByteDance-Seed-OSS",
+        ("seed-oss",),
+        "<seed:bos>assistant\n",
+        ("<seed:eos>",),
+        content=str.strip,
+        reasoning=given,
+        plain=printable,
+    ),
+    Official(
+        "openbmb-MiniCPM5-1B",
+        ("minicpm5",),
+        **IM,
+        reasoning=given_after_user,
+        plain=printable,
+    ),
+    *(
+        Official(
+            file,
+            ("laguna-xs",),
+            "<assistant>\n",
+            ("\n</assistant>\n",),
+            variables={"enable_thinking": True},
+            content=str.strip,
+            reasoning=given,
+            closed="</think>\n",
+        )
+        for file in ("poolside-Laguna-XS.2", "poolside-Laguna-XS-2.1")
+    ),
+    Official(
+        "tencent-Hy3",
+        ("hy3",),
+        "<｜hy_Assistant:opensource｜>",
+        ("<｜hy_eos:opensource｜>", ""),
+        variables={"reasoning_effort": "high"},
+        reasoning=always,
+    ),
+    Official(
+        "MiniMax-M2",
+        ("minimax-m2",),
+        "]~b]ai\n",
+        ("[e~[\n",),
+        reasoning=given_after_user,
+    ),
     *(
         Official(file, ("llama-json",), **LLAMA, differs=DROPS)
         for file in (
@@ -463,7 +519,7 @@ TEMPLATES = (
         ("",),
         variables={"add_generation_prompt": False},
         shape=with_reasoning,
-        reasoning=after_user_given,
+        reasoning=given_after_user,
         keeps_content=False,
         differs=DROPS,
     ),

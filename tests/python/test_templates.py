@@ -34,6 +34,9 @@ STOPS = {
             "qwen3-thinking",
             "qwen3coder",
             "qwen3.5",
+            "minicpm5",
+            "nemotron-3",
+            "step-3.5",
             "kimi-k2",
             "kimi-k2-thinking",
             "kimi-k2.6",
@@ -45,6 +48,9 @@ STOPS = {
     ("cohere-command4", "<|END_OF_TURN_TOKEN|>"),
     ("llama-json", "<|eot_id|>"),
     ("mistral", "</s>"),
+    ("minimax-m2", "[e~["),
+    ("seed-oss", "<seed:eos>"),
+    ("hy3", "<｜hy_eos:opensource｜>"),
     ("gemma4", "<turn|>"),
     ("gemma4", "<|tool_response>"),
 }
@@ -59,6 +65,9 @@ MARKS = (
     "<|tool_call_end|>", "<|tool_calls_section_begin|>", '<|open|>call tool="f"<|sep|>',
     "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
+    "<minimax:tool_call>", "</minimax:tool_call>", '<invoke name="f">', "</invoke>", '<parameter name="a">',
+    "<seed:tool_call>", "</seed:tool_call>", '<function name="f">', '<param name="a">', "</param>", "<![CDATA[", "]]>", "]]></param>",
+    "<tool_calls:opensource>", "<tool_call:opensource>", "<tool_sep:opensource>", "</arg_value:opensource>", "</tool_call:opensource>",
     "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
 # What ends a message, or a part of it.

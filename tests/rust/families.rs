@@ -68,6 +68,11 @@ const MARKERS: &[&str] = &[
     "<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>", "<|START_ACTION|>", "<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>",
     "{\"tool_call_id\": \"0\", \"tool_name\": \"ping\", \"parameters\": {}}",
     ">>>", ">>>all\n", ">>>ping\n{}", "all\n", "ping\n{", "get_weather\n",
+    "<minimax:tool_call>", "</minimax:tool_call>", "<invoke name=\"ping\">", "</invoke>", "<parameter name=\"city\">", "[e~[",
+    "<seed:think>", "</seed:think>", "<seed:tool_call>", "</seed:tool_call>", "<function=ping>", "<parameter=city>",
+    "<function name=\"ping\">", "<param name=\"city\">", "</param>", "<![CDATA[", "]]>", "]]></param>",
+    "<tool_calls:opensource>", "</tool_calls:opensource>", "<tool_call:opensource>ping<tool_sep:opensource>", "<arg_key:opensource>city</arg_key:opensource>",
+    "<arg_value:opensource>", "</arg_value:opensource>", "</tool_call:opensource>", "<think:opensource>", "</think:opensource>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -89,6 +94,10 @@ const STOPS: &[&str] = &[
     "<|flush|>",
     "<|END_OF_TURN_TOKEN|>",
     "<|plamo:tag|>",
+    "[e~[",
+    "<seed:eos>",
+    "</assistant>",
+    "<｜hy_eos:opensource｜>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

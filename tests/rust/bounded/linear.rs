@@ -36,6 +36,10 @@ const MARKS: &[&str] = &[
     "<|START_THINKING|>", "<|END_THINKING|>", "<|START_TEXT|>", "<|START_ACTION|>[", "{\"tool_name\":\"t\",\"parameters\":{", "<|END_ACTION|>",
     ">>>", ">>>all\n", ">>>t\n{", ">>>t\n ",
     "<function=t>{", "<|think|>", "<|content|>", "<|begin|>assistant", "<|tool_calls|>", "<|tool_call:begin|>", "<|tool_call:name|>t<|tool_call:args|>{", "<|end|>",
+    "<minimax:tool_call>", "</minimax:tool_call>", "<minimax:tool_call><invoke name=\"t\">", "<parameter name=\"s\">", "[e~[",
+    "<seed:tool_call>", "</seed:tool_call>", "<seed:tool_call><function=t><parameter=s>", "<seed:think>",
+    "<function name=\"t\"><param name=\"s\">", "<function name=\"t\"><param name=\"s\"><![CDATA[", "]]></param>", "<function name=\"",
+    "<tool_calls:opensource>", "<tool_call:opensource>t<tool_sep:opensource>", "<arg_key:opensource>s</arg_key:opensource>", "<arg_value:opensource>", "</arg_value:opensource>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

@@ -13,13 +13,18 @@ use super::families::gigachat3::GIGACHAT3;
 use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::harmony::{HARMONY, LLM_JP};
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
+use super::families::hy3::HY3;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
+use super::families::laguna::LAGUNA_XS;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::minicpm5::MINICPM5;
+use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
 use super::families::plamo3::PLAMO3;
-use super::families::qwen3coder::{QWEN3CODER, QWEN35};
+use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
+use super::families::seed_oss::SEED_OSS;
 use super::families::solar_open::SOLAR_OPEN;
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -74,18 +79,25 @@ const FAMILIES: &[Entry] = &[
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
+    Entry("hy3", &[], || Arc::new(HY3)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
+    Entry("laguna-xs", &[], || Arc::new(LAGUNA_XS)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("llm-jp-4.1", &[], || Arc::new(LLM_JP)),
+    Entry("minicpm5", &[], || Arc::new(MINICPM5)),
+    Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("nemotron-3", &["granite-4.2", "nanbeige", "step-5"], || Arc::new(NEMOTRON_3)),
     Entry("plamo3", &[], || Arc::new(PLAMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
+    Entry("seed-oss", &[], || Arc::new(SEED_OSS)),
     Entry("solar-open", &[], || Arc::new(SOLAR_OPEN)),
+    Entry("step-3.5", &["step-3.7"], || Arc::new(STEP_3_5)),
 ];
 
 /// The names of the protocols that a manual teaches, without aliases.

@@ -1,7 +1,7 @@
 //! Calls as GLM-4.5 and newer write them: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`. The models
 //! differ in the line breaks, which are read in any case, and in how the prompt ends.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 
@@ -11,8 +11,9 @@ const TAGS: Tags = Tags {
     argument: "<arg_key>",
     argument_close: "</arg_value>",
     spaced: true,
-    head: Head::Text(KeyTags { key_close: "</arg_key>", value: "<arg_value>" }),
-    line: "\n",
+    head: Head::Text(KeyTags { name_close: "", key_close: "</arg_key>", value: "<arg_value>" }),
+    values: Values::Json,
+    lines: Lines { key: "\n", ..Lines::EACH },
     ends: &[],
 };
 
@@ -42,7 +43,7 @@ pub(crate) const GLM_4_5: FlatFamily = FlatFamily {
 /// GLM-4.7 and newer. The prompt opens the reasoning.
 pub(crate) const GLM_4_7: FlatFamily = FlatFamily {
     layout: Layout { reasoning: Some(REASONING), starts_in_reasoning: true, ..GLM_4_5.layout },
-    call: &Tagged(&Tags { line: "", ..TAGS }),
+    call: &Tagged(&Tags { lines: Lines::NONE, ..TAGS }),
     writing: Writing {
         between: "",
         after_content: "",

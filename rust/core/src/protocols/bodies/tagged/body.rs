@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::value::{Kind, Value};
-use super::{HEAD_CHARS, Head, TagAttributes, Tags, ValueEnd};
+use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueEnd, Values};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
@@ -21,6 +21,8 @@ enum State {
     Key,
     /// Before what begins the value of that argument.
     BeforeValue(Option<Slot>),
+    /// At the start of a value.
+    ValueStart,
     Value,
 }
 
@@ -30,6 +32,8 @@ pub(super) struct TaggedBody {
     state: State,
     fields: Fields,
     value: Value,
+    /// It is between [`CDATA`].
+    cdata: bool,
     /// Bytes of the window that were already scanned.
     looked: usize,
     /// The call has failed: only its end is searched for.
@@ -50,7 +54,8 @@ impl Body for TaggedBody {
     }
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
-        matches!(self.state, State::Value).then(|| self.value.feed_plain(report, text))?
+        let mark = self.mark();
+        matches!(self.state, State::Value).then(|| self.value.feed_plain(report, mark, text))?
     }
 
     fn unterminated(&self) -> bool {
@@ -74,7 +79,15 @@ impl TaggedBody {
             Head::Attributes(_) if name.is_empty() => State::Name,
             Head::Attributes(_) => State::NameEnd,
         };
-        TaggedBody { tags, state, fields: Fields::default(), value: Value::default(), looked: 0, failed: false }
+        TaggedBody {
+            tags,
+            state,
+            fields: Fields::default(),
+            value: Value::default(),
+            cdata: false,
+            looked: 0,
+            failed: false,
+        }
     }
 
     /// Starts over, and keeps the allocations.
@@ -96,6 +109,7 @@ impl TaggedBody {
                 let slot = slot.take();
                 self.before_value(input, text.value, slot)
             }
+            (State::ValueStart, _) => self.value_start(input),
             (State::Value, _) => self.value(input),
             (State::Between | State::Name | State::NameEnd | State::BeforeValue(_), _) => self.between(input),
         }
@@ -104,6 +118,11 @@ impl TaggedBody {
     fn to(&mut self, state: State) -> Flow {
         (self.state, self.looked) = (state, 0);
         Ok(())
+    }
+
+    /// The first byte of what may end a value.
+    fn mark(&self) -> u8 {
+        if self.cdata { b']' } else { b'<' }
     }
 
     /// After a failure, the call is read on from that state.
@@ -177,7 +196,8 @@ impl TaggedBody {
     /// In a call that has failed: up to the next tag.
     fn pass_over(&mut self, input: &mut Input<'_>) -> Flow {
         let tags = self.tags;
-        let value = if let Head::Text(text) = &tags.head { Some(text.value) } else { None };
+        let value = if let Head::Text(KeyTags { value, .. }) = &tags.head { Some(*value) } else { None };
+        let value = value.filter(|value| !value.is_empty());
         while let Some(offset) = memchr::memchr(b'<', input.rest().as_bytes()) {
             input.at += offset;
             let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends.iter().copied());
@@ -194,7 +214,7 @@ impl TaggedBody {
             return match mark {
                 _ if mark == tags.close => Err(Progress::CallEnd),
                 _ if mark == tags.argument => self.to(State::Key),
-                _ => self.to(State::Value),
+                _ => self.to(State::ValueStart),
             };
         }
         input.at = input.window.len();
@@ -215,10 +235,10 @@ impl TaggedBody {
                 "Write an argument as {}{}=\"…\" {}=\"…\"{}.",
                 self.tags.argument, attributes.key, attributes.kind, attributes.end
             );
-            return self.fail(State::Value, &message);
+            return self.fail(State::ValueStart, &message);
         };
         input.at += length;
-        self.to(State::Value)?;
+        self.to(State::ValueStart)?;
         let Some(slot) = self.slot(input, &key)? else { return Ok(()) };
         Ok(self.value.begin(&input.cx, input.report, slot, kind)?)
     }
@@ -257,11 +277,13 @@ impl TaggedBody {
     }
 
     fn before_value(&mut self, input: &mut Input<'_>, open: &str, slot: Option<Slot>) -> Flow {
-        input.at = ws_run(input.window, input.at);
+        if !open.is_empty() {
+            input.at = ws_run(input.window, input.at);
+        }
         match starts(input.rest(), open, false) {
             Scan::Match(()) => {
                 input.at += open.len();
-                self.to(State::Value)?;
+                self.to(State::ValueStart)?;
                 match slot {
                     Some(slot) => Ok(self.value.begin(&input.cx, input.report, slot, Kind::Schema)?),
                     None => Ok(()),
@@ -275,10 +297,20 @@ impl TaggedBody {
         }
     }
 
+    fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
+        self.cdata =
+            self.tags.values == Values::PythonOrCdata && starts(input.rest(), CDATA.0, input.last).decided()?.is_some();
+        if self.cdata {
+            input.at += CDATA.0.len();
+            self.value.quote(&input.cx);
+        }
+        self.to(State::Value)
+    }
+
     fn value(&mut self, input: &mut Input<'_>) -> Flow {
         let read = self.read_value(input);
         if matches!(read, Err(Progress::Incomplete)) {
-            self.value.go_live(&input.cx, input.report)?;
+            self.value.go_live(&input.cx, input.report, self.tags.values)?;
         }
         read
     }
@@ -287,7 +319,7 @@ impl TaggedBody {
         let tags = self.tags;
         loop {
             let rest = input.rest();
-            let end = memchr::memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
+            let end = memchr::memchr(self.mark(), rest.as_bytes()).unwrap_or(rest.len());
             if end > 0 {
                 self.value.push(input.report, &rest[..end]);
                 input.at += end;
@@ -295,17 +327,21 @@ impl TaggedBody {
             if end == rest.len() {
                 return Err(Progress::Incomplete);
             }
-            let Some(end) = tags.value_end(input.rest(), input.last, &mut self.looked).decided()? else {
+            let ends = tags.value_end(input.rest(), self.cdata, input.last, &mut self.looked);
+            let Some(end) = ends.decided()? else {
                 self.looked = 0;
-                self.value.push(input.report, "<");
+                self.value.push(input.report, &input.rest()[..1]);
                 input.at += 1;
                 continue;
             };
+            if self.cdata {
+                input.at += CDATA.1.len();
+            }
             if end == ValueEnd::Closer {
                 input.at += tags.argument_close.len();
             }
             self.to(State::Between)?;
-            return Ok(self.value.end(&input.cx, input.report)?);
+            return Ok(self.value.end(&input.cx, input.report, tags.values)?);
         }
     }
 }
