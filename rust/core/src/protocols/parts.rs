@@ -54,6 +54,9 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// Appends a past message. The calls are written already.
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String);
 
+    /// Appends the header of a past call, if it names the tool.
+    fn address(&self, _tool: &str, _out: &mut String) {}
+
     /// Scans between two parts. The text is not empty. `first`: the message begins here.
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;
 

@@ -31,17 +31,24 @@ const CHANNELS: Channels = Channels {
     functions: "functions.",
     reasoning: "analysis",
     content: &["final", "commentary"],
+    address: " to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>",
 };
 
 pub(crate) const HARMONY: FlatFamily = FlatFamily {
     layout: Layout { parts: Some(&CHANNELS), special_tokens: true, ..Layout::NATIVE },
-    call: &HarmonyCall { kind: " <|constrain|>json" },
+    call: &HarmonyCall,
     writing: WRITING,
 };
 
 /// Of llm-jp-4.1, which ends only the last of several calls as a call.
 pub(crate) const LLM_JP: FlatFamily = FlatFamily {
-    call: &HarmonyCall { kind: " <|constrain|> json" },
+    layout: Layout {
+        parts: Some(&Channels {
+            address: " to=functions.{name}<|channel|>commentary <|constrain|> json<|message|>",
+            ..CHANNELS
+        }),
+        ..HARMONY.layout
+    },
     writing: Writing {
         between: "<|end|><|start|>assistant",
         result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{json}<|end|>",
@@ -51,10 +58,7 @@ pub(crate) const LLM_JP: FlatFamily = FlatFamily {
 };
 
 #[derive(Debug)]
-struct HarmonyCall {
-    /// What is written after the channel.
-    kind: &'static str,
-}
+struct HarmonyCall;
 
 /// The object's last bracket ends a call. A message that has failed is read up to its end.
 const ENDS: Ends = Ends { fence: "", close: "", before: CHANNELS.ends };
@@ -72,8 +76,7 @@ impl CallFormat for HarmonyCall {
     fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         Named::make(cx, &ENDS, false, recycled)
     }
-    fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
-        out.extend([" to=functions.", cx.tool, "<|channel|>commentary", self.kind, "<|message|>"]);
+    fn write(&self, _: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         write_spaced_object(call.arguments, out);
         Ok(())
     }

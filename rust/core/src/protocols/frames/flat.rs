@@ -66,7 +66,7 @@ impl Writing {
 impl CallWriter for FlatFamily {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let mut call = String::new();
-        let written = self.call.write(cx, &PastCall { arguments, ..PastCall::NONE }, &mut call);
+        let written = self.write_past_call(cx, &PastCall { arguments, ..PastCall::NONE }, &mut call);
         // Only examples are written here, of values that a schema gives.
         if written.is_ok() {
             self.joints().write("", &[call], out);
@@ -127,6 +127,9 @@ impl Protocol for FlatFamily {
     }
 
     fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        if let Some(frame) = self.layout.parts {
+            frame.address(cx.tool, out);
+        }
         self.call.write(cx, call, out)
     }
 
