@@ -543,6 +543,15 @@ TEMPLATES = (
         ("<|eot_id|>",),
         shape=with_json,
     ),
+    Official(
+        "muse-glimmer",
+        ("muse",),
+        "<|start|>assistant",
+        ("",),
+        reasoning=given,
+        keeps_content=False,
+        differs=DROPS,
+    ),
     Official("GigaChat3.1-10B-A1.8B", ("gigachat3",), **GIGACHAT),
     Official(
         "GigaChat3-10B-A1.8B",

@@ -34,9 +34,10 @@ const ALONE: &[&str] = &[
     "cohere",
     "cohere-command4",
     "functionary-v3.2",
+    "muse",
 ];
 /// Stop tokens of these rows end parts of messages, too.
-const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1"];
+const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
 const BEGUN: &[&str] = &["harmony", "llm-jp-4.1", "functionary-v3.2"];
 /// The templates of these rows sort keys, without regard to case.
@@ -73,6 +74,7 @@ const MARKERS: &[&str] = &[
     "<function name=\"ping\">", "<param name=\"city\">", "</param>", "<![CDATA[", "]]>", "]]></param>",
     "<tool_calls:opensource>", "</tool_calls:opensource>", "<tool_call:opensource>ping<tool_sep:opensource>", "<arg_key:opensource>city</arg_key:opensource>",
     "<arg_value:opensource>", "</arg_value:opensource>", "</tool_call:opensource>", "<think:opensource>", "</think:opensource>",
+    " to=self<|message|>", " to=user<|message|>", " to=ping<|message|>", "<atem:function_calls>\n", "</atem:function_calls>", "<atem:invoke name=\"ping\">", "</atem:invoke>", "<atem:parameter name=\"city\">", "</atem:parameter>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[

@@ -22,6 +22,7 @@ use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::minicpm5::MINICPM5;
 use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
+use super::families::muse::MUSE;
 use super::families::plamo3::PLAMO3;
 use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
 use super::families::seed_oss::SEED_OSS;
@@ -91,6 +92,7 @@ const FAMILIES: &[Entry] = &[
     Entry("minicpm5", &[], || Arc::new(MINICPM5)),
     Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("muse", &[], || Arc::new(MUSE)),
     Entry("nemotron-3", &["granite-4.2", "nanbeige", "step-5"], || Arc::new(NEMOTRON_3)),
     Entry("plamo3", &[], || Arc::new(PLAMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),

@@ -20,6 +20,7 @@ pub(crate) mod llama_pythonic;
 pub(crate) mod minicpm5;
 pub(crate) mod minimax_m2;
 pub(crate) mod mistral;
+pub(crate) mod muse;
 pub(crate) mod plamo3;
 pub(crate) mod qwen3coder;
 pub(crate) mod seed_oss;
