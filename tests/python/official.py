@@ -76,6 +76,8 @@ class Official(NamedTuple):
     """Whether a turn with calls has content."""
     calls: int = 3
     """The most calls in a turn."""
+    followed: bool = False
+    """A turn is compared with a user's turn after it, since the last one is written differently."""
     once: bool = False
     """Only the first turn with calls is written as such."""
     alternates: bool = False
@@ -484,6 +486,42 @@ TEMPLATES = (
         **MISTRAL,
         shape=with_blocks,
         reasoning=given,
+    ),
+    Official(
+        "MiniMax-M1",
+        ("minimax-m1",),
+        "<beginning_of_sentence>ai name=assistant\n",
+        ("<end_of_sentence>\n",),
+        content=str.strip,
+        keeps_content=False,
+        differs=DROPS,
+    ),
+    Official(
+        "NVIDIA-Nemotron-Nano-v2",
+        ("nemotron-nano-v2",),
+        "<SPECIAL_11>Assistant\n",
+        ("\n<SPECIAL_12>\n<SPECIAL_11>User\nFurther.\n",),
+        content=str.strip,
+        followed=True,
+        results=1,
+        differs="all results of a turn in one list",
+    ),
+    Official(
+        "fireworks-ai-llama-3-firefunction-v2",
+        ("firefunction-v2",),
+        "",
+        ("<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",),
+        variables={"functions": "[]", "datetime": "today"},
+        content=str.strip,
+    ),
+    Official(
+        "Apertus-8B-Instruct",
+        ("apertus",),
+        "<|assistant_start|>",
+        ("",),
+        head_after_result="",
+        results=1,
+        differs="all results of a turn in one list",
     ),
     Official("unsloth-mistral-Devstral-Small-2507", ("mistral",), **MISTRAL),
     Official(

@@ -76,6 +76,12 @@ def render(official: Official, messages: list[Json], **variables: Any) -> str:
     return template(official.file).render(messages=shaped, tools=tools, **given)
 
 
+def render_all(official: Official, messages: list[Json]) -> str:
+    """The conversation, with a turn after the last one if that would be written differently."""
+    further = [{"role": "user", "content": "Further."}] if official.followed else []
+    return render(official, [*messages, *further])
+
+
 class Turn(NamedTuple):
     """The last turn of a conversation, as rendered."""
 
@@ -91,7 +97,7 @@ OPENERS = ("<|START_THINKING|>", "<think>", "<think:opensource>", "[THINK]", "<|
 
 def turn(official: Official, messages: list[Json]) -> Turn:
     """What the template renders for the last message, which is the assistant's."""
-    before, whole = render(official, messages[:-1]), render(official, messages)
+    before, whole = render(official, messages[:-1]), render_all(official, messages)
     head = official.head
     if messages[-2]["role"] == "tool" and official.head_after_result is not None:
         head = official.head_after_result

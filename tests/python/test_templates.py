@@ -14,7 +14,7 @@ import pytest
 from generate_values import text as odd_text
 from law import count, seeded
 from official import FOLDER, TEMPLATES, Json, Official, Place
-from rendering import render, turn
+from rendering import render_all, turn
 from support import EVERY
 from wirecall import CallEnd, CallError, Reasoning, Text, Toolset
 
@@ -52,7 +52,9 @@ STOPS = {
     ("seed-oss", "<seed:eos>"),
     ("hy3", "<｜hy_eos:opensource｜>"),
     ("gemma4", "<turn|>"),
+    ("firefunction-v2", "<|eot_id|>"),
     ("gemma4", "<|tool_response>"),
+    ("minimax-m1", "<end_of_sentence>"),
 }
 # Markers of every family.
 MARKS = (
@@ -69,6 +71,14 @@ MARKS = (
     "<seed:tool_call>", "</seed:tool_call>", '<function name="f">', '<param name="a">', "</param>", "<![CDATA[", "]]>", "]]></param>",
     "<tool_calls:opensource>", "<tool_call:opensource>", "<tool_sep:opensource>", "</arg_value:opensource>", "</tool_call:opensource>",
     "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
+    "<TOOLCALL>", "]</TOOLCALL>", "<tool_calls>", "</tool_calls>",
+    "functools[", "functools", "functools[{\"name\": \"ping\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>",
+    "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
+    "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
+    "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
@@ -312,7 +322,7 @@ def test_histories(official: Official, row: str) -> None:
         known = tools(rng)
         toolset = Toolset(known, protocol=row)
         messages = conversation(rng, official, known, toolset)
-        whole, at, before = render(official, messages), 0, 0
+        whole, at, before = render_all(official, messages), 0, 0
         for position, message in enumerate(messages):
             if message["role"] == "assistant":
                 calls = calls_of(message)

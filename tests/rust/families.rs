@@ -35,9 +35,10 @@ const ALONE: &[&str] = &[
     "cohere-command4",
     "functionary-v3.2",
     "muse",
+    "xlam",
 ];
 /// Stop tokens of these rows end parts of messages, too.
-const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse"];
+const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse", "solar-open"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
 const BEGUN: &[&str] = &["harmony", "llm-jp-4.1", "functionary-v3.2"];
 /// The templates of these rows sort keys, without regard to case.
@@ -75,6 +76,14 @@ const MARKERS: &[&str] = &[
     "<tool_calls:opensource>", "</tool_calls:opensource>", "<tool_call:opensource>ping<tool_sep:opensource>", "<arg_key:opensource>city</arg_key:opensource>",
     "<arg_value:opensource>", "</arg_value:opensource>", "</tool_call:opensource>", "<think:opensource>", "</think:opensource>",
     " to=self<|message|>", " to=user<|message|>", " to=ping<|message|>", "<atem:function_calls>\n", "</atem:function_calls>", "<atem:invoke name=\"ping\">", "</atem:invoke>", "<atem:parameter name=\"city\">", "</atem:parameter>",
+    "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "</TOOLCALL>", "<tool_calls>", "<tool_calls>\n", "</tool_calls>", "{\"name\": \"ping\"}\n",
+    "functools[", "functools", "functools[{\"name\": \"ping\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"ping\": {}}",
+    "<function_call>", "<function_call> {\"name\": \"ping\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
+    "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
+    "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -100,6 +109,11 @@ const STOPS: &[&str] = &[
     "<seed:eos>",
     "</assistant>",
     "<｜hy_eos:opensource｜>",
+    "<SPECIAL_12>",
+    "<end_of_sentence>",
+    "<|assistant_end|>",
+    "<|end|>",
+    "</longcat_s>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

@@ -41,6 +41,14 @@ const MARKS: &[&str] = &[
     "<seed:tool_call>", "</seed:tool_call>", "<seed:tool_call><function=t><parameter=s>", "<seed:think>",
     "<function name=\"t\"><param name=\"s\">", "<function name=\"t\"><param name=\"s\"><![CDATA[", "]]></param>", "<function name=\"",
     "<tool_calls:opensource>", "<tool_call:opensource>t<tool_sep:opensource>", "<arg_key:opensource>s</arg_key:opensource>", "<arg_value:opensource>", "</arg_value:opensource>",
+    "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "<TOOLCALL>[{\"name\": \"t\"}, ", "<tool_calls>", "<tool_calls>\n{\"name\": \"t\"}\n", "</tool_calls>",
+    "functools[", "functools", "functools[{\"name\": \"t\"",
+    "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"t\": {}}",
+    "<function_call>", "<function_call> {\"name\": \"t\"", "<function_response>",
+    "<|tool_call|>", "<|tool_call|>[", "<|/tool_call|>",
+    "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
+    "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"t\"",
+    "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

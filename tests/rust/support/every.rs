@@ -38,7 +38,22 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
 }
 
 /// Formats with lists of calls that end together, so that several calls are open at once.
-pub(crate) const LISTS: [&str; 4] = ["mistral", "llama-pythonic", "cohere", "cohere-command4"];
+pub(crate) const LISTS: &[&str] = &[
+    "cohere",
+    "cohere-command4",
+    "mistral",
+    "llama-pythonic",
+    "nemotron-nano-v2",
+    "minimax-m1",
+    "firefunction-v2",
+    "apertus",
+    "jamba",
+    "granite-20b-fc",
+    "phi-4-mini",
+    "internlm2",
+    "xlam",
+    "longcat",
+];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
 /// hides another.

@@ -8,6 +8,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::syntax::json::{Member, json_string};
 use crate::syntax::pairs::{Segment, segments};
+use crate::syntax::scan::Scan;
 use crate::tools::Tools;
 
 /// A past call, as it is written.
@@ -104,6 +105,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// Scans the text where one of the openers may begin. With `last`, nothing follows. In a section, text between calls is
     /// dropped, so [`Attempt::Text`] skips there.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
+
+    /// Whether a call that ends reasoning begins at the start of this text, which is inside reasoning.
+    fn ends_reasoning(&self, _text: &str) -> Scan {
+        Scan::NoMatch
+    }
 
     /// The body of a call that `attempt` has found. `name` is the tool's name as written, or empty; `recycled` is the body of an
     /// earlier call, for its allocations.

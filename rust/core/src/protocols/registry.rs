@@ -3,41 +3,51 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::families::apertus::APERTUS;
 use super::families::cohere::{COHERE, COHERE_COMMAND4};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::firefunction_v2::FIREFUNCTION_V2;
 use super::families::functionary_v3_1::FUNCTIONARY_V3_1;
 use super::families::functionary_v3_2::FUNCTIONARY_V3_2;
 use super::families::gemma4::GEMMA4;
 use super::families::gigachat3::GIGACHAT3;
 use super::families::glm::{GLM_4_5, GLM_4_7};
+use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::{HARMONY, LLM_JP};
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::hy3::HY3;
+use super::families::internlm2::INTERNLM2;
+use super::families::jamba::JAMBA;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::laguna::LAGUNA_XS;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::longcat::LONGCAT;
 use super::families::minicpm5::MINICPM5;
+use super::families::minimax_m1::MINIMAX_M1;
 use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
 use super::families::muse::MUSE;
+use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
+use super::families::phi_4_mini::PHI_4_MINI;
 use super::families::plamo3::PLAMO3;
 use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
 use super::families::seed_oss::SEED_OSS;
 use super::families::solar_open::SOLAR_OPEN;
 use super::families::unmarked::UnmarkedCalls;
+use super::families::xlam::XLAM;
 use super::protocol::Protocol;
 use super::wire::Wire;
 use super::xml::Xml;
 use super::yaml::Yaml;
 
 /// A protocol with its name.
-pub(crate) type Named = (&'static str, Arc<dyn Protocol>);
+pub(crate) type NamedProtocol = (&'static str, Arc<dyn Protocol>);
 
 /// A protocol, the others in which calls are read, and when they are read.
-pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<Named>, Reads);
+pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<NamedProtocol>, Reads);
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +75,7 @@ const PROTOCOLS: &[Entry] = &[
 
 /// Native formats. They are read by other protocols only if they are named.
 const FAMILIES: &[Entry] = &[
+    Entry("apertus", &[], || Arc::new(APERTUS)),
     Entry("cohere", &[], || Arc::new(COHERE)),
     Entry("cohere-command4", &[], || Arc::new(COHERE_COMMAND4)),
     Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
@@ -73,14 +84,18 @@ const FAMILIES: &[Entry] = &[
     Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("firefunction-v2", &[], || Arc::new(FIREFUNCTION_V2)),
     Entry("functionary-v3.1", &["llama4-custom"], || Arc::new(FUNCTIONARY_V3_1)),
     Entry("functionary-v3.2", &[], || Arc::new(FUNCTIONARY_V3_2)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("gigachat3", &["gigachat3.1"], || Arc::new(GIGACHAT3)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
+    Entry("granite-20b-fc", &[], || Arc::new(GRANITE_20B_FC)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("hy3", &[], || Arc::new(HY3)),
+    Entry("internlm2", &["intern-s1"], || Arc::new(INTERNLM2)),
+    Entry("jamba", &[], || Arc::new(JAMBA)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
@@ -89,17 +104,22 @@ const FAMILIES: &[Entry] = &[
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("llm-jp-4.1", &[], || Arc::new(LLM_JP)),
+    Entry("longcat", &[], || Arc::new(LONGCAT)),
     Entry("minicpm5", &[], || Arc::new(MINICPM5)),
+    Entry("minimax-m1", &[], || Arc::new(MINIMAX_M1)),
     Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("muse", &[], || Arc::new(MUSE)),
     Entry("nemotron-3", &["granite-4.2", "nanbeige", "step-5"], || Arc::new(NEMOTRON_3)),
+    Entry("nemotron-nano-v2", &[], || Arc::new(NEMOTRON_NANO_V2)),
+    Entry("phi-4-mini", &[], || Arc::new(PHI_4_MINI)),
     Entry("plamo3", &[], || Arc::new(PLAMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
     Entry("seed-oss", &[], || Arc::new(SEED_OSS)),
     Entry("solar-open", &[], || Arc::new(SOLAR_OPEN)),
     Entry("step-3.5", &["step-3.7"], || Arc::new(STEP_3_5)),
+    Entry("xlam", &[], || Arc::new(XLAM)),
 ];
 
 /// The names of the protocols that a manual teaches, without aliases.
@@ -169,7 +189,7 @@ fn find(name: &str) -> Result<&'static Entry, String> {
 }
 
 /// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
-fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<Named>, String> {
+fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<NamedProtocol>, String> {
     let is_other = |name: &str| own != Some(name);
     let made = |Entry(name, _, make): &'static Entry| (*name, make());
     match recover {

@@ -12,7 +12,7 @@ use crate::protocols::frames::envelope;
 use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::syntax::json::{Member, push_string};
-use crate::syntax::scan::{Candidates, Delimiters, first_chars};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars};
 use crate::tools::{Tool, Tools};
 
 /// A native format.
@@ -116,6 +116,10 @@ impl Protocol for FlatFamily {
 
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         self.call.attempt(tools, settings, text, last)
+    }
+
+    fn ends_reasoning(&self, text: &str) -> Scan {
+        self.call.ends_reasoning(text)
     }
 
     fn native_body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {

@@ -54,6 +54,17 @@ impl MarkedEnvelope {
         }
         found
     }
+
+    /// Where the JSON begins, if a call begins at the start of the text.
+    fn json(&self, text: &str, last: bool) -> Scan<usize> {
+        let (head, ended) = window(text, ATTEMPT_CHARS, last);
+        // Whitespace before the JSON belongs to the call: it may be text.
+        let blank = if self.begin.is_empty() { 0 } else { ws_run(head, 0) };
+        self.opener(&head[blank..], ended).and_then(|length| {
+            let body = ws_run(head, blank + length);
+            json_begins(head, body, self.lists, ended).map(|()| body)
+        })
+    }
 }
 
 /// Whether a JSON object, or also a list that begins with one or is empty, begins at byte `at`.
@@ -85,18 +96,15 @@ impl CallFormat for MarkedEnvelope {
     }
 
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        let (head, ended) = window(text, ATTEMPT_CHARS, last);
-        // Whitespace before the JSON belongs to the call: it may be text.
-        let blank = if self.begin.is_empty() { 0 } else { ws_run(head, 0) };
-        let found = self.opener(&head[blank..], ended).and_then(|length| {
-            let body = ws_run(head, blank + length);
-            json_begins(head, body, self.lists, ended).map(|()| body)
-        });
-        match found {
+        match self.json(text, last) {
             Scan::Match(body) => Attempt::call(body + 1, body, Opening::Native),
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
         }
+    }
+
+    fn ends_reasoning(&self, text: &str) -> Scan {
+        self.json(text, false).void()
     }
 
     fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {

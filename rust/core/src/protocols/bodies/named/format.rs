@@ -53,7 +53,7 @@ pub(crate) struct NamedFormat {
 }
 
 /// What follows the opener.
-enum Head {
+enum NamedHead {
     /// The bytes of the name, and where the arguments begin.
     Name(std::ops::Range<usize>, usize),
     /// A JSON object, or a list of them, from this byte on.
@@ -67,16 +67,16 @@ impl NamedFormat {
     }
 
     /// Reads what follows the opener.
-    fn head(&self, text: &str, last: bool) -> Scan<Head> {
+    fn head(&self, text: &str, last: bool) -> Scan<NamedHead> {
         let (head, ended) = window(text, HEAD_CHARS, last);
         // A message that ends here was cut off.
-        let missing = if head.len() < text.len() { Scan::Match(Head::Nameless) } else { Scan::Incomplete };
+        let missing = if head.len() < text.len() { Scan::Match(NamedHead::Nameless) } else { Scan::Incomplete };
         let start = ws_run(head, 0);
         let Some(&first) = head.as_bytes().get(start) else { return missing };
         if self.list.is_some() && matches!(first, b'[' | b'{') {
             return match json_begins(head, start, true, ended) {
-                Scan::NoMatch => Scan::Match(Head::Nameless),
-                begins => begins.map(|()| Head::List(start)),
+                Scan::NoMatch => Scan::Match(NamedHead::Nameless),
+                begins => begins.map(|()| NamedHead::List(start)),
             };
         }
         let start = match starts(&head[start..], self.prefix, ended) {
@@ -91,7 +91,7 @@ impl NamedFormat {
         let end = mark.map_or_else(|| unmarked().unwrap_or(head.len()), |(at, _)| at);
         let stops = self.ends.before.iter().chain([&self.ends.close]).filter(|stop| !stop.is_empty());
         if stops.filter_map(|stop| find(stop)).any(|stop| stop < end) {
-            return Scan::Match(Head::Nameless);
+            return Scan::Match(NamedHead::Nameless);
         }
         let start = match self.id {
             IdForm::First { mark } => head[start..end].split_once(mark).map_or(start, |(_, name)| end - name.len()),
@@ -100,7 +100,7 @@ impl NamedFormat {
         let name = trim(&head[start..end]);
         let start = name.as_ptr() as usize - head.as_ptr() as usize;
         if self.list.is_some() && name.bytes().any(|byte| byte.is_ascii_whitespace()) {
-            return Scan::Match(Head::Nameless);
+            return Scan::Match(NamedHead::Nameless);
         }
         let Some((at, mark)) = mark else { return missing };
         let name = match self.id {
@@ -108,16 +108,16 @@ impl NamedFormat {
             IdForm::None | IdForm::Marked { .. } | IdForm::First { .. } => name,
         };
         if name.is_empty() {
-            return Scan::Match(Head::Nameless);
+            return Scan::Match(NamedHead::Nameless);
         }
         let name = start..start + name.len();
         match self.id {
             IdForm::Marked { mark: id, .. } if mark == id => {
                 let rest = self.marks.iter().filter(|mark| **mark != id);
                 let next = rest.filter_map(|mark| Some((find(mark)?, *mark))).min_by_key(|(at, _)| *at);
-                next.map_or(missing, |(at, mark)| Scan::Match(Head::Name(name, after(at, mark))))
+                next.map_or(missing, |(at, mark)| Scan::Match(NamedHead::Name(name, after(at, mark))))
             }
-            _ => Scan::Match(Head::Name(name, after(at, mark))),
+            _ => Scan::Match(NamedHead::Name(name, after(at, mark))),
         }
     }
 
@@ -126,7 +126,7 @@ impl NamedFormat {
         let index = if matches!(self.id, IdForm::Indexed) { ":0" } else { "" };
         let written = format!("{}{name}{index}{}{{", self.prefix, self.around.0);
         match self.head(&written, true) {
-            Scan::Match(Head::Name(read, _)) => written.get(read) == Some(name),
+            Scan::Match(NamedHead::Name(read, _)) => written.get(read) == Some(name),
             _ => false,
         }
     }
@@ -175,14 +175,14 @@ impl CallFormat for NamedFormat {
         }
         match self.head(&text[open..], last) {
             Scan::Incomplete => Attempt::Incomplete,
-            Scan::Match(Head::Name(name, body)) => {
+            Scan::Match(NamedHead::Name(name, body)) => {
                 let name = open + name.start..open + name.end;
                 let lookup = tools.lookup(&text[name.clone()]);
                 Attempt::named(open, (name, lookup), open + body, Opening::Native)
             }
-            Scan::Match(Head::List(at)) => Attempt::call(open, open + at, Opening::Native),
-            Scan::Match(Head::Nameless) | Scan::NoMatch if self.list.is_some() => Attempt::Text(open),
-            Scan::Match(Head::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::Native),
+            Scan::Match(NamedHead::List(at)) => Attempt::call(open, open + at, Opening::Native),
+            Scan::Match(NamedHead::Nameless) | Scan::NoMatch if self.list.is_some() => Attempt::Text(open),
+            Scan::Match(NamedHead::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::Native),
         }
     }
 
