@@ -1,5 +1,5 @@
 //! Calls as DeepSeek-V3.2 and newer write them (DSML): `<｜DSML｜invoke name="NAME">` with
-//! `<｜DSML｜parameter name="KEY" string="true">VALUE</｜DSML｜parameter>` for each argument.
+//! `<｜DSML｜parameter name="KEY" string="true">VALUE</｜DSML｜parameter>` for each argument. GigaChat 3.5 writes the same with another word.
 
 use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
@@ -24,6 +24,7 @@ const TAGS: Tags = Tags {
     spaced: true,
     head: Head::Attributes(ATTRIBUTES),
     values: Values::Json,
+    line_breaks: false,
     lines: Lines { empty: "\n", ..Lines::EACH },
     ends: &["<｜DSML｜invoke ", "</｜DSML｜function_calls>"],
 };

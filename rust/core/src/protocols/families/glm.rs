@@ -1,5 +1,5 @@
 //! Calls as GLM-4.5 and newer write them: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`. The models
-//! differ in the line breaks, which are read in any case, and in how the prompt ends.
+//! differ in the line breaks, which are read in any case, and in how the prompt ends. Ling, Spark and IQuest write the same.
 
 use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
@@ -11,8 +11,9 @@ const TAGS: Tags = Tags {
     argument: "<arg_key>",
     argument_close: "</arg_value>",
     spaced: true,
-    head: Head::Text(KeyTags { name_close: "", key_close: "</arg_key>", value: "<arg_value>" }),
+    head: Head::Text(KeyTags { name_close: "", key_close: "</arg_key>", kind: None, value: "<arg_value>" }),
     values: Values::Json,
+    line_breaks: false,
     lines: Lines { key: "\n", ..Lines::EACH },
     ends: &[],
 };

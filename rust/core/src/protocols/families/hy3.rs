@@ -1,4 +1,4 @@
-//! Calls as Hunyuan Hy3 and Hy4 write them: keys and values in tags with a suffix.
+//! Calls as Hunyuan Hy3 and Hy4 write them: keys and values in tags with a suffix, which is that of the checkpoint.
 
 use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
@@ -13,9 +13,11 @@ const TAGS: Tags = Tags {
     head: Head::Text(KeyTags {
         name_close: "<tool_sep:opensource>",
         key_close: "</arg_key:opensource>",
+        kind: None,
         value: "<arg_value:opensource>",
     }),
     values: Values::Json,
+    line_breaks: false,
     lines: Lines { key: "\n", ..Lines::EACH },
     ends: &["<tool_call:opensource>", "</tool_calls:opensource>"],
 };
