@@ -54,6 +54,12 @@ const MARKERS: &[&str] = &[
     "<function name=\"ping\">", "<param name=\"city\">", "</param>", "<![CDATA[", "]]>", "]]></param>",
     "<tool_calls:opensource>", "</tool_calls:opensource>", "<tool_call:opensource>ping<tool_sep:opensource>", "<arg_key:opensource>city</arg_key:opensource>",
     "<arg_value:opensource>", "</arg_value:opensource>", "</tool_call:opensource>", "<think:opensource>", "</think:opensource>",
+    "<tool_calls:6124c78e>", "<tool_call:6124c78e>ping", "<arg_key:6124c78e>city</arg_key:6124c78e>", "<arg_value:6124c78e>", "</arg_value:6124c78e>",
+    "<iquest_tool_call>ping", "</iquest_tool_call>",
+    "<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>", "<｜GCML｜invoke name=\"ping\">", "<｜GCML｜parameter name=\"city\" string=\"true\">", "</｜GCML｜parameter>",
+    "<dots_function_call>", "</dots_function_call>", "\n</parameter>",
+    "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>function<｜tool_sep｜>", "<steptml:invoke name=\"ping\">", "<steptml:parameter name=\"city\">", "</steptml:parameter>", "</steptml:invoke>",
+    "<ifm|tool_calls>", "<ifm|tool_call>ping", "<ifm|arg_key>city</ifm|arg_key>", "<ifm|arg_type>string</ifm|arg_type>", "<ifm|arg_value>", "</ifm|arg_value>", "</ifm|tool_call>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -76,6 +82,12 @@ const STOPS: &[&str] = &[
     "<seed:eos>",
     "</assistant>",
     "<｜hy_eos:opensource｜>",
+    "<｜hy_eos:6124c78e｜>",
+    "<|role_end|>",
+    "<|iquest_end|>",
+    "<|endofassistant|>",
+    "<|EOT|>",
+    "<|ifm|im_end|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

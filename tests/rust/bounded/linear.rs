@@ -35,6 +35,10 @@ const MARKS: &[&str] = &[
     "<seed:tool_call>", "</seed:tool_call>", "<seed:tool_call><function=t><parameter=s>", "<seed:think>",
     "<function name=\"t\"><param name=\"s\">", "<function name=\"t\"><param name=\"s\"><![CDATA[", "]]></param>", "<function name=\"",
     "<tool_calls:opensource>", "<tool_call:opensource>t<tool_sep:opensource>", "<arg_key:opensource>s</arg_key:opensource>", "<arg_value:opensource>", "</arg_value:opensource>",
+    "<dots_function_call>", "<dots_function_call><invoke name=\"t\"><parameter name=\"s\">\n", "\n</parameter>\n",
+    "<｜tool_calls_begin｜>", "<steptml:invoke name=\"t\">", "<steptml:parameter name=\"s\">", "</steptml:parameter>",
+    "<ifm|tool_calls>", "<ifm|tool_call>t", "<ifm|arg_key>s</ifm|arg_key>", "<ifm|arg_type>", "<ifm|arg_type>x</ifm|arg_type>", "<ifm|arg_value>",
+    "<iquest_tool_call>t", "<｜GCML｜tool_calls>", "<｜GCML｜invoke name=\"t\">", "<tool_calls:6124c78e>", "<tool_call:6124c78e>t",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {
