@@ -6,7 +6,7 @@ use super::custom::{Custom, CustomProtocol};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::gemma4::GEMMA4;
-use super::families::glm::{GLM_4_5, GLM_4_7};
+use super::families::glm::{GLM_4_5, GLM_4_7, LING_3};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::hy3::HY3;
@@ -74,6 +74,7 @@ const FAMILIES: &[Entry] = &[
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
     Entry("laguna-xs", &[], || Arc::new(LAGUNA_XS)),
+    Entry("ling-3", &[], || Arc::new(LING_3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("minicpm5", &[], || Arc::new(MINICPM5)),
