@@ -6,7 +6,7 @@ use super::custom::{Custom, CustomProtocol};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::gemma4::GEMMA4;
-use super::families::glm::{GLM_4_5, GLM_4_7, LING_3};
+use super::families::glm::{GLM_4_5, GLM_4_7, LING_3, SPARK_2_5};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::hy3::HY3;
@@ -84,6 +84,7 @@ const FAMILIES: &[Entry] = &[
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
     Entry("seed-oss", &[], || Arc::new(SEED_OSS)),
+    Entry("spark-2.5", &[], || Arc::new(SPARK_2_5)),
     Entry("step-3.5", &["step-3.7"], || Arc::new(STEP_3_5)),
 ];
 

@@ -59,3 +59,10 @@ pub(crate) const LING_3: FlatFamily = FlatFamily {
     call: &Tagged(&Tags { lines: Lines { head: "\n", key: "\n", close: "\n", ..Lines::NONE }, ..TAGS }),
     writing: Writing { result: "<tool_response>\n{content}\n</tool_response>", ..GLM_4_5.writing },
 };
+
+/// Spark 2.5. The prompt opens the reasoning.
+pub(crate) const SPARK_2_5: FlatFamily = FlatFamily {
+    layout: Layout { stops: &["<｜end▁of▁sentence｜>"], ..GLM_4_7.layout },
+    writing: Writing { result: "<tool_response>{content}</tool_response>", ..GLM_4_7.writing },
+    ..GLM_4_7
+};
