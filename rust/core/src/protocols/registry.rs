@@ -6,7 +6,7 @@ use super::custom::{Custom, CustomProtocol};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::gemma4::GEMMA4;
-use super::families::glm::{GLM_4_5, GLM_4_7, LING_3, SPARK_2_5};
+use super::families::glm::{GLM_4_5, GLM_4_7, IQUEST_Q1, LING_3, SPARK_2_5};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::hy3::HY3;
@@ -69,6 +69,7 @@ const FAMILIES: &[Entry] = &[
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("hy3", &[], || Arc::new(HY3)),
+    Entry("iquest-q1", &[], || Arc::new(IQUEST_Q1)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),

@@ -66,3 +66,10 @@ pub(crate) const SPARK_2_5: FlatFamily = FlatFamily {
     writing: Writing { result: "<tool_response>{content}</tool_response>", ..GLM_4_7.writing },
     ..GLM_4_7
 };
+
+/// IQuest Q1. The prompt opens the reasoning. SGLang, `function_call/iquest_q1_detector.py`.
+pub(crate) const IQUEST_Q1: FlatFamily = FlatFamily {
+    layout: Layout { special_tokens: true, stops: &["<|iquest_end|>"], ..GLM_4_7.layout },
+    call: &Tagged(&Tags { openers: &["<iquest_tool_call>"], close: "</iquest_tool_call>", lines: Lines::NONE, ..TAGS }),
+    writing: Writing { result: "<tool_response>{content}</tool_response>", ..GLM_4_7.writing },
+};
