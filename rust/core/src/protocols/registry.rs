@@ -9,7 +9,7 @@ use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7, IQUEST_Q1, LING_3, SPARK_2_5};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
-use super::families::hy3::HY3;
+use super::families::hy3::{HY3, HY4};
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::laguna::LAGUNA_XS;
@@ -70,6 +70,7 @@ const FAMILIES: &[Entry] = &[
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("hy3", &[], || Arc::new(HY3)),
+    Entry("hy4", &[], || Arc::new(HY4)),
     Entry("iquest-q1", &[], || Arc::new(IQUEST_Q1)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
