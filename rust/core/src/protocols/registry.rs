@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::custom::{Custom, CustomProtocol};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1, GIGACHAT_3_5};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::dots::DOTS;
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7, IQUEST_Q1, LING_3, SPARK_2_5};
 use super::families::harmony::HARMONY;
@@ -64,6 +65,7 @@ const FAMILIES: &[Entry] = &[
     Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("dots", &[], || Arc::new(DOTS)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("gigachat3.5", &[], || Arc::new(GIGACHAT_3_5)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
