@@ -16,6 +16,7 @@ use super::families::kimi_k3::KIMI_K3;
 use super::families::laguna::LAGUNA_XS;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::mimo::MIMO_V2;
 use super::families::minicpm5::MINICPM5;
 use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
@@ -82,6 +83,7 @@ const FAMILIES: &[Entry] = &[
     Entry("ling-3", &[], || Arc::new(LING_3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("mimo-v2", &[], || Arc::new(MIMO_V2)),
     Entry("minicpm5", &[], || Arc::new(MINICPM5)),
     Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),

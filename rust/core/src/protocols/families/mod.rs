@@ -14,6 +14,7 @@ pub(crate) mod kimi_k3;
 pub(crate) mod laguna;
 pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
+pub(crate) mod mimo;
 pub(crate) mod minicpm5;
 pub(crate) mod minimax_m2;
 pub(crate) mod mistral;
