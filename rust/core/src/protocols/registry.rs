@@ -22,6 +22,7 @@ use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
 use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
 use super::families::seed_oss::SEED_OSS;
+use super::families::step3::STEP_3;
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
 use super::wire::Wire;
@@ -92,6 +93,7 @@ const FAMILIES: &[Entry] = &[
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
     Entry("seed-oss", &[], || Arc::new(SEED_OSS)),
     Entry("spark-2.5", &[], || Arc::new(SPARK_2_5)),
+    Entry("step-3", &[], || Arc::new(STEP_3)),
     Entry("step-3.5", &["step-3.7"], || Arc::new(STEP_3_5)),
 ];
 

@@ -20,4 +20,5 @@ pub(crate) mod minimax_m2;
 pub(crate) mod mistral;
 pub(crate) mod qwen3coder;
 pub(crate) mod seed_oss;
+pub(crate) mod step3;
 pub(crate) mod unmarked;
