@@ -11,6 +11,7 @@ use super::families::glm::{GLM_4_5, GLM_4_7, IQUEST_Q1, LING_3, SPARK_2_5};
 use super::families::harmony::HARMONY;
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::hy3::{HY3, HY4};
+use super::families::k2_horizon::K2_HORIZON;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::laguna::LAGUNA_XS;
@@ -76,6 +77,7 @@ const FAMILIES: &[Entry] = &[
     Entry("hy3", &[], || Arc::new(HY3)),
     Entry("hy4", &[], || Arc::new(HY4)),
     Entry("iquest-q1", &[], || Arc::new(IQUEST_Q1)),
+    Entry("k2-horizon", &[], || Arc::new(K2_HORIZON)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),

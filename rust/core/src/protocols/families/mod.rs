@@ -9,6 +9,7 @@ pub(crate) mod glm;
 pub(crate) mod harmony;
 pub(crate) mod hermes;
 pub(crate) mod hy3;
+pub(crate) mod k2_horizon;
 pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
 pub(crate) mod laguna;
