@@ -55,7 +55,12 @@ pub(crate) const GLM_4_7: FlatFamily = FlatFamily {
 
 /// Ling 3. The prompt opens the reasoning.
 pub(crate) const LING_3: FlatFamily = FlatFamily {
-    layout: Layout { starts_in_reasoning: true, stops: &["<|role_end|>"], ..GLM_4_5.layout },
+    layout: Layout {
+        reasoning: Some(ReasoningMarks { written: ("\n<think>", "</think>"), ..REASONING }),
+        starts_in_reasoning: true,
+        stops: &["<|role_end|>"],
+        ..GLM_4_5.layout
+    },
     call: &Tagged(&Tags { lines: Lines { head: "\n", key: "\n", close: "\n", ..Lines::NONE }, ..TAGS }),
     writing: Writing { result: "<tool_response>\n{content}\n</tool_response>", ..GLM_4_5.writing },
 };
