@@ -49,6 +49,8 @@ STOPS = {
     ("llama-json", "<|eot_id|>"),
     ("mistral", "</s>"),
     ("minimax-m2", "[e~["),
+    ("ling-3", "<|role_end|>"),
+    ("spark-2.5", "<｜end▁of▁sentence｜>"),
     ("seed-oss", "<seed:eos>"),
     ("hy3", "<｜hy_eos:opensource｜>"),
     ("gemma4", "<turn|>"),

@@ -84,6 +84,12 @@ const MARKERS: &[&str] = &[
     "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
     "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"ping\"",
     "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
+    "<tool_calls:6124c78e>", "<tool_call:6124c78e>ping", "<arg_key:6124c78e>city</arg_key:6124c78e>", "<arg_value:6124c78e>", "</arg_value:6124c78e>",
+    "<iquest_tool_call>ping", "</iquest_tool_call>",
+    "<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>", "<｜GCML｜invoke name=\"ping\">", "<｜GCML｜parameter name=\"city\" string=\"true\">", "</｜GCML｜parameter>",
+    "<dots_function_call>", "</dots_function_call>", "\n</parameter>",
+    "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>function<｜tool_sep｜>", "<steptml:invoke name=\"ping\">", "<steptml:parameter name=\"city\">", "</steptml:parameter>", "</steptml:invoke>",
+    "<ifm|tool_calls>", "<ifm|tool_call>ping", "<ifm|arg_key>city</ifm|arg_key>", "<ifm|arg_type>string</ifm|arg_type>", "<ifm|arg_value>", "</ifm|arg_value>", "</ifm|tool_call>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -114,6 +120,12 @@ const STOPS: &[&str] = &[
     "<|assistant_end|>",
     "<|end|>",
     "</longcat_s>",
+    "<｜hy_eos:6124c78e｜>",
+    "<|role_end|>",
+    "<|iquest_end|>",
+    "<|endofassistant|>",
+    "<|EOT|>",
+    "<|ifm|im_end|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

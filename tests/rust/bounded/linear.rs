@@ -49,6 +49,10 @@ const MARKS: &[&str] = &[
     "<|action_start|><|plugin|>", "<|action_start|> <|plugin|>\n", "<|action_end|>", "<|action_start|>",
     "```json\n[", "\n```", "<tool_call>[", "[TOOL_CALLS][{\"name\": \"t\"",
     "<longcat_tool_call>", "<longcat_tool_call>\n", "</longcat_tool_call>", "<longcat_think>", "</longcat_think>",
+    "<dots_function_call>", "<dots_function_call><invoke name=\"t\"><parameter name=\"s\">\n", "\n</parameter>\n",
+    "<｜tool_calls_begin｜>", "<steptml:invoke name=\"t\">", "<steptml:parameter name=\"s\">", "</steptml:parameter>",
+    "<ifm|tool_calls>", "<ifm|tool_call>t", "<ifm|arg_key>s</ifm|arg_key>", "<ifm|arg_type>", "<ifm|arg_type>x</ifm|arg_type>", "<ifm|arg_value>",
+    "<iquest_tool_call>t", "<｜GCML｜tool_calls>", "<｜GCML｜invoke name=\"t\">", "<tool_calls:6124c78e>", "<tool_call:6124c78e>t",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

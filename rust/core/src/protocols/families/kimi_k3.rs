@@ -22,6 +22,7 @@ const TAGS: Tags = Tags {
         escaped: true,
     }),
     values: Values::Json,
+    line_breaks: false,
     lines: Lines::NONE,
     ends: &["<|open|>call ", "<|close|>tools<|sep|>"],
 };

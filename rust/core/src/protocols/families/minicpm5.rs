@@ -10,8 +10,9 @@ const TAGS: Tags = Tags {
     argument: "<param name=\"",
     argument_close: "</param>",
     spaced: true,
-    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", value: "" }),
+    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
     values: Values::PythonOrCdata,
+    line_breaks: false,
     lines: Lines::NONE,
     ends: &[],
 };

@@ -4,14 +4,15 @@ use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Value
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
-const TAGS: Tags = Tags {
+pub(super) const TAGS: Tags = Tags {
     openers: &["<invoke name=\""],
     close: "</invoke>",
     argument: "<parameter name=\"",
     argument_close: "</parameter>",
     spaced: true,
-    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", value: "" }),
+    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
     values: Values::Json,
+    line_breaks: false,
     lines: Lines::EACH,
     ends: &["<invoke name=\"", "</minimax:tool_call>"],
 };

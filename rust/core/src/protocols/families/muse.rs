@@ -1,6 +1,6 @@
 //! Messages to recipients, as Muse writes them: ` to=NAME<|message|>`, and calls in tags to each tool.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Tagged, Tags};
 use crate::protocols::frames::channels::Channels;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, Section};
@@ -12,11 +12,8 @@ const TAGS: Tags = Tags {
     close: "</atem:invoke>",
     argument: "<atem:parameter name=\"",
     argument_close: "</atem:parameter>",
-    spaced: true,
-    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", value: "" }),
-    values: Values::Json,
-    lines: Lines::EACH,
     ends: &["<atem:invoke name=\"", ENDS[0]],
+    ..super::minimax_m2::TAGS
 };
 
 pub(crate) const MUSE: FlatFamily = FlatFamily {

@@ -10,8 +10,9 @@ pub(super) const TAGS: Tags = Tags {
     argument: "<parameter=",
     argument_close: "</parameter>",
     spaced: true,
-    head: Head::Text(KeyTags { name_close: ">", key_close: ">", value: "" }),
+    head: Head::Text(KeyTags { name_close: ">", key_close: ">", kind: None, value: "" }),
     values: Values::Python,
+    line_breaks: false,
     lines: Lines::EACH,
     ends: &["<function=", "</seed:tool_call>"],
 };

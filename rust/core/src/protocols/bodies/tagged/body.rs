@@ -34,6 +34,8 @@ pub(super) struct TaggedBody {
     value: TaggedValue,
     /// It is between [`CDATA`].
     cdata: bool,
+    /// A type said that it is a string.
+    quoted: bool,
     /// Bytes of the window that were already scanned.
     looked: usize,
     /// The call has failed: only its end is searched for.
@@ -55,7 +57,8 @@ impl Body for TaggedBody {
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         let mark = self.mark();
-        matches!(self.state, State::Value).then(|| self.value.feed_plain(report, mark, text))?
+        let held = self.tags.line_breaks && text.ends_with('\n');
+        (matches!(self.state, State::Value) && !held).then(|| self.value.feed_plain(report, mark, text))?
     }
 
     fn unterminated(&self) -> bool {
@@ -85,6 +88,7 @@ impl TaggedBody {
             fields: Fields::default(),
             value: TaggedValue::default(),
             cdata: false,
+            quoted: false,
             looked: 0,
             failed: false,
         }
@@ -107,7 +111,7 @@ impl TaggedBody {
             (State::Key, Head::Text(text)) => self.key(input, text.key_close),
             (State::BeforeValue(slot), Head::Text(text)) => {
                 let slot = slot.take();
-                self.before_value(input, text.value, slot)
+                self.before_value(input, text, slot)
             }
             (State::ValueStart, _) => self.value_start(input),
             (State::Value, _) => self.value(input),
@@ -260,6 +264,7 @@ impl TaggedBody {
             return self.fail(State::BeforeValue(None), "The key of an argument is too long.");
         }
         let slot = self.slot(input, trim(key))?;
+        self.quoted = false;
         self.to(State::BeforeValue(slot))
     }
 
@@ -276,16 +281,35 @@ impl TaggedBody {
         Ok(Some(slot))
     }
 
-    fn before_value(&mut self, input: &mut Input<'_>, open: &str, slot: Option<Slot>) -> Flow {
+    fn before_value(&mut self, input: &mut Input<'_>, text: &KeyTags, slot: Option<Slot>) -> Flow {
+        let open = text.value;
         if !open.is_empty() {
             input.at = ws_run(input.window, input.at);
+        }
+        match text.kind.map_or(Scan::NoMatch, |tags| kind(input.rest(), tags)) {
+            Scan::Match((length, is_string)) => {
+                input.at += length;
+                self.quoted = is_string;
+                return self.to(State::BeforeValue(slot));
+            }
+            Scan::NoMatch => {}
+            Scan::Incomplete => {
+                self.state = State::BeforeValue(slot);
+                return Err(Progress::Incomplete);
+            }
         }
         match starts(input.rest(), open, false) {
             Scan::Match(()) => {
                 input.at += open.len();
                 self.to(State::ValueStart)?;
                 match slot {
-                    Some(slot) => Ok(self.value.begin(&input.cx, input.report, slot, Kind::Schema)?),
+                    Some(slot) => {
+                        self.value.begin(&input.cx, input.report, slot, Kind::Schema)?;
+                        if take(&mut self.quoted) {
+                            self.value.quote(&input.cx);
+                        }
+                        Ok(())
+                    }
                     None => Ok(()),
                 }
             }
@@ -298,6 +322,10 @@ impl TaggedBody {
     }
 
     fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
+        if self.tags.line_breaks && starts(input.rest(), "\n", input.last).decided()?.is_some() {
+            input.at += 1;
+            return self.to(State::Value);
+        }
         self.cdata =
             self.tags.values == Values::PythonOrCdata && starts(input.rest(), CDATA.0, input.last).decided()?.is_some();
         if self.cdata {
@@ -320,20 +348,23 @@ impl TaggedBody {
         loop {
             let rest = input.rest();
             let end = memchr::memchr(self.mark(), rest.as_bytes()).unwrap_or(rest.len());
-            if end > 0 {
-                self.value.push(input.report, &rest[..end]);
-                input.at += end;
+            // The last line break may belong to the closer.
+            let held = usize::from(tags.line_breaks && rest[..end].ends_with('\n'));
+            if end > held {
+                self.value.push(input.report, &rest[..end - held]);
+                input.at += end - held;
             }
             if end == rest.len() {
                 return Err(Progress::Incomplete);
             }
-            let ends = tags.value_end(input.rest(), self.cdata, input.last, &mut self.looked);
+            let ends = tags.value_end(&rest[end..], self.cdata, input.last, &mut self.looked);
             let Some(end) = ends.decided()? else {
                 self.looked = 0;
-                self.value.push(input.report, &input.rest()[..1]);
-                input.at += 1;
+                self.value.push(input.report, &rest[end - held..=end]);
+                input.at += held + 1;
                 continue;
             };
+            input.at += held;
             if self.cdata {
                 input.at += CDATA.1.len();
             }
@@ -349,6 +380,17 @@ impl TaggedBody {
 /// As much of a text as the head of a tag may have.
 fn head(text: &str) -> &str {
     &text[..first_chars(text, HEAD_CHARS)]
+}
+
+/// A type between these tags: its number of bytes, and whether it is that of a string. The schema knows other types better.
+fn kind(text: &str, (open, close): (&str, &str)) -> Scan<(usize, bool)> {
+    starts(text, open, false).and_then(|()| {
+        let rest = &head(text)[open.len()..];
+        match memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
+            None => Scan::at_end(is_long(text)),
+            Some(length) => Scan::Match((open.len() + length + close.len(), trim(&rest[..length]) == "string")),
+        }
+    })
 }
 
 fn is_long(text: &str) -> bool {

@@ -35,6 +35,8 @@ pub(crate) struct Tags {
     pub spaced: bool,
     pub head: Head,
     pub values: Values,
+    /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
+    pub line_breaks: bool,
     /// What the template writes between tags.
     pub lines: Lines,
     /// In a section: what a call that has failed ends before, the opener of the next call or the end of the section.
@@ -88,6 +90,8 @@ pub(crate) struct KeyTags {
     /// What follows the tool's name, if anything does.
     pub name_close: &'static str,
     pub key_close: &'static str,
+    /// What may be around a type before a value.
+    pub kind: Option<(&'static str, &'static str)>,
     /// What begins a value, if anything follows what closes the key.
     pub value: &'static str,
 }

@@ -72,7 +72,8 @@ fn argument(tags: &Tags, key: &str, value: &Value<'_>, out: &mut String) {
         }
     }
     let (open, close) = if is_cdata(tags, value) { CDATA } else { ("", "") };
-    out.extend([open, &text(tags.values, value), close, tags.argument_close]);
+    let line = if tags.line_breaks { "\n" } else { "" };
+    out.extend([line, open, &text(tags.values, value), close, line, tags.argument_close]);
 }
 
 fn kind(attributes: &TagAttributes, value: &Value<'_>) -> &'static str {
