@@ -29,6 +29,7 @@ PIECES = 8
 LISTS = (
     "cohere",
     "cohere-command4",
+    "command-r-plus",
     "mistral",
     "llama-pythonic",
     "nemotron-nano-v2",

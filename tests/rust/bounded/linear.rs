@@ -36,6 +36,7 @@ const MARKS: &[&str] = &[
     "<|START_THINKING|>", "<|END_THINKING|>", "<|START_TEXT|>", "<|START_ACTION|>[", "{\"tool_name\":\"t\",\"parameters\":{", "<|END_ACTION|>",
     ">>>", ">>>all\n", ">>>t\n{", ">>>t\n ",
     " to=t<|message|>", "<|start|>assistant to=user<|message|>", "<atem:function_calls>", "<atem:invoke name=\"t\">", "<atem:parameter name=\"s\">", "</atem:parameter>",
+    "Action:", "Action:\n```json\n[", "Action: ```json\n[{\"tool_name\":",
     "<function=t>{", "<|think|>", "<|content|>", "<|begin|>assistant", "<|tool_calls|>", "<|tool_call:begin|>", "<|tool_call:name|>t<|tool_call:args|>{", "<|end|>",
     "<minimax:tool_call>", "</minimax:tool_call>", "<minimax:tool_call><invoke name=\"t\">", "<parameter name=\"s\">", "[e~[",
     "<seed:tool_call>", "</seed:tool_call>", "<seed:tool_call><function=t><parameter=s>", "<seed:think>",

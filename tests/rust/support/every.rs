@@ -41,6 +41,7 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
 pub(crate) const LISTS: &[&str] = &[
     "cohere",
     "cohere-command4",
+    "command-r-plus",
     "mistral",
     "llama-pythonic",
     "nemotron-nano-v2",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::custom::{Custom, CustomProtocol};
 use super::families::apertus::APERTUS;
 use super::families::cohere::{COHERE, COHERE_COMMAND4};
+use super::families::command_r_plus::COMMAND_R_PLUS;
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1, GIGACHAT_3_5};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
 use super::families::dots::DOTS;
@@ -82,6 +83,7 @@ const FAMILIES: &[Entry] = &[
     Entry("apertus", &[], || Arc::new(APERTUS)),
     Entry("cohere", &[], || Arc::new(COHERE)),
     Entry("cohere-command4", &[], || Arc::new(COHERE_COMMAND4)),
+    Entry("command-r-plus", &[], || Arc::new(COMMAND_R_PLUS)),
     Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
     Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
     Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),

@@ -3,6 +3,7 @@
 
 pub(crate) mod apertus;
 pub(crate) mod cohere;
+pub(crate) mod command_r_plus;
 pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
 pub(crate) mod dots;
