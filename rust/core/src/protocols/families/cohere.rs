@@ -17,6 +17,7 @@ const ELEMENTS: Elements = Elements {
     close: "",
     tags: &["<|START_", "<|END_"],
     all: false,
+    named: false,
 };
 
 const LAYOUT: Layout =

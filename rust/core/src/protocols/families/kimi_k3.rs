@@ -35,6 +35,7 @@ const ELEMENTS: Elements = Elements {
     close: "<|close|>message<|sep|>",
     tags: &["<|open|>", "<|close|>"],
     all: true,
+    named: false,
 };
 
 pub(crate) const KIMI_K3: FlatFamily = FlatFamily {

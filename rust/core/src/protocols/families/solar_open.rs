@@ -13,6 +13,7 @@ const ELEMENTS: Elements = Elements {
     close: "",
     tags: &["<|begin|>", "<|think|>", "<|content|>", "<|tool_calls|>", "<|tool_call:", "<|end|>", "<|calls|>"],
     all: false,
+    named: false,
 };
 
 pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {

@@ -1,8 +1,9 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
+use crate::limits::NAME_CHARS;
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, Part, PartsFrame, followed};
-use crate::syntax::scan::{Scan, starts, ws_run};
+use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// An element: its opening and its closing tag.
@@ -23,6 +24,20 @@ pub(crate) struct Elements {
     pub tags: &'static [&'static str],
     /// Each message has reasoning and content, though empty, and begins in one of them. Otherwise it may have none of them.
     pub all: bool,
+    /// The tool's name precedes the tag that opens its call.
+    pub named: bool,
+}
+
+impl Elements {
+    /// The length of a name before the tag that opens a call.
+    fn name(&self, text: &str, last: bool) -> Scan<usize> {
+        let (head, ended) = window(text, NAME_CHARS, last);
+        let length = head.bytes().take_while(|byte| !byte.is_ascii_whitespace() && *byte != b'<').count();
+        match head.as_bytes().get(length) {
+            None => Scan::at_end(ended),
+            Some(_) => starts(&text[length..], self.calls.0, last).map(|()| length),
+        }
+    }
 }
 
 impl PartsFrame for Elements {
@@ -54,6 +69,12 @@ impl PartsFrame for Elements {
         out.push_str(self.close);
     }
 
+    fn address(&self, tool: &str, out: &mut String) {
+        if self.named {
+            out.push_str(tool);
+        }
+    }
+
     fn header(&self, _: &Tools, text: &str, first: bool, last: bool) -> Header {
         let content = self.content.iter().map(|element| (element, Part::Content));
         let known = content.chain([(&self.reasoning, Part::Reasoning), (&self.calls, Part::Calls)]);
@@ -65,7 +86,11 @@ impl PartsFrame for Elements {
                 let own = Scan::first_of(self.tags.iter().map(|tag| starts(text, tag, last)));
                 // A server has left out the tags.
                 if first && own == Scan::NoMatch {
-                    return Header::Part(0, Part::Content);
+                    return match if self.named { self.name(text, last) } else { Scan::NoMatch } {
+                        Scan::Match(length) => Header::Framing(length),
+                        Scan::Incomplete => Header::Incomplete,
+                        Scan::NoMatch => Header::Part(0, Part::Content),
+                    };
                 }
                 let step = text.chars().next().map_or(1, char::len_utf8);
                 match own {
