@@ -35,6 +35,7 @@ const ALONE: &[&str] = &[
     "cohere-command4",
     "functionary-v3.2",
     "muse",
+    "inkling",
     "xlam",
 ];
 /// Stop tokens of these rows end parts of messages, too.
@@ -91,6 +92,7 @@ const MARKERS: &[&str] = &[
     "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>function<｜tool_sep｜>", "<steptml:invoke name=\"ping\">", "<steptml:parameter name=\"city\">", "</steptml:parameter>", "</steptml:invoke>",
     "<ifm|tool_calls>", "<ifm|tool_call>ping", "<ifm|arg_key>city</ifm|arg_key>", "<ifm|arg_type>string</ifm|arg_type>", "<ifm|arg_value>", "</ifm|arg_value>", "</ifm|tool_call>",
     "Action:\n```json\n[\n", "Action:", "Action: ```json\n[", "{\"tool_name\": \"ping\", \"parameters\": {}}", "\n]```",
+    "<|message_model|>", "<|content_thinking|>", "<|content_text|>", "<|content_invoke_tool_json|>", "ping<|content_invoke_tool_json|>", "{\"name\":\"ping\",\"args\":{}}", "<|end_message|>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -110,6 +112,7 @@ const STOPS: &[&str] = &[
     "<eos>",
     "<|return|>",
     "<|flush|>",
+    "<|content_model_end_sampling|>",
     "<|END_OF_TURN_TOKEN|>",
     "<|plamo:tag|>",
     "[e~[",

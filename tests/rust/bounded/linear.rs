@@ -37,6 +37,7 @@ const MARKS: &[&str] = &[
     ">>>", ">>>all\n", ">>>t\n{", ">>>t\n ",
     " to=t<|message|>", "<|start|>assistant to=user<|message|>", "<atem:function_calls>", "<atem:invoke name=\"t\">", "<atem:parameter name=\"s\">", "</atem:parameter>",
     "Action:", "Action:\n```json\n[", "Action: ```json\n[{\"tool_name\":",
+    "<|message_model|>t", "<|content_text|>", "<|content_invoke_tool_json|>{\"name\":\"t\",\"args\":{", "<|end_message|>",
     "<function=t>{", "<|think|>", "<|content|>", "<|begin|>assistant", "<|tool_calls|>", "<|tool_call:begin|>", "<|tool_call:name|>t<|tool_call:args|>{", "<|end|>",
     "<minimax:tool_call>", "</minimax:tool_call>", "<minimax:tool_call><invoke name=\"t\">", "<parameter name=\"s\">", "[e~[",
     "<seed:tool_call>", "</seed:tool_call>", "<seed:tool_call><function=t><parameter=s>", "<seed:think>",

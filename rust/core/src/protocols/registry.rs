@@ -19,6 +19,7 @@ use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::{HARMONY, LLM_JP};
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::hy3::{HY3, HY4};
+use super::families::inkling::INKLING;
 use super::families::internlm2::INTERNLM2;
 use super::families::jamba::JAMBA;
 use super::families::k2_horizon::K2_HORIZON;
@@ -103,6 +104,7 @@ const FAMILIES: &[Entry] = &[
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("hy3", &[], || Arc::new(HY3)),
     Entry("hy4", &[], || Arc::new(HY4)),
+    Entry("inkling", &[], || Arc::new(INKLING)),
     Entry("internlm2", &["intern-s1"], || Arc::new(INTERNLM2)),
     Entry("iquest-q1", &[], || Arc::new(IQUEST_Q1)),
     Entry("jamba", &[], || Arc::new(JAMBA)),

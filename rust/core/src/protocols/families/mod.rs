@@ -17,6 +17,7 @@ pub(crate) mod granite_20b_fc;
 pub(crate) mod harmony;
 pub(crate) mod hermes;
 pub(crate) mod hy3;
+pub(crate) mod inkling;
 pub(crate) mod internlm2;
 pub(crate) mod jamba;
 pub(crate) mod k2_horizon;
