@@ -112,6 +112,23 @@ def ascii_only(arguments: object) -> bool:
     return json.dumps(arguments, ensure_ascii=False).isascii()
 
 
+def before_calls(reasoning: str, place: Place) -> str | None:
+    return reasoning if place.calls else None
+
+
+def given_after_user(reasoning: str, place: Place) -> str | None:
+    return reasoning or None if place.after_user else None
+
+
+def printable(value: object) -> bool:
+    """Python prints these strings as they are in containers."""
+    if isinstance(value, dict):
+        return all(printable([key]) and printable([item]) for key, item in value.items() if not isinstance(item, str))
+    if isinstance(value, list):
+        return all(item.isprintable() if isinstance(item, str) else printable(item) for item in value)
+    return True
+
+
 def qwen3(reasoning: str, place: Place) -> str | None:
     return reasoning if place.after_user and (place.last or reasoning) else None
 
@@ -137,17 +154,43 @@ def gpt_oss(reasoning: str, place: Place) -> str | None:
     return reasoning or None if shown else None
 
 
+def if_last(reasoning: str, place: Place) -> str | None:
+    return reasoning or None if place.last else None
+
+
+def with_end(text: str) -> str:
+    """A turn as it is written in a history."""
+    return text.removesuffix("<|return|>") + "<|end|>" if text.endswith("<|return|>") else text
+
+
 def as_harmony(text: str) -> str:
     """A turn as the format's own library writes it."""
-    if text.endswith("<|return|>"):
-        text = text.removesuffix("<|return|>") + "<|end|>"
-    return text.replace("<|channel|>commentary json", "<|channel|>commentary <|constrain|>json", 1)
+    return with_end(text).replace("<|channel|>commentary json", "<|channel|>commentary <|constrain|>json", 1)
 
 
 def with_thinking(message: Json) -> Json:
     """gpt-oss has another name for the reasoning, and writes an empty one."""
     made = {key: value for key, value in message.items() if key != "reasoning_content"}
     return {**made, "thinking": message["reasoning_content"]} if message["reasoning_content"] else made
+
+
+def with_reasoning(message: Json) -> Json:
+    """Another name for the reasoning."""
+    made = {key: value for key, value in message.items() if key != "reasoning_content"}
+    return {**made, "reasoning": message["reasoning_content"]}
+
+
+def with_json(message: Json) -> Json:
+    """Arguments are text."""
+    calls = [
+        {**call, "function": {**(given := call["function"]), "arguments": dumped(given["arguments"])}}
+        for call in message.get("tool_calls", ())
+    ]
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def with_blocks(message: Json) -> Json:
@@ -160,6 +203,10 @@ def with_blocks(message: Json) -> Json:
 
 def none_for_empty(message: Json) -> Json:
     return {**message, "content": message["content"] or None}
+
+
+def counted(_name: str, before: int, _index: int) -> str:
+    return str(before)
 
 
 def kimi_id(name: str, before: int, _index: int) -> str:
@@ -176,8 +223,23 @@ LLAMA: Any = {
     "keeps_content": False,
     "calls": 1,
 }
+FUNCTIONARY: Any = {"head": LLAMA["head"], "tails": ("<|eom_id|>", "<|eot_id|>")}
+GIGACHAT: Any = {"head": "assistant<|role_sep|>\n", "tails": ("<|message_sep|>\n\n",), "calls": 1}
 MISTRAL: Any = {"head": "", "tails": ("</s>",), "alternates": True}
 GRANITE: Any = {"head": "<|start_of_role|>assistant<|end_of_role|>", "tails": ("<|end_of_text|>\n",)}
+COMMAND_R = """<|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>Write 'Action:' followed by a json-formatted list of actions \
+that you want to perform in order to produce a good response to the user's last input. You can use any of the supplied \
+tools any number of times, but you should aim to execute the minimum number of necessary actions for the input. You \
+should use the `directly-answer` tool if calling the other tools is unnecessary. The list of actions you want to call \
+should be formatted as a list of json objects, for example:
+```json
+[
+    {
+        "tool_name": title of the tool in the specification,
+        "parameters": a dict of parameters to input into the tool as they are defined in the specs, or {} if it takes \
+no parameters
+    }
+]```<|END_OF_TURN_TOKEN|>"""
 DROPS = "drops the content of a turn with calls"
 LITERALS = "writes `True` and `None`; the row writes `true` and `null` as newer templates do"
 
@@ -225,22 +287,25 @@ TEMPLATES = (
     ),
     Official(
         "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
-        ("qwen3.5",),
+        ("nemotron-3",),
         **IM,
+        reads=("qwen3.5",),
         variables={"truncate_history_thinking": False},
         content=str.strip,
-        reasoning=always,
-        same=None,
-        differs="one line break after the reasoning and before calls, and one after each call",
+        reasoning=given,
+        closed="<think></think>",
+        plain=no_scalars,
+        same=lambda text: text.replace("<think></think>\n<tool_call>", "<think></think><tool_call>"),
+        differs=LITERALS + "; a line break after an empty span of reasoning",
     ),
     Official(
         "StepFun3.5-Flash",
-        ("qwen3.5",),
+        ("step-3.5",),
         **IM,
+        reads=("qwen3.5",),
         reasoning=after_user,
-        results=0,
-        same=None,
-        differs="one line break after the reasoning, nothing around calls and in results",
+        plain=no_scalars,
+        differs=LITERALS,
     ),
     Official(
         "llama-cpp-deepseek-r1",
@@ -311,11 +376,10 @@ TEMPLATES = (
     ),
     Official(
         "Spark2.5",
-        ("glm-4.7",),
+        ("spark-2.5",),
         "<｜start▁of▁sentence｜><|Bot|>",
         ("<｜end▁of▁sentence｜>",),
-        results=0,
-        differs="results in turns of their own",
+        reads=("glm-4.7",),
         reasoning=given,
         closed="</think>",
     ),
@@ -331,13 +395,11 @@ TEMPLATES = (
     ),
     Official(
         "inclusionai-ling-3.0-flash",
-        ("glm-4.5",),
+        ("ling-3",),
         "<role>ASSISTANT</role>",
         ("<|role_end|>",),
-        reasoning=glm45,
-        same=None,
-        results=0,
-        differs="no line break before a key, and other ones around calls and results",
+        reads=("glm-4.5",),
+        reasoning=always,
     ),
     Official("Kimi-K2-Instruct", ("kimi-k2",), **KIMI),
     Official(
@@ -357,6 +419,50 @@ TEMPLATES = (
         ("<|end_of_msg|>",),
         opens_reasoning=True,
         reasoning=always,
+    ),
+    Official(
+        "ByteDance-Seed-OSS",
+        ("seed-oss",),
+        "<seed:bos>assistant\n",
+        ("<seed:eos>",),
+        content=str.strip,
+        reasoning=given,
+        plain=printable,
+    ),
+    Official(
+        "openbmb-MiniCPM5-1B",
+        ("minicpm5",),
+        **IM,
+        reasoning=given_after_user,
+        plain=printable,
+    ),
+    *(
+        Official(
+            file,
+            ("laguna-xs",),
+            "<assistant>\n",
+            ("\n</assistant>\n",),
+            variables={"enable_thinking": True},
+            content=str.strip,
+            reasoning=given,
+            closed="</think>\n",
+        )
+        for file in ("poolside-Laguna-XS.2", "poolside-Laguna-XS-2.1")
+    ),
+    Official(
+        "tencent-Hy3",
+        ("hy3",),
+        "<｜hy_Assistant:opensource｜>",
+        ("<｜hy_eos:opensource｜>", ""),
+        variables={"reasoning_effort": "high"},
+        reasoning=always,
+    ),
+    Official(
+        "MiniMax-M2",
+        ("minimax-m2",),
+        "]~b]ai\n",
+        ("[e~[\n",),
+        reasoning=given_after_user,
     ),
     *(
         Official(file, ("llama-json",), **LLAMA, differs=DROPS)
@@ -466,5 +572,87 @@ TEMPLATES = (
         reasoning=gemma,
         plain=no_null,
         differs="writes `None`; the row writes `null` as newer templates do",
+    ),
+    Official("meetkai-functionary-medium-v3.1", ("functionary-v3.1",), **FUNCTIONARY),
+    Official(
+        "upstage-Solar-Open-100B",
+        ("solar-open",),
+        "<|begin|>assistant",
+        ("",),
+        variables={"add_generation_prompt": False},
+        shape=with_reasoning,
+        reasoning=given_after_user,
+        keeps_content=False,
+        differs=DROPS,
+    ),
+    Official(
+        "llm-jp-llm-jp-4.1-8b-thinking",
+        ("llm-jp-4.1",),
+        "<|start|>assistant",
+        ("",),
+        variables={"add_generation_prompt": False},
+        shape=with_thinking,
+        reasoning=if_last,
+        keeps_content=False,
+        same=with_end,
+        reads=("harmony",),
+        differs=DROPS,
+    ),
+    Official(
+        "meetkai-functionary-medium-v3.2",
+        ("functionary-v3.2",),
+        LLAMA["head"],
+        ("<|eot_id|>",),
+        shape=with_json,
+    ),
+    Official(
+        "muse-glimmer",
+        ("muse",),
+        "<|start|>assistant",
+        ("",),
+        reasoning=given,
+        keeps_content=False,
+        differs=DROPS,
+    ),
+    Official(
+        "CohereForAI-c4ai-command-r-plus-tool_use",
+        ("command-r-plus",),
+        "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+        ("<|END_OF_TURN_TOKEN|>" + COMMAND_R, "\n" + COMMAND_R),
+        content=str.strip,
+        plain=lambda arguments: not arguments,
+        differs="each argument on a line of its own",
+    ),
+    Official("GigaChat3.1-10B-A1.8B", ("gigachat3",), **GIGACHAT),
+    Official(
+        "GigaChat3-10B-A1.8B",
+        ("gigachat3",),
+        **GIGACHAT,
+        same=None,
+        differs="a call is a message of its own, which the row reads and does not write",
+    ),
+    Official(
+        "CohereForAI-c4ai-command-r7b-12-2024-tool_use",
+        ("cohere",),
+        "",
+        ("<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",),
+        variables={"enable_thinking": True},
+        reasoning=before_calls,
+        call_id=counted,
+        keeps_content=False,
+        results=1,
+        differs=DROPS,
+    ),
+    Official(
+        "Cohere2MoE",
+        ("cohere-command4",),
+        "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+        ("<|END_OF_TURN_TOKEN|>",),
+        reads=("cohere",),
+        reasoning=given,
+        call_id=counted,
+        keeps_content=False,
+        results=1,
+        differs=DROPS,
     ),
 )

@@ -27,6 +27,9 @@ BEFORE, BEHIND = "Text before:", " Text behind."
 PIECES = 8
 # Formats with lists of calls that end together, so that several calls are open at once.
 LISTS = (
+    "cohere",
+    "cohere-command4",
+    "command-r-plus",
     "mistral",
     "llama-pythonic",
     "nemotron-nano-v2",

@@ -24,11 +24,24 @@ use wirecall_core::{Limits, Toolset, parse_json};
 
 /// Calls of these rows are only read as a whole message, or as parts of it: there is no text around them, and one call after another
 /// is more than two messages.
-const ALONE: &[&str] = &["llama-json", "llama-pythonic", "harmony", "kimi-k3", "xlam"];
+const ALONE: &[&str] = &[
+    "llama-json",
+    "llama-pythonic",
+    "harmony",
+    "llm-jp-4.1",
+    "kimi-k3",
+    "solar-open",
+    "cohere",
+    "cohere-command4",
+    "functionary-v3.2",
+    "muse",
+    "inkling",
+    "xlam",
+];
 /// Stop tokens of these rows end parts of messages, too.
-const STOPS_END_PARTS: &[&str] = &["harmony"];
+const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse", "solar-open"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
-const BEGUN: &[&str] = &["harmony"];
+const BEGUN: &[&str] = &["harmony", "llm-jp-4.1", "functionary-v3.2"];
 /// The templates of these rows sort keys, without regard to case.
 const SORTED: &[&str] = &["gemma4"];
 
@@ -47,8 +60,23 @@ const MARKERS: &[&str] = &[
     "<|open|>call tool=\"ping\" index=\"1\"<|sep|>", "<|close|>call<|sep|>", "<|open|>argument key=\"city\" type=\"string\"<|sep|>", "<|close|>argument<|sep|>",
     "<|close|>message<|sep|>", "<|python_tag|>", "<|python_start|>", "<|python_end|>", "[ping()]", "[get_weather(city='", "')]", ", ", "{\"name\": \"ping\", \"parameters\": {}}",
     "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
-    "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
+    "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", " <|constrain|> json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
+    "<function=get_weather>{", "<function=ping>{}</function>",
+    "<|begin|>assistant", "<|think|>", "<|content|>", "<|end|>", "<|tool_calls|>", "<|calls|>", "<|tool_call:begin|>", "<|tool_call:name|>ping", "<|tool_call:args|>", "<|tool_call:end|>",
+    "<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>", "<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>",
+    "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>ping", "<|plamo:end_tool_name:plamo|>", "<|plamo:begin_tool_arguments:plamo|>", "<|plamo:constrain|>json<|plamo:msg|>",
+    "<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>",
+    "<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n", "<|message_sep|>",
+    "<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>", "<|START_ACTION|>", "<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>",
+    "{\"tool_call_id\": \"0\", \"tool_name\": \"ping\", \"parameters\": {}}",
+    ">>>", ">>>all\n", ">>>ping\n{}", "all\n", "ping\n{", "get_weather\n",
+    "<minimax:tool_call>", "</minimax:tool_call>", "<invoke name=\"ping\">", "</invoke>", "<parameter name=\"city\">", "[e~[",
+    "<seed:think>", "</seed:think>", "<seed:tool_call>", "</seed:tool_call>", "<function=ping>", "<parameter=city>",
+    "<function name=\"ping\">", "<param name=\"city\">", "</param>", "<![CDATA[", "]]>", "]]></param>",
+    "<tool_calls:opensource>", "</tool_calls:opensource>", "<tool_call:opensource>ping<tool_sep:opensource>", "<arg_key:opensource>city</arg_key:opensource>",
+    "<arg_value:opensource>", "</arg_value:opensource>", "</tool_call:opensource>", "<think:opensource>", "</think:opensource>",
+    " to=self<|message|>", " to=user<|message|>", " to=ping<|message|>", "<atem:function_calls>\n", "</atem:function_calls>", "<atem:invoke name=\"ping\">", "</atem:invoke>", "<atem:parameter name=\"city\">", "</atem:parameter>",
     "<TOOLCALL>", "<TOOLCALL>[", "]</TOOLCALL>", "</TOOLCALL>", "<tool_calls>", "<tool_calls>\n", "</tool_calls>", "{\"name\": \"ping\"}\n",
     "functools[", "functools", "functools[{\"name\": \"ping\"",
     "<|tools_prefix|>", "<|tools_prefix|>[", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>", "{\"ping\": {}}",
@@ -61,6 +89,14 @@ const MARKERS: &[&str] = &[
     "<answer>", "<answer>\n", "\n</answer>", "</answer>",
     "<response>", "\n<response>\n", "</response>\n", "</response>",
     "<|tool_call|> [", "<tool_call>[{\"name\": \"ping\"",
+    "<tool_calls:6124c78e>", "<tool_call:6124c78e>ping", "<arg_key:6124c78e>city</arg_key:6124c78e>", "<arg_value:6124c78e>", "</arg_value:6124c78e>",
+    "<iquest_tool_call>ping", "</iquest_tool_call>",
+    "<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>", "<｜GCML｜invoke name=\"ping\">", "<｜GCML｜parameter name=\"city\" string=\"true\">", "</｜GCML｜parameter>",
+    "<dots_function_call>", "</dots_function_call>", "\n</parameter>",
+    "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>function<｜tool_sep｜>", "<steptml:invoke name=\"ping\">", "<steptml:parameter name=\"city\">", "</steptml:parameter>", "</steptml:invoke>",
+    "<ifm|tool_calls>", "<ifm|tool_call>ping", "<ifm|arg_key>city</ifm|arg_key>", "<ifm|arg_type>string</ifm|arg_type>", "<ifm|arg_value>", "</ifm|arg_value>", "</ifm|tool_call>",
+    "Action:\n```json\n[\n", "Action:", "Action: ```json\n[", "{\"tool_name\": \"ping\", \"parameters\": {}}", "\n]```",
+    "<|message_model|>", "<|content_thinking|>", "<|content_text|>", "<|content_invoke_tool_json|>", "ping<|content_invoke_tool_json|>", "{\"name\":\"ping\",\"args\":{}}", "<|end_message|>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -79,6 +115,14 @@ const STOPS: &[&str] = &[
     "<|tool_response>",
     "<eos>",
     "<|return|>",
+    "<|flush|>",
+    "<|content_model_end_sampling|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|plamo:tag|>",
+    "[e~[",
+    "<seed:eos>",
+    "</assistant>",
+    "<｜hy_eos:opensource｜>",
     "<SPECIAL_12>",
     "<end_of_sentence>",
     "<|assistant_end|>",
@@ -86,6 +130,12 @@ const STOPS: &[&str] = &[
     "</longcat_s>",
     "<|eos|>",
     "<|end_of_text|>",
+    "<｜hy_eos:6124c78e｜>",
+    "<|role_end|>",
+    "<|iquest_end|>",
+    "<|endofassistant|>",
+    "<|EOT|>",
+    "<|ifm|im_end|>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

@@ -39,6 +39,9 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
 
 /// Formats with lists of calls that end together, so that several calls are open at once.
 pub(crate) const LISTS: &[&str] = &[
+    "cohere",
+    "cohere-command4",
+    "command-r-plus",
     "mistral",
     "llama-pythonic",
     "nemotron-nano-v2",

@@ -41,9 +41,7 @@ const STOP_BYTES: usize = 256;
 
 /// Where the run of stop tokens and whitespace that ends the text begins, or what may become one.
 pub(super) fn stop_tail(text: &str, stops: &[&str], last: bool) -> usize {
-    if stops.is_empty() {
-        return text.len();
-    }
+    let Some(&first) = stops.first().and_then(|stop| stop.as_bytes().first()) else { return text.len() };
     let from = text.len() - (text.len() - fitting(text, 0, text.len().saturating_sub(STOP_BYTES)));
     let is_run = |run: &str| {
         let mut rest = run;
@@ -54,7 +52,7 @@ pub(super) fn stop_tail(text: &str, stops: &[&str], last: bool) -> usize {
             };
         }
     };
-    let begins = memchr::memchr_iter(b'<', &text.as_bytes()[from..]).map(|at| from + at);
+    let begins = memchr::memchr_iter(first, &text.as_bytes()[from..]).map(|at| from + at);
     begins.into_iter().find(|at| is_run(&text[*at..])).unwrap_or(text.len())
 }
 
@@ -104,7 +102,8 @@ impl Machine {
         self.place = Preceding { breaks: layout.breaks_at_start && !reasons, opened: true, ..Preceding::default() };
         if let Some(frame) = layout.parts {
             self.state = ParserState::Between;
-            if let Some(part) = frame.start(self.in_reasoning) {
+            let in_reasoning = self.in_reasoning.or(layout.starts_in_reasoning.then_some(true));
+            if let Some(part) = frame.start(in_reasoning) {
                 self.enter(part);
             }
             return;

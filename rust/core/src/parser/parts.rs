@@ -2,6 +2,7 @@
 
 use super::{Machine, OnEvent, Window};
 use crate::parser::state::ParserState;
+use crate::protocols::Attempt;
 use crate::protocols::parts::{Header, Part, PartsFrame};
 use crate::syntax::scan::{Scan, starts, ws_run};
 use crate::toolset::Toolset;
@@ -20,7 +21,17 @@ impl Machine {
             return false;
         }
         let first = !self.place.anything;
-        match frame.header(&tools.tools, rest, first, window.last) {
+        let sections = tools.protocol.layout().section.is_some();
+        let header = match frame.header(&tools.tools, rest, first, window.last) {
+            Header::Part(_, Part::Calls) if !sections => {
+                Header::Call(tools.protocol.attempt(&tools.tools, &tools.settings, rest, window.last))
+            }
+            header => header,
+        };
+        match header {
+            Header::Call(Attempt::Incomplete) if !window.last => return false,
+            Header::Call(Attempt::Incomplete) => self.frame(window, window.text.len(), on_event),
+            Header::Call(Attempt::Text(length)) => self.frame(window, window.at + length, on_event),
             // A header that is cut off belongs to no part.
             Header::Incomplete if window.last => self.frame(window, window.text.len(), on_event),
             Header::Incomplete => return false,
@@ -75,7 +86,7 @@ impl Machine {
         let mut at = window.at + self.place.looked;
         let mut closer = None;
         let mut end = text.len();
-        while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
+        while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
             match frame.closer(part, &text[at..], window.last) {
                 Scan::NoMatch => at += 1,

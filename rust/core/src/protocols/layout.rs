@@ -26,7 +26,7 @@ pub(crate) struct Layout {
     pub calls_first: bool,
     /// The markers are special tokens, which servers remove from text unless they are told not to.
     pub special_tokens: bool,
-    /// What a server may leave at the end of a message. All begin with `<`.
+    /// What a server may leave at the end of a message. All of a row begin with the same character.
     pub stops: &'static [&'static str],
 }
 
@@ -70,7 +70,9 @@ impl Layout {
     pub(crate) fn marks(&self) -> impl Iterator<Item = &'static str> {
         let section = self.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
         let pairs = self.reasoning.iter().flat_map(|marks| marks.pairs).chain(&self.answer);
-        section.copied().chain(pairs.flat_map(|(open, close)| [*open, *close])).chain(self.stops.iter().copied())
+        let parts = self.parts.iter().flat_map(|frame| frame.marks());
+        let single = section.chain(self.stops).chain(parts).copied();
+        single.chain(pairs.flat_map(|(open, close)| [*open, *close]))
     }
 
     /// Appends the reasoning of a past message.

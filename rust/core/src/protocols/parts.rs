@@ -12,7 +12,7 @@ use crate::tools::Tools;
 pub(crate) enum Part {
     Reasoning,
     Content,
-    /// The calls of the layout's section.
+    /// The calls of the layout's section. Without one, what opens a call is here.
     Calls,
     /// Neither: it is framing.
     Dropped,
@@ -33,12 +33,17 @@ pub(crate) enum Header {
 
 /// A frame of messages in parts.
 pub(crate) trait PartsFrame: Debug + Sync {
-    /// The part in which a message begins; `None` if it begins with a header.
+    /// The part in which a message begins, by what the host says or the layout; `None` if it begins with a header.
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part>;
 
     /// What may open a part at the start of a message, although the prompt has opened that part or another one.
     fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
         [None; 2]
+    }
+
+    /// What begins the tags of parts, so that untrusted text must not contain it. All begin with `<`.
+    fn marks(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// What ends a part; a server may leave the last one at the end of a message.
@@ -49,17 +54,26 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// Appends a past message. The calls are written already.
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String);
 
+    /// Appends the header of a past call, if it names the tool.
+    fn address(&self, _tool: &str, _out: &mut String) {}
+
     /// Scans between two parts. The text is not empty. `first`: the message begins here.
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;
 
-    /// The length of what ends a part, at a `<` in it. It ends the part only if a header or the end of the message follows it.
+    /// The byte that what ends a part begins with.
+    fn begins(&self) -> u8 {
+        b'<'
+    }
+
+    /// The length of what ends a part, at such a byte in it. It ends the part only if a header or the end of the message follows it.
     fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize>;
 }
 
-/// A scan of what follows a closer: with `last`, the end of the message is one of the choices.
-pub(crate) fn followed(text: &str, last: bool, marks: &[&str]) -> Scan {
+/// A scan of what follows a closer: with `last`, the end of the message is one of the choices. Empty marks are none.
+pub(crate) fn followed<'m>(text: &str, last: bool, marks: impl IntoIterator<Item = &'m str>) -> Scan {
     if text.is_empty() {
         return if last { Scan::Match(()) } else { Scan::Incomplete };
     }
-    Scan::first_of(marks.iter().map(|mark| crate::syntax::scan::starts(text, mark, last)))
+    let marks = marks.into_iter().filter(|mark| !mark.is_empty());
+    Scan::first_of(marks.map(|mark| crate::syntax::scan::starts(text, mark, last)))
 }

@@ -6,29 +6,47 @@ use super::custom::{Custom, CustomProtocol};
 use super::families::apertus::APERTUS;
 use super::families::apriel_1_5::APRIEL_1_5;
 use super::families::apriel_1_6::APRIEL_1_6;
-use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
+use super::families::cohere::{COHERE, COHERE_COMMAND4};
+use super::families::command_r_plus::COMMAND_R_PLUS;
+use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1, GIGACHAT_3_5};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::dots::DOTS;
 use super::families::ernie_4_5::ERNIE_4_5;
 use super::families::firefunction_v2::FIREFUNCTION_V2;
+use super::families::functionary_v3_1::FUNCTIONARY_V3_1;
+use super::families::functionary_v3_2::FUNCTIONARY_V3_2;
 use super::families::gemma4::GEMMA4;
-use super::families::glm::{GLM_4_5, GLM_4_7};
+use super::families::gigachat3::GIGACHAT3;
+use super::families::glm::{GLM_4_5, GLM_4_7, IQUEST_Q1, LING_3, SPARK_2_5};
 use super::families::granite_3::GRANITE_3;
 use super::families::granite_20b_fc::GRANITE_20B_FC;
-use super::families::harmony::HARMONY;
+use super::families::harmony::{HARMONY, LLM_JP};
 use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
 use super::families::hunyuan_a13b::HUNYUAN_A13B;
+use super::families::hy3::{HY3, HY4};
+use super::families::inkling::INKLING;
 use super::families::internlm2::INTERNLM2;
 use super::families::jamba::JAMBA;
+use super::families::k2_horizon::K2_HORIZON;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
+use super::families::laguna::LAGUNA_XS;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::longcat::LONGCAT;
+use super::families::mimo::MIMO_V2;
+use super::families::minicpm5::MINICPM5;
 use super::families::minimax_m1::MINIMAX_M1;
+use super::families::minimax_m2::MINIMAX_M2;
 use super::families::mistral::MISTRAL;
+use super::families::muse::MUSE;
 use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
 use super::families::phi_4_mini::PHI_4_MINI;
-use super::families::qwen3coder::{QWEN3CODER, QWEN35};
+use super::families::plamo3::PLAMO3;
+use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
+use super::families::seed_oss::SEED_OSS;
+use super::families::solar_open::SOLAR_OPEN;
+use super::families::step3::STEP_3;
 use super::families::unmarked::UnmarkedCalls;
 use super::families::xlam::XLAM;
 use super::protocol::Protocol;
@@ -71,36 +89,63 @@ const FAMILIES: &[Entry] = &[
     Entry("apertus", &[], || Arc::new(APERTUS)),
     Entry("apriel-1.5", &[], || Arc::new(APRIEL_1_5)),
     Entry("apriel-1.6", &[], || Arc::new(APRIEL_1_6)),
+    Entry("cohere", &[], || Arc::new(COHERE)),
+    Entry("cohere-command4", &[], || Arc::new(COHERE_COMMAND4)),
+    Entry("command-r-plus", &[], || Arc::new(COMMAND_R_PLUS)),
     Entry("deepseek-r1", &[], || Arc::new(DEEPSEEK_R1)),
     Entry("deepseek-v3", &["deepseek-v3-0324", "deepseek-r1-0528"], || Arc::new(DEEPSEEK_V3)),
     Entry("deepseek-v3.1", &[], || Arc::new(DEEPSEEK_V31)),
     Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("dots", &[], || Arc::new(DOTS)),
     Entry("ernie-4.5", &[], || Arc::new(ERNIE_4_5)),
     Entry("firefunction-v2", &[], || Arc::new(FIREFUNCTION_V2)),
+    Entry("functionary-v3.1", &["llama4-custom"], || Arc::new(FUNCTIONARY_V3_1)),
+    Entry("functionary-v3.2", &[], || Arc::new(FUNCTIONARY_V3_2)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
+    Entry("gigachat3", &["gigachat3.1"], || Arc::new(GIGACHAT3)),
+    Entry("gigachat3.5", &[], || Arc::new(GIGACHAT_3_5)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),
     Entry("granite-20b-fc", &[], || Arc::new(GRANITE_20B_FC)),
     Entry("granite-3", &["granite-3.1", "granite-3.2", "granite-3.3"], || Arc::new(GRANITE_3)),
     Entry("harmony", &["gpt-oss"], || Arc::new(HARMONY)),
     Entry("hunyuan-a13b", &[], || Arc::new(HUNYUAN_A13B)),
+    Entry("hy3", &[], || Arc::new(HY3)),
+    Entry("hy4", &[], || Arc::new(HY4)),
+    Entry("inkling", &[], || Arc::new(INKLING)),
     Entry("internlm2", &["intern-s1"], || Arc::new(INTERNLM2)),
+    Entry("iquest-q1", &[], || Arc::new(IQUEST_Q1)),
     Entry("jamba", &[], || Arc::new(JAMBA)),
+    Entry("k2-horizon", &[], || Arc::new(K2_HORIZON)),
     Entry("kimi-k2", &[], || Arc::new(KIMI_K2)),
     Entry("kimi-k2-thinking", &[], || Arc::new(KIMI_K2_THINKING)),
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
+    Entry("laguna-xs", &[], || Arc::new(LAGUNA_XS)),
+    Entry("ling-3", &[], || Arc::new(LING_3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("llm-jp-4.1", &[], || Arc::new(LLM_JP)),
     Entry("longcat", &[], || Arc::new(LONGCAT)),
+    Entry("mimo-v2", &[], || Arc::new(MIMO_V2)),
+    Entry("minicpm5", &[], || Arc::new(MINICPM5)),
     Entry("minimax-m1", &[], || Arc::new(MINIMAX_M1)),
+    Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("muse", &[], || Arc::new(MUSE)),
+    Entry("nemotron-3", &["granite-4.2", "nanbeige", "step-5"], || Arc::new(NEMOTRON_3)),
     Entry("nemotron-nano-v2", &[], || Arc::new(NEMOTRON_NANO_V2)),
     Entry("phi-4-mini", &[], || Arc::new(PHI_4_MINI)),
+    Entry("plamo3", &[], || Arc::new(PLAMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
+    Entry("seed-oss", &[], || Arc::new(SEED_OSS)),
+    Entry("solar-open", &[], || Arc::new(SOLAR_OPEN)),
+    Entry("spark-2.5", &[], || Arc::new(SPARK_2_5)),
+    Entry("step-3", &[], || Arc::new(STEP_3)),
+    Entry("step-3.5", &["step-3.7"], || Arc::new(STEP_3_5)),
     Entry("xlam", &[], || Arc::new(XLAM)),
 ];
 

@@ -1,7 +1,7 @@
 //! Calls as DeepSeek-V3.2 and newer write them (DSML): `<｜DSML｜invoke name="NAME">` with
-//! `<｜DSML｜parameter name="KEY" string="true">VALUE</｜DSML｜parameter>` for each argument.
+//! `<｜DSML｜parameter name="KEY" string="true">VALUE</｜DSML｜parameter>` for each argument. GigaChat 3.5 writes the same with another word.
 
-use crate::protocols::bodies::tagged::{Head, TagAttributes, Tagged, Tags};
+use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -23,7 +23,9 @@ const TAGS: Tags = Tags {
     argument_close: "</｜DSML｜parameter>",
     spaced: true,
     head: Head::Attributes(ATTRIBUTES),
-    line: "\n",
+    values: Values::Json,
+    line_breaks: false,
+    lines: Lines { empty: "\n", ..Lines::EACH },
     ends: &["<｜DSML｜invoke ", "</｜DSML｜function_calls>"],
 };
 
@@ -79,4 +81,31 @@ pub(crate) const DEEPSEEK_V4_1: FlatFamily = FlatFamily {
         ..TAGS
     }),
     writing: Writing { begin: "\n\n<｜DSML｜ calls>\n", end: "\n</｜DSML｜ calls>", ..DEEPSEEK_V4.writing },
+};
+
+/// GigaChat 3.5, whose prompt opens the reasoning only if the host asks for it.
+/// vLLM, `tool_parsers/gigachat35_tool_parser.py` and `reasoning/gigachat35_reasoning_parser.py`.
+pub(crate) const GIGACHAT_3_5: FlatFamily = FlatFamily {
+    layout: Layout {
+        starts_in_reasoning: false,
+        section: Some(Section { begin: &["<｜GCML｜tool_calls>"], end: &["</｜GCML｜tool_calls>"] }),
+        stops: &["</s>"],
+        ..DEEPSEEK_V3_2.layout
+    },
+    call: &Tagged(&Tags {
+        openers: &["<｜GCML｜invoke "],
+        close: "</｜GCML｜invoke>",
+        argument: "<｜GCML｜parameter ",
+        argument_close: "</｜GCML｜parameter>",
+        lines: Lines::EACH,
+        ends: &["<｜GCML｜invoke ", "</｜GCML｜tool_calls>"],
+        ..TAGS
+    }),
+    writing: Writing {
+        begin: "\n\n<｜GCML｜tool_calls>\n",
+        end: "\n</｜GCML｜tool_calls>",
+        result: "{content}",
+        result_mark: None,
+        ..DEEPSEEK_V3_2.writing
+    },
 };

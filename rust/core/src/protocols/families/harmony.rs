@@ -12,6 +12,15 @@ use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::write_spaced_object;
 use crate::tools::Tools;
 
+const WRITING: Writing = Writing {
+    begin: "",
+    end: "<|call|>",
+    between: "<|call|><|start|>assistant",
+    after_content: "<|end|><|start|>assistant",
+    result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
+    result_mark: None,
+};
+
 const CHANNELS: Channels = Channels {
     start: "<|start|>",
     channel: "<|channel|>",
@@ -22,19 +31,30 @@ const CHANNELS: Channels = Channels {
     functions: "functions.",
     reasoning: "analysis",
     content: &["final", "commentary"],
+    address: " to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>",
 };
 
 pub(crate) const HARMONY: FlatFamily = FlatFamily {
     layout: Layout { parts: Some(&CHANNELS), special_tokens: true, ..Layout::NATIVE },
     call: &HarmonyCall,
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: "<|start|>assistant",
-        after_content: "<|end|><|start|>assistant",
-        result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
-        result_mark: None,
+    writing: WRITING,
+};
+
+/// Of llm-jp-4.1, which ends only the last of several calls as a call.
+pub(crate) const LLM_JP: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&Channels {
+            address: " to=functions.{name}<|channel|>commentary <|constrain|> json<|message|>",
+            ..CHANNELS
+        }),
+        ..HARMONY.layout
     },
+    writing: Writing {
+        between: "<|end|><|start|>assistant",
+        result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{json}<|end|>",
+        ..WRITING
+    },
+    ..HARMONY
 };
 
 #[derive(Debug)]
@@ -56,12 +76,8 @@ impl CallFormat for HarmonyCall {
     fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         Named::make(cx, &ENDS, false, recycled)
     }
-    fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
-        out.push_str(" to=functions.");
-        out.push_str(cx.tool);
-        out.push_str("<|channel|>commentary <|constrain|>json<|message|>");
+    fn write(&self, _: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         write_spaced_object(call.arguments, out);
-        out.push_str("<|call|>");
         Ok(())
     }
     fn field_example(&self, field: &str, value: &str) -> String {

@@ -1,6 +1,6 @@
 //! Calls as Kimi K3 writes them: elements with attributes, each opened and closed by its name.
 
-use crate::protocols::bodies::tagged::{Head, TagAttributes, Tagged, Tags};
+use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, Values};
 use crate::protocols::frames::elements::Elements;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, Section};
@@ -21,16 +21,21 @@ const TAGS: Tags = Tags {
         kinds: ["string", "number", "boolean", "null", "array", "object"],
         escaped: true,
     }),
-    line: "",
+    values: Values::Json,
+    line_breaks: false,
+    lines: Lines::NONE,
     ends: &["<|open|>call ", "<|close|>tools<|sep|>"],
 };
 
 const ELEMENTS: Elements = Elements {
     reasoning: ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
-    content: ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    content: &[("<|open|>response<|sep|>", "<|close|>response<|sep|>")],
     calls: ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+    join: "",
     close: "<|close|>message<|sep|>",
     tags: &["<|open|>", "<|close|>"],
+    all: true,
+    named: false,
 };
 
 pub(crate) const KIMI_K3: FlatFamily = FlatFamily {

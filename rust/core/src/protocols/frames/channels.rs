@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::protocols::body::Opening;
-use crate::protocols::format::Joints;
+use crate::protocols::format::{Joints, fill};
 use crate::protocols::parts::{Header, Part, PartsFrame, followed};
 use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::{Scan, partial_end, starts, window};
@@ -17,6 +17,7 @@ const HEADER_CHARS: usize = 1024;
 pub(crate) struct Channels {
     /// What begins the header of a message, after the role in the prompt.
     pub start: &'static str,
+    /// What precedes the channel. If it is empty, the recipient says what a message is: others get the calls of a section.
     pub channel: &'static str,
     /// What precedes the type of the content in a header.
     pub constrain: &'static str,
@@ -27,8 +28,11 @@ pub(crate) struct Channels {
     pub recipient: &'static str,
     /// What the recipient of a call begins with.
     pub functions: &'static str,
+    /// The channels, or the recipients, of reasoning and of content.
     pub reasoning: &'static str,
     pub content: &'static [&'static str],
+    /// What is written before a call, with `{name}` in it.
+    pub address: &'static str,
 }
 
 impl Channels {
@@ -36,8 +40,10 @@ impl Channels {
     /// channel.
     fn read<'h>(&self, header: &'h str) -> (Option<&'h str>, Option<Range<usize>>) {
         let mut parts = header.split(self.channel);
-        let role = parts.next().unwrap_or_default();
-        let channel = parts.last();
+        let (role, channel) = match self.channel.is_empty() {
+            true => (header, None),
+            false => (parts.next().unwrap_or_default(), parts.last()),
+        };
         let recipient = |part: &'h str| {
             let named = part.split(self.constrain).next().unwrap_or_default();
             let word = named.split_ascii_whitespace().find_map(|word| word.strip_prefix(self.recipient))?;
@@ -63,12 +69,24 @@ impl PartsFrame for Channels {
         let channel = if calls.is_empty() { self.content.first() } else { self.content.last() };
         let texts = [(Some(&self.reasoning), reasoning.unwrap_or_default()), (channel, content)];
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
-        let messages = texts.map(|(channel, text)| {
-            let end = self.ends.first().copied().unwrap_or_default();
-            [self.channel, channel.copied().unwrap_or_default(), self.separator, text, end].concat()
+        let lead = if self.channel.is_empty() { format!(" {}", self.recipient) } else { self.channel.to_owned() };
+        let texts =
+            texts.map(|(channel, text)| [&lead, channel.copied().unwrap_or_default(), self.separator, text].concat());
+        let texts: Vec<_> = texts.collect();
+        out.push_str(&texts.join(joints.after_content));
+        match (texts.is_empty(), calls.is_empty()) {
+            (false, true) => out.push_str(self.ends.first().copied().unwrap_or_default()),
+            (false, false) => out.push_str(joints.after_content),
+            (true, _) => {}
+        }
+        joints.write("", calls, out);
+    }
+
+    fn address(&self, tool: &str, out: &mut String) {
+        fill(self.address, out, |key, out| {
+            out.push_str(tool);
+            key == "name"
         });
-        let messages: Vec<_> = messages.chain(calls.iter().cloned()).collect();
-        out.push_str(&messages.join(joints.between));
     }
 
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
@@ -77,6 +95,7 @@ impl PartsFrame for Channels {
             // The prompt has written the start and the role.
             let trimmed = head.trim_start();
             let begins = [self.start, self.channel, self.recipient];
+            let begins = begins.into_iter().filter(|mark| !mark.is_empty());
             Scan::first_of(begins.map(|mark| starts(trimmed, mark, last)))
         } else {
             starts(head, self.start, last)
@@ -108,6 +127,14 @@ impl PartsFrame for Channels {
         };
         let (header, length) = (&inner[..at], skipped + at + self.separator.len());
         let (channel, recipient) = self.read(header);
+        if self.channel.is_empty() {
+            let part = match recipient.map(|to| &header[to]) {
+                Some(to) if to == self.reasoning => Part::Reasoning,
+                Some(to) if !self.content.contains(&to) => Part::Calls,
+                _ => Part::Content,
+            };
+            return Header::Part(length, part);
+        }
         match (recipient, channel) {
             (Some(to), _) => match header[to.clone()].strip_prefix(self.functions) {
                 Some(name) => {
@@ -124,7 +151,7 @@ impl PartsFrame for Channels {
 
     fn closer(&self, _: Part, text: &str, last: bool) -> Scan<usize> {
         Scan::first_of(self.ends.iter().map(|end| {
-            starts(text, end, last).and_then(|()| followed(&text[end.len()..], last, &[self.start]).map(|()| end.len()))
+            starts(text, end, last).and_then(|()| followed(&text[end.len()..], last, [self.start]).map(|()| end.len()))
         }))
     }
 }

@@ -1,8 +1,9 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
+use crate::limits::NAME_CHARS;
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, Part, PartsFrame, followed};
-use crate::syntax::scan::{Scan, starts, ws_run};
+use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// An element: its opening and its closing tag.
@@ -12,40 +13,87 @@ type Element = (&'static str, &'static str);
 #[derive(Debug)]
 pub(crate) struct Elements {
     pub reasoning: Element,
-    pub content: Element,
+    /// The first is written.
+    pub content: &'static [Element],
     pub calls: Element,
-    /// What closes the message.
+    /// What begins each element but the first, or empty.
+    pub join: &'static str,
+    /// What closes the message, or empty.
     pub close: &'static str,
     /// What any tag begins with.
     pub tags: &'static [&'static str],
+    /// Each message has reasoning and content, though empty, and begins in one of them. Otherwise it may have none of them.
+    pub all: bool,
+    /// The tool's name precedes the tag that opens its call.
+    pub named: bool,
+}
+
+impl Elements {
+    /// The length of a name before the tag that opens a call.
+    fn name(&self, text: &str, last: bool) -> Scan<usize> {
+        let (head, ended) = window(text, NAME_CHARS, last);
+        let length = head.bytes().take_while(|byte| !byte.is_ascii_whitespace() && *byte != b'<').count();
+        match head.as_bytes().get(length) {
+            None => Scan::at_end(ended),
+            Some(_) => starts(&text[length..], self.calls.0, last).map(|()| length),
+        }
+    }
 }
 
 impl PartsFrame for Elements {
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part> {
-        Some(if in_reasoning == Some(false) { Part::Content } else { Part::Reasoning })
+        match in_reasoning {
+            Some(true) => Some(Part::Reasoning),
+            _ => self.all.then_some(Part::Content),
+        }
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        self.tags
     }
 
     fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
-        [Some((self.reasoning.0, Part::Reasoning)), Some((self.content.0, Part::Content))]
+        [Some((self.reasoning.0, Part::Reasoning)), self.content.first().map(|(open, _)| (*open, Part::Content))]
     }
 
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
-        out.extend([self.reasoning.0, reasoning.unwrap_or_default(), self.reasoning.1]);
-        out.extend([self.content.0, content, self.content.1]);
-        joints.write("", calls, out);
+        let spoken = (self.all || !content.is_empty()).then_some(content);
+        let thought = reasoning.or(self.all.then_some(""));
+        let texts = [(Some(&self.reasoning), thought), (self.content.first(), spoken)];
+        let texts = texts.into_iter().filter_map(|(element, text)| element.zip(text));
+        let texts = texts.map(|((open, close), text)| [open, text, close].concat());
+        let mut written = String::new();
+        joints.write("", calls, &mut written);
+        let parts: Vec<_> = texts.chain((!calls.is_empty()).then_some(written)).collect();
+        out.push_str(&parts.join(self.join));
         out.push_str(self.close);
     }
 
-    fn header(&self, _: &Tools, text: &str, _: bool, last: bool) -> Header {
-        let known = [(self.reasoning, Part::Reasoning), (self.content, Part::Content), (self.calls, Part::Calls)];
+    fn address(&self, tool: &str, out: &mut String) {
+        if self.named {
+            out.push_str(tool);
+        }
+    }
+
+    fn header(&self, _: &Tools, text: &str, first: bool, last: bool) -> Header {
+        let content = self.content.iter().map(|element| (element, Part::Content));
+        let known = content.chain([(&self.reasoning, Part::Reasoning), (&self.calls, Part::Calls)]);
         let opened = known.map(|((open, _), part)| starts(text, open, last).map(|()| Header::Part(open.len(), part)));
         match Scan::first_of(opened) {
             Scan::Match(header) => header,
             Scan::Incomplete => Header::Incomplete,
             Scan::NoMatch => {
-                let own = self.tags.iter().map(|tag| starts(text, tag, last));
+                let own = Scan::first_of(self.tags.iter().map(|tag| starts(text, tag, last)));
+                // A server has left out the tags.
+                if first && own == Scan::NoMatch {
+                    return match if self.named { self.name(text, last) } else { Scan::NoMatch } {
+                        Scan::Match(length) => Header::Framing(length),
+                        Scan::Incomplete => Header::Incomplete,
+                        Scan::NoMatch => Header::Part(0, Part::Content),
+                    };
+                }
                 let step = text.chars().next().map_or(1, char::len_utf8);
-                match Scan::first_of(own) {
+                match own {
                     Scan::Incomplete if !last => Header::Incomplete,
                     // Up to the next tag.
                     _ => Header::Framing(
@@ -57,17 +105,23 @@ impl PartsFrame for Elements {
     }
 
     fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize> {
-        let (close, next): (_, &[&str]) = match part {
-            Part::Reasoning => (self.reasoning.1, &[self.content.0, self.calls.0, self.close]),
-            _ => (self.content.1, &[self.calls.0, self.close]),
+        let elements = match part {
+            Part::Reasoning => std::slice::from_ref(&self.reasoning),
+            _ => self.content,
         };
-        let closed = starts(text, close, last).and_then(|()| {
-            let rest = &text[close.len()..];
-            followed(&rest[ws_run(rest, 0)..], last, next).map(|()| close.len())
-        });
+        let spoken = self.content.iter().filter(|_| part == Part::Reasoning).map(|(open, _)| *open);
+        let next = spoken.chain([self.calls.0, self.join, self.close]);
+        let closed = Scan::first_of(elements.iter().map(|(_, close)| {
+            starts(text, close, last).and_then(|()| {
+                let rest = &text[close.len()..];
+                followed(&rest[ws_run(rest, 0)..], last, next.clone()).map(|()| close.len())
+            })
+        }));
         // Content that is opened ends reasoning that is not closed.
         let opened = || match part {
-            Part::Reasoning => starts(text, self.content.0, last).map(|()| 0),
+            Part::Reasoning => {
+                Scan::first_of(self.content.iter().map(|(open, _)| starts(text, open, last).map(|()| 0)))
+            }
             _ => Scan::NoMatch,
         };
         closed.or(opened)

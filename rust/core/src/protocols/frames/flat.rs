@@ -39,10 +39,34 @@ pub(crate) struct Writing {
     pub result_mark: Option<&'static str>,
 }
 
+impl Writing {
+    pub(super) fn joints(&self, layout: &Layout) -> Joints {
+        let Writing { begin, end, between, after_content, .. } = *self;
+        Joints { begin, end, between, after_content, calls_first: layout.calls_first }
+    }
+
+    /// A result of the call with this id, if it has one.
+    pub(super) fn result(&self, result: &CallResult<'_>, id: Option<&str>) -> String {
+        let mut out = String::new();
+        fill(self.result, &mut out, |key, out| {
+            match key {
+                "name" => out.push_str(result.name),
+                "content" => out.push_str(result.content),
+                "json" => push_string(out, result.content),
+                "id" => out.push_str(id.unwrap_or_default()),
+                "index" => out.push_str(&(result.call.index + 1).to_string()),
+                _ => return false,
+            }
+            true
+        });
+        out
+    }
+}
+
 impl CallWriter for FlatFamily {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let mut call = String::new();
-        let written = self.call.write(cx, &PastCall { arguments, ..PastCall::NONE }, &mut call);
+        let written = self.write_past_call(cx, &PastCall { arguments, ..PastCall::NONE }, &mut call);
         // Only examples are written here, of values that a schema gives.
         if written.is_ok() {
             self.joints().write("", &[call], out);
@@ -103,6 +127,9 @@ impl Protocol for FlatFamily {
     }
 
     fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        if let Some(frame) = self.layout.parts {
+            frame.address(cx.tool, out);
+        }
         self.call.write(cx, call, out)
     }
 
@@ -119,27 +146,12 @@ impl Protocol for FlatFamily {
     }
 
     fn joints(&self) -> Joints {
-        let Writing { begin, end, between, after_content, .. } = self.writing;
-        Joints { begin, end, between, after_content, calls_first: self.layout.calls_first }
+        self.writing.joints(&self.layout)
     }
 
     fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        let mut out = String::new();
-        fill(self.writing.result, &mut out, |key, out| {
-            match key {
-                "name" => out.push_str(result.name),
-                "content" => out.push_str(result.content),
-                "json" => push_string(out, result.content),
-                "id" => {
-                    let id = self.call.id(result.name, &result.call);
-                    out.push_str(id.as_deref().or(result.call.id).unwrap_or_default());
-                }
-                "index" => out.push_str(&(result.call.index + 1).to_string()),
-                _ => return false,
-            }
-            true
-        });
-        out
+        let id = self.call.id(result.name, &result.call);
+        self.writing.result(result, id.as_deref().or(result.call.id))
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {

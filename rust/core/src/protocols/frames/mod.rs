@@ -5,3 +5,4 @@ pub(crate) mod elements;
 pub(crate) mod envelope;
 pub(crate) mod flat;
 pub(crate) mod params;
+pub(crate) mod recipients;

@@ -8,9 +8,10 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::params::{holds, reads_as};
 use crate::protocols::body::Opening;
 use crate::protocols::format::{Joints, PastCall};
+use crate::protocols::frames::flat::Writing;
 use crate::protocols::layout::Layout;
 use crate::protocols::named_tags::{self, near_function};
-use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, ResultForm, Settings};
+use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, ws_run};
@@ -24,6 +25,7 @@ pub(crate) struct ParamsFamily {
     /// Why the host cannot choose delimiters.
     pub fixed: &'static str,
     pub layout: Layout,
+    pub writing: Writing,
 }
 
 /// The text of a value in its tags: a string unchanged, any other value as JSON. `None` if it would be read as another value.
@@ -168,11 +170,11 @@ impl Protocol for ParamsFamily {
     }
 
     fn joints(&self) -> Joints {
-        Joints { after_content: "\n\n", ..Joints::LINES }
+        self.writing.joints(&self.layout)
     }
 
-    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        ResultForm::Lines.write(prompt, result)
+    fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        self.writing.result(result, None)
     }
 
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {

@@ -6,7 +6,7 @@ mod strings;
 
 use std::borrow::Cow;
 
-use super::json::{JsonLexeme, TokenSet, respelled};
+use super::json::{JsonLexeme, TokenSet, push_char, push_str, respelled};
 use super::literals::LiteralLexer;
 use super::scan::{is_ws, ws_run};
 use strings::{StringQuotes, quotes};
@@ -185,6 +185,27 @@ impl LiteralLexer for PythonLexer {
 
     fn usage(&self) -> Cow<'static, str> {
         "Write arguments as key=value, with strings in quotes and commas between the arguments.".into()
+    }
+}
+
+/// The JSON of a list or a dictionary that is the whole text, if it is one. What it writes may still be wrong in JSON, as a tuple
+/// with a comma at its end is.
+pub(crate) fn container(text: &str) -> Option<String> {
+    // Not at the outermost level, where keyword arguments are.
+    let mut lexer = PythonLexer { open: vec![(b'[', Inside::Nothing)], ..PythonLexer::default() };
+    let (mut json, mut at) = (String::with_capacity(text.len()), 0);
+    loop {
+        match lexer.next(text, &mut at, TokenSet::Value, &|_| false) {
+            JsonLexeme::Punct(byte) => json.push(byte as char),
+            JsonLexeme::StringStart | JsonLexeme::StringEnd => json.push('"'),
+            JsonLexeme::Plain(text) => push_str(&mut json, text),
+            JsonLexeme::Char(c) => push_char(&mut json, c),
+            JsonLexeme::Word(word) => json.push_str(&lexer.literal(word)?),
+            JsonLexeme::Need => {
+                return (lexer.open.len() == 1 && lexer.string.is_none() && at == text.len()).then_some(json);
+            }
+            JsonLexeme::Bad(_) | JsonLexeme::Lax(_) => return None,
+        }
     }
 }
 

@@ -26,6 +26,10 @@ pub(crate) enum IdForm {
         mark: &'static str,
         written: bool,
     },
+    /// Before the name, which this mark begins.
+    First {
+        mark: &'static str,
+    },
 }
 
 /// A format: `OPEN PREFIX NAME MARK {…} CLOSE`.
@@ -89,6 +93,10 @@ impl NamedFormat {
         if stops.filter_map(|stop| find(stop)).any(|stop| stop < end) {
             return Scan::Match(NamedHead::Nameless);
         }
+        let start = match self.id {
+            IdForm::First { mark } => head[start..end].split_once(mark).map_or(start, |(_, name)| end - name.len()),
+            IdForm::None | IdForm::Indexed | IdForm::Marked { .. } => start,
+        };
         let name = trim(&head[start..end]);
         let start = name.as_ptr() as usize - head.as_ptr() as usize;
         if self.list.is_some() && name.bytes().any(|byte| byte.is_ascii_whitespace()) {
@@ -97,7 +105,7 @@ impl NamedFormat {
         let Some((at, mark)) = mark else { return missing };
         let name = match self.id {
             IdForm::Indexed => without_index(name),
-            IdForm::None | IdForm::Marked { .. } => name,
+            IdForm::None | IdForm::Marked { .. } | IdForm::First { .. } => name,
         };
         if name.is_empty() {
             return Scan::Match(NamedHead::Nameless);
@@ -140,6 +148,13 @@ fn without_index(id: &str) -> &str {
 fn nine(call: &PastCall<'_>) -> String {
     let fits = |id: &&str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     call.id.filter(fits).map_or_else(|| format!("{:09}", call.before % 1_000_000_000), str::to_owned)
+}
+
+/// The host's id if no mark can be in it, or ten digits.
+fn plain_id(call: &PastCall<'_>) -> String {
+    let fits =
+        |id: &&str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    call.id.filter(fits).map_or_else(|| format!("{:010}", call.before), str::to_owned)
 }
 
 impl CallFormat for NamedFormat {
@@ -186,6 +201,7 @@ impl CallFormat for NamedFormat {
         match (&self.id, self.id(cx.tool, call)) {
             (IdForm::Indexed, Some(id)) => out.push_str(&id),
             (IdForm::Marked { mark, .. }, Some(id)) => out.extend([self.prefix, cx.tool, mark, &id]),
+            (IdForm::First { mark }, Some(id)) => out.extend([self.prefix, &id, mark, cx.tool]),
             _ => out.extend([self.prefix, cx.tool]),
         }
         out.push_str(self.around.0);
@@ -208,6 +224,7 @@ impl CallFormat for NamedFormat {
                 )
             }
             IdForm::Marked { written: true, .. } => Some(nine(call)),
+            IdForm::First { .. } => Some(plain_id(call)),
         }
     }
 

@@ -16,6 +16,8 @@ use crate::tools::Tools;
 
 use body::PyCallsBody;
 
+pub(crate) use write::value as write_value;
+
 /// A format, with these markers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PyCalls {

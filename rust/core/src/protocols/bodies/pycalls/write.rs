@@ -28,7 +28,7 @@ pub(super) fn call(name: &str, arguments: &[Member<'_>], out: &mut String) -> Re
 }
 
 /// Appends a value. Recursion is as deep as the value.
-pub(super) fn value(value: &Value<'_>, out: &mut String) {
+pub(crate) fn value(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Null => out.push_str("None"),
         Value::Bool(true) => out.push_str("True"),

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::value::{Kind, TaggedValue};
-use super::{HEAD_CHARS, Head, TagAttributes, Tags, ValueEnd};
+use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueEnd, Values};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
@@ -21,6 +21,8 @@ enum State {
     Key,
     /// Before what begins the value of that argument.
     BeforeValue(Option<Slot>),
+    /// At the start of a value.
+    ValueStart,
     Value,
 }
 
@@ -30,6 +32,10 @@ pub(super) struct TaggedBody {
     state: State,
     fields: Fields,
     value: TaggedValue,
+    /// It is between [`CDATA`].
+    cdata: bool,
+    /// A type said that it is a string.
+    quoted: bool,
     /// Bytes of the window that were already scanned.
     looked: usize,
     /// The call has failed: only its end is searched for.
@@ -50,7 +56,9 @@ impl Body for TaggedBody {
     }
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
-        matches!(self.state, State::Value).then(|| self.value.feed_plain(report, text))?
+        let mark = self.mark();
+        let held = self.tags.line_breaks && text.ends_with('\n');
+        (matches!(self.state, State::Value) && !held).then(|| self.value.feed_plain(report, mark, text))?
     }
 
     fn unterminated(&self) -> bool {
@@ -74,7 +82,16 @@ impl TaggedBody {
             Head::Attributes(_) if name.is_empty() => State::Name,
             Head::Attributes(_) => State::NameEnd,
         };
-        TaggedBody { tags, state, fields: Fields::default(), value: TaggedValue::default(), looked: 0, failed: false }
+        TaggedBody {
+            tags,
+            state,
+            fields: Fields::default(),
+            value: TaggedValue::default(),
+            cdata: false,
+            quoted: false,
+            looked: 0,
+            failed: false,
+        }
     }
 
     /// Starts over, and keeps the allocations.
@@ -94,8 +111,9 @@ impl TaggedBody {
             (State::Key, Head::Text(text)) => self.key(input, text.key_close),
             (State::BeforeValue(slot), Head::Text(text)) => {
                 let slot = slot.take();
-                self.before_value(input, text.value, slot)
+                self.before_value(input, text, slot)
             }
+            (State::ValueStart, _) => self.value_start(input),
             (State::Value, _) => self.value(input),
             (State::Between | State::Name | State::NameEnd | State::BeforeValue(_), _) => self.between(input),
         }
@@ -104,6 +122,11 @@ impl TaggedBody {
     fn to(&mut self, state: State) -> Flow {
         (self.state, self.looked) = (state, 0);
         Ok(())
+    }
+
+    /// The first byte of what may end a value.
+    fn mark(&self) -> u8 {
+        if self.cdata { b']' } else { b'<' }
     }
 
     /// After a failure, the call is read on from that state.
@@ -177,7 +200,8 @@ impl TaggedBody {
     /// In a call that has failed: up to the next tag.
     fn pass_over(&mut self, input: &mut Input<'_>) -> Flow {
         let tags = self.tags;
-        let value = if let Head::Text(text) = &tags.head { Some(text.value) } else { None };
+        let value = if let Head::Text(KeyTags { value, .. }) = &tags.head { Some(*value) } else { None };
+        let value = value.filter(|value| !value.is_empty());
         while let Some(offset) = memchr::memchr(b'<', input.rest().as_bytes()) {
             input.at += offset;
             let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends.iter().copied());
@@ -194,7 +218,7 @@ impl TaggedBody {
             return match mark {
                 _ if mark == tags.close => Err(Progress::CallEnd),
                 _ if mark == tags.argument => self.to(State::Key),
-                _ => self.to(State::Value),
+                _ => self.to(State::ValueStart),
             };
         }
         input.at = input.window.len();
@@ -215,10 +239,10 @@ impl TaggedBody {
                 "Write an argument as {}{}=\"…\" {}=\"…\"{}.",
                 self.tags.argument, attributes.key, attributes.kind, attributes.end
             );
-            return self.fail(State::Value, &message);
+            return self.fail(State::ValueStart, &message);
         };
         input.at += length;
-        self.to(State::Value)?;
+        self.to(State::ValueStart)?;
         let Some(slot) = self.slot(input, &key)? else { return Ok(()) };
         Ok(self.value.begin(&input.cx, input.report, slot, kind)?)
     }
@@ -240,6 +264,7 @@ impl TaggedBody {
             return self.fail(State::BeforeValue(None), "The key of an argument is too long.");
         }
         let slot = self.slot(input, trim(key))?;
+        self.quoted = false;
         self.to(State::BeforeValue(slot))
     }
 
@@ -256,14 +281,35 @@ impl TaggedBody {
         Ok(Some(slot))
     }
 
-    fn before_value(&mut self, input: &mut Input<'_>, open: &str, slot: Option<Slot>) -> Flow {
-        input.at = ws_run(input.window, input.at);
+    fn before_value(&mut self, input: &mut Input<'_>, text: &KeyTags, slot: Option<Slot>) -> Flow {
+        let open = text.value;
+        if !open.is_empty() {
+            input.at = ws_run(input.window, input.at);
+        }
+        match text.kind.map_or(Scan::NoMatch, |tags| kind(input.rest(), tags)) {
+            Scan::Match((length, is_string)) => {
+                input.at += length;
+                self.quoted = is_string;
+                return self.to(State::BeforeValue(slot));
+            }
+            Scan::NoMatch => {}
+            Scan::Incomplete => {
+                self.state = State::BeforeValue(slot);
+                return Err(Progress::Incomplete);
+            }
+        }
         match starts(input.rest(), open, false) {
             Scan::Match(()) => {
                 input.at += open.len();
-                self.to(State::Value)?;
+                self.to(State::ValueStart)?;
                 match slot {
-                    Some(slot) => Ok(self.value.begin(&input.cx, input.report, slot, Kind::Schema)?),
+                    Some(slot) => {
+                        self.value.begin(&input.cx, input.report, slot, Kind::Schema)?;
+                        if take(&mut self.quoted) {
+                            self.value.quote(&input.cx);
+                        }
+                        Ok(())
+                    }
                     None => Ok(()),
                 }
             }
@@ -275,10 +321,24 @@ impl TaggedBody {
         }
     }
 
+    fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
+        if self.tags.line_breaks && starts(input.rest(), "\n", input.last).decided()?.is_some() {
+            input.at += 1;
+            return self.to(State::Value);
+        }
+        self.cdata =
+            self.tags.values == Values::PythonOrCdata && starts(input.rest(), CDATA.0, input.last).decided()?.is_some();
+        if self.cdata {
+            input.at += CDATA.0.len();
+            self.value.quote(&input.cx);
+        }
+        self.to(State::Value)
+    }
+
     fn value(&mut self, input: &mut Input<'_>) -> Flow {
         let read = self.read_value(input);
         if matches!(read, Err(Progress::Incomplete)) {
-            self.value.go_live(&input.cx, input.report)?;
+            self.value.go_live(&input.cx, input.report, self.tags.values)?;
         }
         read
     }
@@ -287,25 +347,32 @@ impl TaggedBody {
         let tags = self.tags;
         loop {
             let rest = input.rest();
-            let end = memchr::memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
-            if end > 0 {
-                self.value.push(input.report, &rest[..end]);
-                input.at += end;
+            let end = memchr::memchr(self.mark(), rest.as_bytes()).unwrap_or(rest.len());
+            // The last line break may belong to the closer.
+            let held = usize::from(tags.line_breaks && rest[..end].ends_with('\n'));
+            if end > held {
+                self.value.push(input.report, &rest[..end - held]);
+                input.at += end - held;
             }
             if end == rest.len() {
                 return Err(Progress::Incomplete);
             }
-            let Some(end) = tags.value_end(input.rest(), input.last, &mut self.looked).decided()? else {
+            let ends = tags.value_end(&rest[end..], self.cdata, input.last, &mut self.looked);
+            let Some(end) = ends.decided()? else {
                 self.looked = 0;
-                self.value.push(input.report, "<");
-                input.at += 1;
+                self.value.push(input.report, &rest[end - held..=end]);
+                input.at += held + 1;
                 continue;
             };
+            input.at += held;
+            if self.cdata {
+                input.at += CDATA.1.len();
+            }
             if end == ValueEnd::Closer {
                 input.at += tags.argument_close.len();
             }
             self.to(State::Between)?;
-            return Ok(self.value.end(&input.cx, input.report)?);
+            return Ok(self.value.end(&input.cx, input.report, tags.values)?);
         }
     }
 }
@@ -313,6 +380,17 @@ impl TaggedBody {
 /// As much of a text as the head of a tag may have.
 fn head(text: &str) -> &str {
     &text[..first_chars(text, HEAD_CHARS)]
+}
+
+/// A type between these tags: its number of bytes, and whether it is that of a string. The schema knows other types better.
+fn kind(text: &str, (open, close): (&str, &str)) -> Scan<(usize, bool)> {
+    starts(text, open, false).and_then(|()| {
+        let rest = &head(text)[open.len()..];
+        match memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
+            None => Scan::at_end(is_long(text)),
+            Some(length) => Scan::Match((open.len() + length + close.len(), trim(&rest[..length]) == "string")),
+        }
+    })
 }
 
 fn is_long(text: &str) -> bool {

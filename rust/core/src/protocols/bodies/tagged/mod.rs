@@ -34,10 +34,47 @@ pub(crate) struct Tags {
     /// Whitespace may follow the closer of a value before the next tag.
     pub spaced: bool,
     pub head: Head,
+    pub values: Values,
+    /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
+    pub line_breaks: bool,
     /// What the template writes between tags.
-    pub line: &'static str,
+    pub lines: Lines,
     /// In a section: what a call that has failed ends before, the opener of the next call or the end of the section.
     pub ends: &'static [&'static str],
+}
+
+/// How values other than strings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Values {
+    Json,
+    /// As Python prints them.
+    Python,
+    /// The same, and strings that contain `<`, `&` or a line break between [`CDATA`].
+    PythonOrCdata,
+}
+
+/// What begins a value that is a string, and what ends it before the closer of the value.
+const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
+
+/// What the template writes between tags.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    /// After what names the tool.
+    pub head: &'static str,
+    /// Between a key and its value.
+    pub key: &'static str,
+    /// After a value.
+    pub value: &'static str,
+    /// Before what closes the call.
+    pub close: &'static str,
+    /// In a call without arguments, also.
+    pub empty: &'static str,
+}
+
+impl Lines {
+    pub(crate) const NONE: Lines = Lines { head: "", key: "", value: "", close: "", empty: "" };
+    /// Each argument, and what closes the call, on a line of its own.
+    pub(crate) const EACH: Lines = Lines { head: "\n", value: "\n", ..Lines::NONE };
 }
 
 /// Where names and keys are.
@@ -50,8 +87,12 @@ pub(crate) enum Head {
 /// Names and keys as text. Values are typed by the schema. The last value may be closed by the end of the call alone.
 #[derive(Debug)]
 pub(crate) struct KeyTags {
+    /// What follows the tool's name, if anything does.
+    pub name_close: &'static str,
     pub key_close: &'static str,
-    /// What begins a value.
+    /// What may be around a type before a value.
+    pub kind: Option<(&'static str, &'static str)>,
+    /// What begins a value, if anything follows what closes the key.
     pub value: &'static str,
 }
 
@@ -90,8 +131,14 @@ impl Tags {
         self.openers.first().copied().unwrap_or_default()
     }
 
-    /// Whether the value ends at this `<`. `looked`: bytes that were already scanned.
-    fn value_end(&self, rest: &str, last: bool, looked: &mut usize) -> Scan<ValueEnd> {
+    /// Whether the value ends here, at the first character of what ends it. `looked`: bytes that were already scanned.
+    fn value_end(&self, rest: &str, cdata: bool, last: bool, looked: &mut usize) -> Scan<ValueEnd> {
+        if cdata {
+            return starts(rest, CDATA.1, last).and_then(|()| {
+                let closed = self.value_end(&rest[CDATA.1.len()..], false, last, looked);
+                closed.filter(|end| *end == ValueEnd::Closer)
+            });
+        }
         let mut after = |mark: &str, marks: &[&str]| {
             starts(rest, mark, last).and_then(|()| {
                 let from = mark.len().max(*looked);
@@ -106,29 +153,40 @@ impl Tags {
         };
         let closed = after(self.argument_close, &[self.argument, self.close]).map(|()| ValueEnd::Closer);
         match self.head {
-            Head::Text(_) => closed.or(|| after(self.close, &[self.open()]).map(|()| ValueEnd::Missing)),
+            Head::Text(_) if self.ends.is_empty() => {
+                closed.or(|| after(self.close, &[self.open()]).map(|()| ValueEnd::Missing))
+            }
+            Head::Text(_) => closed.or(|| after(self.close, self.ends).map(|()| ValueEnd::Missing)),
             Head::Attributes(_) => closed,
         }
     }
 
     /// A call with its name as text, at the end of its opener.
-    fn named_by_text(&self, tools: &Tools, head: &str, last: bool) -> Attempt {
+    fn named_by_text(&self, text: &KeyTags, tools: &Tools, head: &str, last: bool) -> Attempt {
         let open = self.open().len();
         let begin = ws_run(head, 0);
-        let ends = |byte: &u8| is_ws(*byte) || *byte == b'<';
-        let Some(length) = head.as_bytes()[begin..].iter().position(ends) else {
+        let Some(length) = head[begin..].find(|c: char| text.ends_name(c)) else {
             return if last { Attempt::Text(open) } else { Attempt::Incomplete };
         };
         let name = begin..begin + length;
-        let after = &head[ws_run(head, name.end)..];
-        match starts(after, self.argument, last).or(|| starts(after, self.close, last)) {
+        let at = if text.name_close.is_empty() { name.end } else { ws_run(head, name.end) };
+        let closed = starts(&head[at..], text.name_close, last);
+        let end = at + text.name_close.len();
+        let follows = closed.and_then(|()| {
+            let after = &head[ws_run(head, end)..];
+            match !text.name_close.is_empty() && !self.ends.is_empty() {
+                // In a section, this is meant as a call.
+                true => Scan::Match(()),
+                false => starts(after, self.argument, last).or(|| starts(after, self.close, last)),
+            }
+        });
+        match follows {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::Match(()) => match tools.lookup(&head[name.clone()]) {
                 // A word between spaces is prose, unless it is the name of a tool.
                 Lookup::Unknown | Lookup::Open if begin > 0 || name.is_empty() => Attempt::Text(open),
                 lookup => {
-                    let (name, body) = (open + name.start..open + name.end, open + name.end);
-                    Attempt::named(open, (name, lookup), body, Opening::Native)
+                    Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::Native)
                 }
             },
             Scan::NoMatch => Attempt::Text(open),
@@ -155,6 +213,12 @@ impl Tags {
                 _ => unnamed,
             },
         }
+    }
+}
+
+impl KeyTags {
+    fn ends_name(&self, c: char) -> bool {
+        c == '<' || (c.is_ascii() && is_ws(c as u8)) || self.name_close.starts_with(c)
     }
 }
 
@@ -225,10 +289,13 @@ impl CallFormat for Tagged {
     }
 
     fn bad_name(&self, name: &str) -> Option<&'static str> {
-        match self.0.head {
-            Head::Text(_) => name
-                .contains(|c: char| c == '<' || (c.is_ascii() && is_ws(c as u8)))
-                .then_some("it must not contain whitespace or <"),
+        match &self.0.head {
+            Head::Text(text) if !name.contains(|c| text.ends_name(c)) => None,
+            Head::Text(text) => Some(match text.name_close.chars().next() {
+                Some('"') => "it must not contain whitespace, quotes or <",
+                Some('>') => "it must not contain whitespace, < or >",
+                _ => "it must not contain whitespace or <",
+            }),
             Head::Attributes(TagAttributes { escaped, .. }) => {
                 let quoted = name.contains('"') && !escaped;
                 (quoted || trim(name) != name).then_some("it must not contain quotes, or begin or end with whitespace")
@@ -245,7 +312,7 @@ impl CallFormat for Tagged {
         }
         let (head, last) = window(&text[tags.open().len()..], HEAD_CHARS, last);
         match &tags.head {
-            Head::Text(_) => tags.named_by_text(tools, head, last),
+            Head::Text(text) => tags.named_by_text(text, tools, head, last),
             Head::Attributes(attributes) => tags.named_by_attribute(attributes, tools, head, last),
         }
     }

@@ -2,12 +2,14 @@
 
 use std::mem::take;
 
-use crate::arguments::tree::ValuePath;
+use super::Values;
+use crate::arguments::tree::{ValuePath, is_json, is_literal};
 use crate::arguments::{Context, Lists, Object, ReadError, Report, Slot, TreeWriter};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::params::write_text;
 use crate::schema::Choice;
 use crate::syntax::json::is_plain;
+use crate::syntax::python::container;
 use crate::syntax::scan::trim;
 use crate::syntax::tree::UntypedValue;
 
@@ -61,6 +63,15 @@ impl TaggedValue {
         Ok(())
     }
 
+    /// It is a string, if a string is possible.
+    pub(super) fn quote(&mut self, cx: &Context<'_>) {
+        if self.kind == Kind::Schema
+            && self.slot.as_ref().is_some_and(|slot| cx.schema.node(slot.node()).takes_string())
+        {
+            (self.kind, self.perhaps_null) = (Kind::Text, false);
+        }
+    }
+
     /// The call has failed: only the value's end is searched for.
     pub(super) fn fail(&mut self) {
         (self.slot, self.live, self.perhaps_null) = (None, false, false);
@@ -76,8 +87,9 @@ impl TaggedValue {
     }
 
     /// See [`Body::feed_plain`](crate::protocols::body::Body::feed_plain).
-    pub(super) fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
-        let slot = self.slot.as_ref().filter(|_| self.live && memchr::memchr(b'<', text.as_bytes()).is_none())?;
+    /// `mark`: the first byte of what may end the value.
+    pub(super) fn feed_plain(&mut self, report: &mut Report, mark: u8, text: &str) -> Option<bool> {
+        let slot = self.slot.as_ref().filter(|_| self.live && memchr::memchr(mark, text.as_bytes()).is_none())?;
         let plain = text.bytes().all(is_plain);
         if plain {
             slot.push_plain(report, text)
@@ -88,8 +100,9 @@ impl TaggedValue {
     }
 
     /// Streams text that could have been null, once it cannot be null.
-    pub(super) fn go_live(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
-        if !self.perhaps_null || "null".starts_with(&self.text) {
+    pub(super) fn go_live(&mut self, cx: &Context<'_>, report: &mut Report, values: Values) -> Result<(), ReadError> {
+        let none = values != Values::Json && "None".starts_with(&self.text);
+        if !self.perhaps_null || none || "null".starts_with(&self.text) {
             return Ok(());
         }
         self.perhaps_null = false;
@@ -103,14 +116,14 @@ impl TaggedValue {
     }
 
     /// The value is complete.
-    pub(super) fn end(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
+    pub(super) fn end(&mut self, cx: &Context<'_>, report: &mut Report, values: Values) -> Result<(), ReadError> {
         let Some(slot) = self.slot.take() else { return Ok(()) };
         if self.live {
             return slot.end(report);
         }
         let text = take(&mut self.text);
         slot.write(cx, report, |report, at| match self.kind {
-            Kind::Schema => write_text(cx, report, false, at, &text),
+            Kind::Schema => write_typed(cx, report, values, at, &text),
             Kind::Text => {
                 let tree = UntypedValue::Scalar { text, quoted: true };
                 TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
@@ -118,6 +131,26 @@ impl TaggedValue {
             Kind::Json => write_json(cx, report, at, text),
         })
     }
+}
+
+/// Appends the JSON of a text that the schema types.
+pub(super) fn write_typed(
+    cx: &Context<'_>,
+    report: &mut Report,
+    values: Values,
+    at: &ValuePath<'_>,
+    text: &str,
+) -> Result<(), ReadError> {
+    if values == Values::Json {
+        return write_text(cx, report, false, at, text);
+    }
+    let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'[' | b'{'));
+    let node = cx.schema.node(at.node);
+    let json = bracket
+        .filter(|bracket| node.takes(*bracket) && !is_literal(node, text) && !is_json(cx, trim(text)))
+        .and_then(|_| container(trim(text)))
+        .filter(|json| is_json(cx, json));
+    write_text(cx, report, true, at, json.as_deref().unwrap_or(text))
 }
 
 /// Appends JSON, typed. Nothing else is read: the attribute says that it is JSON.

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{HEAD_CHARS, Head, TagAttributes, Tags};
+use super::value::write_typed;
+use super::{CDATA, HEAD_CHARS, Head, TagAttributes, Tags, Values};
 use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Report, is_misnamed};
 use crate::error::EncodeError;
 use crate::limits::RECURSION;
-use crate::protocols::bodies::params::write_text;
+use crate::protocols::bodies::pycalls::write_value;
 use crate::protocols::format::{PastCall, json_field_example};
 use crate::schema::{Node, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse};
@@ -16,7 +17,7 @@ use crate::syntax::scan::{Scan, first_chars, trim};
 pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
     out.push_str(tags.open());
     match &tags.head {
-        Head::Text(_) => out.push_str(cx.tool),
+        Head::Text(text) => out.extend([cx.tool, text.name_close]),
         Head::Attributes(attributes) => {
             push_attribute(attributes, attributes.tool, cx.tool, out);
             if let Some(index) = attributes.index {
@@ -24,18 +25,18 @@ pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut
                 push_attribute(attributes, index, &(call.index + 1).to_string(), out);
             }
             out.push_str(attributes.end);
-            if call.arguments.is_empty() {
-                out.push_str(tags.line);
-            }
         }
     }
-    out.push_str(tags.line);
+    if call.arguments.is_empty() {
+        out.push_str(tags.lines.empty);
+    }
+    out.push_str(tags.lines.head);
     for (key, value) in call.arguments {
         holds(tags, cx, key, value)?;
         argument(tags, key, value, out);
-        out.push_str(tags.line);
+        out.push_str(tags.lines.value);
     }
-    out.push_str(tags.close);
+    out.extend([tags.lines.close, tags.close]);
     Ok(())
 }
 
@@ -43,20 +44,26 @@ fn push_attribute(attributes: &TagAttributes, key: &str, value: &str, out: &mut 
     out.extend([key, "=\"", &attributes.encode(value), "\""]);
 }
 
-/// The text of a value: that of a string, or JSON.
-fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
-    if let Value::String(text) = value {
-        return Cow::Borrowed(text);
+/// The text of a value.
+fn text<'v>(values: Values, value: &'v Value<'_>) -> Cow<'v, str> {
+    let mut out = String::new();
+    match (value, values) {
+        (Value::String(text), _) => return Cow::Borrowed(text),
+        (_, Values::Json) => value.write_spaced(&mut out),
+        (_, Values::Python | Values::PythonOrCdata) => write_value(value, &mut out),
     }
-    let mut json = String::new();
-    value.write_spaced(&mut json);
-    Cow::Owned(json)
+    Cow::Owned(out)
+}
+
+/// Whether the value is written between [`CDATA`].
+fn is_cdata(tags: &Tags, value: &Value<'_>) -> bool {
+    tags.values == Values::PythonOrCdata && matches!(value, Value::String(text) if text.contains(['<', '&', '\n']))
 }
 
 fn argument(tags: &Tags, key: &str, value: &Value<'_>, out: &mut String) {
     out.push_str(tags.argument);
     match &tags.head {
-        Head::Text(text) => out.extend([key, text.key_close, tags.line, text.value]),
+        Head::Text(text) => out.extend([key, text.key_close, tags.lines.key, text.value]),
         Head::Attributes(attributes) => {
             push_attribute(attributes, attributes.key, key, out);
             out.push(' ');
@@ -64,7 +71,9 @@ fn argument(tags: &Tags, key: &str, value: &Value<'_>, out: &mut String) {
             out.push_str(attributes.end);
         }
     }
-    out.extend([&text(value), tags.argument_close]);
+    let (open, close) = if is_cdata(tags, value) { CDATA } else { ("", "") };
+    let line = if tags.line_breaks { "\n" } else { "" };
+    out.extend([line, open, &text(tags.values, value), close, line, tags.argument_close]);
 }
 
 fn kind(attributes: &TagAttributes, value: &Value<'_>) -> &'static str {
@@ -95,17 +104,19 @@ fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<
     if is_misnamed(cx.schema, cx.schema.root, key) {
         return refused("is read as a declared one");
     }
-    let text = text(value);
-    if closes(tags, &text) {
+    let (text, cdata) = (text(tags.values, value), is_cdata(tags, value));
+    if closes(tags, cdata, &text) {
         return refused("contains what ends a value");
     }
     match (&tags.head, value) {
-        (Head::Text(_), Value::String(own)) if !reads_as_string(cx, key, own) => {
+        (Head::Text(_), Value::String(own))
+            if !reads_as_string(tags.values, cx, key, own) && !(cdata && node(cx, key).takes_string()) =>
+        {
             refused("is a string that is read as another value")
         }
         // Where only strings fit, the value is not what the tool takes, and the text is that of the template.
         (Head::Text(_), Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_))
-            if !node(cx, key).is_string() && reads_as_string(cx, key, &text) =>
+            if !node(cx, key).is_string() && reads_as_string(tags.values, cx, key, &text) =>
         {
             refused("is read as a string")
         }
@@ -114,27 +125,29 @@ fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<
 }
 
 /// Whether the text ends a value before its closer.
-fn closes(tags: &Tags, text: &str) -> bool {
-    if memchr::memchr(b'<', text.as_bytes()).is_none() {
+fn closes(tags: &Tags, cdata: bool, text: &str) -> bool {
+    let mark = if cdata { b']' } else { b'<' };
+    if memchr::memchr(mark, text.as_bytes()).is_none() {
         return false;
     }
-    let whole = [text, tags.argument_close, tags.close].concat();
-    let mut marks = memchr::memchr_iter(b'<', text.as_bytes());
-    marks.any(|at| tags.value_end(&whole[at..], false, &mut 0) != Scan::NoMatch)
+    let end = if cdata { CDATA.1 } else { "" };
+    let whole = [text, end, tags.argument_close, tags.close].concat();
+    let mut marks = memchr::memchr_iter(mark, text.as_bytes());
+    marks.any(|at| tags.value_end(&whole[at..], cdata, false, &mut 0) != Scan::NoMatch)
 }
 
 fn node<'c>(cx: &Context<'c>, key: &str) -> &'c Node {
     cx.schema.node(cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN))
 }
 
-fn reads_as_string(cx: &Context<'_>, key: &str, text: &str) -> bool {
+fn reads_as_string(values: Values, cx: &Context<'_>, key: &str, text: &str) -> bool {
     if node(cx, key).is_string() {
         return true;
     }
     let node = cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN);
     let cx = Context { strict: true, ..*cx };
     let mut report = Report::default();
-    let read = write_text(&cx, &mut report, false, &ValuePath::root(node, 1), text);
+    let read = write_typed(&cx, &mut report, values, &ValuePath::root(node, 1), text);
     read.is_ok() && report.args.json == crate::syntax::json::json_string(text)
 }
 

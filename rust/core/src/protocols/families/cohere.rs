@@ -1,0 +1,69 @@
+//! Messages as Cohere's models write them: reasoning, content, and a list of calls, each in an element.
+
+use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
+use crate::protocols::bodies::envelope::{NameKey, NativeEnvelope};
+use crate::protocols::frames::elements::Elements;
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::Layout;
+
+const RESPONSE: (&str, &str) = ("<|START_RESPONSE|>", "<|END_RESPONSE|>");
+const TEXT: (&str, &str) = ("<|START_TEXT|>", "<|END_TEXT|>");
+
+const ELEMENTS: Elements = Elements {
+    reasoning: ("<|START_THINKING|>", "<|END_THINKING|>"),
+    content: &[RESPONSE, TEXT],
+    calls: ("<|START_ACTION|>", "<|END_ACTION|>"),
+    join: "",
+    close: "",
+    tags: &["<|START_", "<|END_"],
+    all: false,
+    named: false,
+};
+
+const LAYOUT: Layout =
+    Layout { parts: Some(&ELEMENTS), special_tokens: true, stops: &["<|END_OF_TURN_TOKEN|>"], ..Layout::NATIVE };
+
+/// Of Command R7B and Command A.
+pub(crate) const COHERE: FlatFamily = FlatFamily {
+    layout: LAYOUT,
+    call: &MarkedEnvelope {
+        open: &[ELEMENTS.calls.0],
+        written: r#"{"tool_call_id": {id}, "tool_name": {name}, "parameters": {arguments}}"#,
+        rules: NativeEnvelope {
+            name: NameKey::Under("tool_name"),
+            arguments: &["parameters"],
+            id: "tool_call_id",
+            close: &[ELEMENTS.calls.1],
+            ..NativeEnvelope::USUAL
+        },
+        ..MarkedEnvelope::LIST
+    },
+    writing: Writing {
+        begin: "<|START_ACTION|>[\n    ",
+        end: "\n]<|END_ACTION|>",
+        between: ",\n    ",
+        after_content: "",
+        result: concat!(
+            "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {json}\n        },\n",
+            "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
+        ),
+        result_mark: Some("<|START_TOOL_RESULT|>"),
+    },
+};
+
+/// Of newer models, whose prompt opens the reasoning.
+pub(crate) const COHERE_COMMAND4: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&Elements { content: &[TEXT, RESPONSE], ..ELEMENTS }),
+        starts_in_reasoning: true,
+        ..LAYOUT
+    },
+    writing: Writing {
+        result: concat!(
+            "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {\"content\": {json}}\n        },\n",
+            "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
+        ),
+        ..COHERE.writing
+    },
+    ..COHERE
+};

@@ -1,0 +1,43 @@
+//! Messages as Inkling writes them: reasoning, content, and each call in an element of its own. From vLLM, `parser/inkling.py`.
+
+use crate::protocols::bodies::envelope::NativeEnvelope;
+use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
+use crate::protocols::frames::elements::Elements;
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::Layout;
+
+const ELEMENTS: Elements = Elements {
+    reasoning: ("<|content_thinking|>", "<|end_message|>"),
+    content: &[("<|content_text|>", "<|end_message|>")],
+    calls: ("<|content_invoke_tool_json|>", "<|end_message|>"),
+    join: "<|message_model|>",
+    close: "",
+    tags: &["<|message_model|>", "<|content_", "<|end_message|>"],
+    all: false,
+    named: true,
+};
+
+pub(crate) const INKLING: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&ELEMENTS),
+        special_tokens: true,
+        stops: &["<|content_model_end_sampling|>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &[ELEMENTS.calls.0],
+        begin: &[],
+        lists: false,
+        last: "",
+        written: r#"<|content_invoke_tool_json|>{"name":{name},"args":{arguments}}<|end_message|>"#,
+        rules: NativeEnvelope { arguments: &["args"], close: &[ELEMENTS.calls.1], ..NativeEnvelope::USUAL },
+    },
+    writing: Writing {
+        begin: "",
+        end: "",
+        between: ELEMENTS.join,
+        after_content: "",
+        result: "<|message_tool|>{name}<|content_text|>{content}<|end_message|>",
+        result_mark: Some("<|message_tool|>"),
+    },
+};

@@ -1,0 +1,36 @@
+//! Calls as MiniCPM5 writes them: `<function name="NAME"><param name="KEY">VALUE</param></function>`.
+
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+
+const TAGS: Tags = Tags {
+    openers: &["<function name=\""],
+    close: "</function>",
+    argument: "<param name=\"",
+    argument_close: "</param>",
+    spaced: true,
+    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
+    values: Values::PythonOrCdata,
+    line_breaks: false,
+    lines: Lines::NONE,
+    ends: &[],
+};
+
+pub(crate) const MINICPM5: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Declared, ..ReasoningMarks::LINES }),
+        trim_before_call: true,
+        stops: &["<|im_end|>"],
+        ..Layout::NATIVE
+    },
+    call: &Tagged(&TAGS),
+    writing: Writing {
+        begin: "",
+        end: "",
+        between: "\n",
+        after_content: "\n",
+        result: "<tool_response>\n{content}\n</tool_response>",
+        result_mark: Some("<tool_response>"),
+    },
+};

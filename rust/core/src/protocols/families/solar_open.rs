@@ -1,0 +1,45 @@
+//! Messages as Solar Open writes them: reasoning, content and calls, each in an element, and each call with its id.
+
+use crate::protocols::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::protocols::frames::elements::Elements;
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::{Layout, Section};
+
+const ELEMENTS: Elements = Elements {
+    reasoning: ("<|think|>", "<|end|>"),
+    content: &[("<|content|>", "<|end|>")],
+    calls: ("<|tool_calls|>", "<|calls|>"),
+    join: "<|begin|>assistant",
+    close: "",
+    tags: &["<|begin|>", "<|think|>", "<|content|>", "<|tool_calls|>", "<|tool_call:", "<|end|>", "<|calls|>"],
+    all: false,
+    named: false,
+};
+
+pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&ELEMENTS),
+        section: Some(Section { begin: &[ELEMENTS.calls.0], end: &[ELEMENTS.calls.1] }),
+        special_tokens: true,
+        stops: &["<|flush|>", "<|calls|>"],
+        ..Layout::NATIVE
+    },
+    call: &NamedFormat {
+        open: &["<|tool_call:begin|>"],
+        prefix: "",
+        marks: &["<|tool_call:args|>"],
+        around: ("<|tool_call:args|>", ""),
+        id: IdForm::First { mark: "<|tool_call:name|>" },
+        ends: &Ends { fence: "", close: "<|tool_call:end|>", before: &["<|tool_call:begin|>", "<|calls|>"] },
+        last: "",
+        list: None,
+    },
+    writing: Writing {
+        begin: ELEMENTS.calls.0,
+        end: ELEMENTS.calls.1,
+        between: "",
+        after_content: "",
+        result: "<|tool_response:begin|>{id}<|tool_response:name|>{name}<|tool_response:result|>{content}<|tool_response:end|>",
+        result_mark: Some("<|tool_response"),
+    },
+};

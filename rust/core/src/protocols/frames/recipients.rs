@@ -1,0 +1,89 @@
+//! The frame of messages to recipients: `MARK RECIPIENT LINE-BREAK TEXT`, repeated. Nothing but the next mark ends a part.
+
+use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::body::Opening;
+use crate::protocols::format::Joints;
+use crate::protocols::parts::{Header, Part, PartsFrame};
+use crate::protocols::protocol::Attempt;
+use crate::syntax::scan::{Scan, partial_end, starts, window, ws_run};
+use crate::tools::Tools;
+
+/// The markers of a family.
+#[derive(Debug)]
+pub(crate) struct Recipients {
+    /// What begins a part. The prompt ends with it.
+    pub mark: &'static str,
+    /// The recipient of content.
+    pub content: &'static str,
+}
+
+impl Recipients {
+    /// The length of a recipient's name. What a tool gets is an object; any other text after a name is no header.
+    fn recipient(&self, text: &str, last: bool) -> Scan<usize> {
+        let (head, ended) = window(text, ATTEMPT_CHARS, last);
+        let inside = |byte: &u8| !byte.is_ascii_whitespace() && !matches!(byte, b'{' | b'<' | b'>');
+        let length = head.bytes().take_while(inside).count();
+        match head.as_bytes().get(length) {
+            None => return Scan::at_end(ended),
+            Some(b'\n') if length > 0 => {}
+            Some(_) => return Scan::NoMatch,
+        }
+        if &head[..length] == self.content {
+            return Scan::Match(length);
+        }
+        match head.as_bytes().get(ws_run(head, length)) {
+            None => Scan::at_end(ended),
+            Some(b'{') => Scan::Match(length),
+            Some(_) => Scan::NoMatch,
+        }
+    }
+}
+
+impl PartsFrame for Recipients {
+    fn start(&self, _: Option<bool>) -> Option<Part> {
+        None
+    }
+
+    fn begins(&self) -> u8 {
+        self.mark.as_bytes().first().copied().unwrap_or_default()
+    }
+
+    fn write(&self, _: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
+        if !content.is_empty() {
+            out.extend([self.mark, self.content, "\n", content]);
+        }
+        joints.write("", calls, out);
+    }
+
+    fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
+        let skipped = match starts(text, self.mark, last) {
+            Scan::Incomplete => return Header::Incomplete,
+            Scan::Match(()) => self.mark.len(),
+            Scan::NoMatch if first => 0,
+            Scan::NoMatch => {
+                let next = memchr::memmem::find(text.as_bytes(), self.mark.as_bytes());
+                let held = || if last { text.len() } else { partial_end(text, self.mark) };
+                return match next.unwrap_or_else(held) {
+                    0 => Header::Incomplete,
+                    length => Header::Framing(length),
+                };
+            }
+        };
+        match self.recipient(&text[skipped..], last) {
+            Scan::Incomplete => Header::Incomplete,
+            Scan::NoMatch if first => Header::Part(0, Part::Content),
+            Scan::NoMatch => Header::Framing(skipped),
+            Scan::Match(length) => {
+                let (name, body) = (skipped..skipped + length, skipped + length + 1);
+                match &text[name.clone()] {
+                    to if to == self.content => Header::Part(body, Part::Content),
+                    to => Header::Call(Attempt::named(body, (name, tools.lookup(to)), body, Opening::Native)),
+                }
+            }
+        }
+    }
+
+    fn closer(&self, _: Part, text: &str, last: bool) -> Scan<usize> {
+        starts(text, self.mark, last).and_then(|()| self.recipient(&text[self.mark.len()..], last).map(|_| 0))
+    }
+}
