@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::value::{Kind, Value};
+use super::value::{Kind, TaggedValue};
 use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueEnd, Values};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
@@ -31,7 +31,7 @@ pub(super) struct TaggedBody {
     tags: &'static Tags,
     state: State,
     fields: Fields,
-    value: Value,
+    value: TaggedValue,
     /// It is between [`CDATA`].
     cdata: bool,
     /// A type said that it is a string.
@@ -86,7 +86,7 @@ impl TaggedBody {
             tags,
             state,
             fields: Fields::default(),
-            value: Value::default(),
+            value: TaggedValue::default(),
             cdata: false,
             quoted: false,
             looked: 0,
