@@ -66,8 +66,9 @@ MARKS = (
     "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
     "<minimax:tool_call>", "</minimax:tool_call>", '<invoke name="f">', "</invoke>", '<parameter name="a">',
-    "<seed:tool_call>", "</seed:tool_call>", '<function name="f">', '<param name="a">', "</param>", "<![CDATA[", "]]>", "]]></param>",
-    "<tool_calls:opensource>", "<tool_call:opensource>", "<tool_sep:opensource>", "</arg_value:opensource>", "</tool_call:opensource>",
+    "<seed:tool_call>", "</seed:tool_call>", '<function name="f">', '<param name="a">', "</param>",
+    "<![CDATA[", "]]>", "]]></param>", "<tool_calls:opensource>", "<tool_call:opensource>",
+    "<tool_sep:opensource>", "</arg_value:opensource>", "</tool_call:opensource>",
     "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
