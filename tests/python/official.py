@@ -123,7 +123,9 @@ def given_after_user(reasoning: str, place: Place) -> str | None:
 def printable(value: object) -> bool:
     """Python prints these strings as they are in containers."""
     if isinstance(value, dict):
-        return all(printable([key]) and printable([item]) for key, item in value.items() if not isinstance(item, str))
+        return all(
+            printable([key]) and printable([item]) for key, item in value.items() if not isinstance(item, str)
+        )
     if isinstance(value, list):
         return all(item.isprintable() if isinstance(item, str) else printable(item) for item in value)
     return True

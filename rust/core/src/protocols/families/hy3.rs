@@ -1,6 +1,6 @@
 //! Calls as Hunyuan Hy3 and Hy4 write them: keys and values in tags with a suffix, which is that of the checkpoint.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -9,17 +9,15 @@ const TAGS: Tags = Tags {
     close: "</tool_call:opensource>",
     argument: "<arg_key:opensource>",
     argument_close: "</arg_value:opensource>",
-    spaced: true,
     head: Head::Text(KeyTags {
         name_close: "<tool_sep:opensource>",
         key_close: "</arg_key:opensource>",
         kind: None,
         value: "<arg_value:opensource>",
     }),
-    values: Values::Json,
-    line_breaks: false,
     lines: Lines { key: "\n", ..Lines::EACH },
     ends: &["<tool_call:opensource>", "</tool_calls:opensource>"],
+    ..Tags::BASE
 };
 
 /// The prompt opens the reasoning, or closes it if the host does not ask for it.

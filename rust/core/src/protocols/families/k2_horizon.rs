@@ -1,7 +1,7 @@
 //! Calls as K2 Horizon writes them: keys and values in tags, and a type before a value if the prompt asks for types.
 //! vLLM, `tool_parsers/k2_horizon_tool_parser.py` and `reasoning/k2_horizon_reasoning_parser.py`.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -10,17 +10,15 @@ const TAGS: Tags = Tags {
     close: "</ifm|tool_call>",
     argument: "<ifm|arg_key>",
     argument_close: "</ifm|arg_value>",
-    spaced: true,
     head: Head::Text(KeyTags {
         name_close: "",
         key_close: "</ifm|arg_key>",
         kind: Some(("<ifm|arg_type>", "</ifm|arg_type>")),
         value: "<ifm|arg_value>",
     }),
-    values: Values::Json,
-    line_breaks: false,
     lines: Lines { key: "\n", ..Lines::EACH },
     ends: &["<ifm|tool_call>", "</ifm|tool_calls>"],
+    ..Tags::BASE
 };
 
 /// The prompt opens the reasoning, with the word of the effort.
@@ -44,12 +42,5 @@ pub(crate) const K2_HORIZON: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: Writing {
-        begin: "<ifm|tool_calls>\n",
-        end: "\n</ifm|tool_calls>",
-        between: "\n",
-        after_content: "\n",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing { begin: "<ifm|tool_calls>\n", end: "\n</ifm|tool_calls>", ..Writing::LINES },
 };

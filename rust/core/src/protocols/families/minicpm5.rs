@@ -9,12 +9,10 @@ const TAGS: Tags = Tags {
     close: "</function>",
     argument: "<param name=\"",
     argument_close: "</param>",
-    spaced: true,
     head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
     values: Values::PythonOrCdata,
-    line_breaks: false,
     lines: Lines::NONE,
-    ends: &[],
+    ..Tags::BASE
 };
 
 pub(crate) const MINICPM5: FlatFamily = FlatFamily {
@@ -26,11 +24,8 @@ pub(crate) const MINICPM5: FlatFamily = FlatFamily {
     },
     call: &Tagged(&TAGS),
     writing: Writing {
-        begin: "",
-        end: "",
-        between: "\n",
-        after_content: "\n",
         result: "<tool_response>\n{content}\n</tool_response>",
         result_mark: Some("<tool_response>"),
+        ..Writing::LINES
     },
 };

@@ -1,6 +1,6 @@
 //! Calls as MiniMax M2 writes them: `<invoke name="NAME">` with `<parameter name="KEY">VALUE</parameter>` for each argument.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -9,12 +9,9 @@ pub(super) const TAGS: Tags = Tags {
     close: "</invoke>",
     argument: "<parameter name=\"",
     argument_close: "</parameter>",
-    spaced: true,
     head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
-    values: Values::Json,
-    line_breaks: false,
-    lines: Lines::EACH,
     ends: &["<invoke name=\"", "</minimax:tool_call>"],
+    ..Tags::BASE
 };
 
 /// The prompt opens the reasoning.

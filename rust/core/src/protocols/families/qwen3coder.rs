@@ -15,12 +15,10 @@ pub(crate) const QWEN3CODER: ParamsFamily = ParamsFamily {
         ..Layout::NATIVE
     },
     writing: Writing {
-        begin: "",
-        end: "",
-        between: "\n",
         after_content: "\n\n",
         result: "<tool_response>\n{content}\n</tool_response>",
         result_mark: Some("<tool_response>"),
+        ..Writing::LINES
     },
 };
 

@@ -1,6 +1,6 @@
 //! Calls as Seed-OSS writes them: a function with its parameters, each as raw text in a tag. Each call is in a section of its own.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags, Values};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -9,12 +9,10 @@ pub(super) const TAGS: Tags = Tags {
     close: "</function>",
     argument: "<parameter=",
     argument_close: "</parameter>",
-    spaced: true,
     head: Head::Text(KeyTags { name_close: ">", key_close: ">", kind: None, value: "" }),
     values: Values::Python,
-    line_breaks: false,
-    lines: Lines::EACH,
     ends: &["<function=", "</seed:tool_call>"],
+    ..Tags::BASE
 };
 
 pub(crate) const SEED_OSS: FlatFamily = FlatFamily {

@@ -1,7 +1,7 @@
 //! Calls as Step 3 writes them: `<steptml:invoke name="NAME">` with `<steptml:parameter name="KEY">VALUE</steptml:parameter>` for
 //! each argument. SGLang, `function_call/step3_detector.py`; vLLM, `reasoning/step3_reasoning_parser.py`.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks, Section};
 
@@ -11,12 +11,9 @@ const TAGS: Tags = Tags {
     close: "</steptml:invoke>",
     argument: "<steptml:parameter name=\"",
     argument_close: "</steptml:parameter>",
-    spaced: true,
     head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
-    values: Values::Json,
-    line_breaks: false,
-    lines: Lines::EACH,
     ends: &["<steptml:invoke name=\"", "<｜tool_call_end｜>", "<｜tool_calls_end｜>"],
+    ..Tags::BASE
 };
 
 /// The prompt opens the reasoning.
@@ -35,8 +32,6 @@ pub(crate) const STEP_3: FlatFamily = FlatFamily {
         begin: "<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜>",
         end: "<｜tool_call_end｜>\n<｜tool_calls_end｜>",
         between: "<｜tool_call_end｜>\n<｜tool_call_begin｜>function<｜tool_sep｜>",
-        after_content: "\n",
-        result: "{content}",
-        result_mark: None,
+        ..Writing::LINES
     },
 };

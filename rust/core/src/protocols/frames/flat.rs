@@ -40,6 +40,10 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
+    /// Calls on lines of their own, and results as they are.
+    pub(crate) const LINES: Writing =
+        Writing { begin: "", end: "", between: "\n", after_content: "\n", result: "{content}", result_mark: None };
+
     pub(super) fn joints(&self, layout: &Layout) -> Joints {
         let Writing { begin, end, between, after_content, .. } = *self;
         Joints { begin, end, between, after_content, calls_first: layout.calls_first }

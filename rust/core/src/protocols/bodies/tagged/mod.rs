@@ -127,6 +127,20 @@ enum ValueEnd {
 }
 
 impl Tags {
+    /// What most formats have in common: verbatim JSON values, with whitespace between tags.
+    pub(crate) const BASE: Tags = Tags {
+        openers: &[],
+        close: "",
+        argument: "",
+        argument_close: "",
+        spaced: true,
+        head: Head::Text(KeyTags { name_close: "", key_close: "", kind: None, value: "" }),
+        values: Values::Json,
+        line_breaks: false,
+        lines: Lines::EACH,
+        ends: &[],
+    };
+
     fn open(&self) -> &'static str {
         self.openers.first().copied().unwrap_or_default()
     }

@@ -110,7 +110,7 @@ fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<
     }
     match (&tags.head, value) {
         (Head::Text(_), Value::String(own))
-            if !reads_as_string(tags.values, cx, key, own) && !(cdata && node(cx, key).takes_string()) =>
+            if !(reads_as_string(tags.values, cx, key, own) || cdata && node(cx, key).takes_string()) =>
         {
             refused("is a string that is read as another value")
         }
