@@ -116,6 +116,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// Why the format cannot hold the call.
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError>;
 
+    /// Appends a call that the template cannot write, in another form that is read back. Returns whether there is one.
+    fn write_otherwise(&self, _cx: &Context<'_>, _call: &PastCall<'_>, _out: &mut String) -> bool {
+        false
+    }
+
     /// The id that is written for a call with this name and in its result, if the format has ids.
     fn id(&self, _name: &str, _call: &PastCall<'_>) -> Option<String> {
         None

@@ -228,7 +228,7 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
         Ok(())
     }
 
-    /// Appends a call that the format cannot hold as one JSON object, if the format reads that.
+    /// Appends a call that the format cannot hold in another form, as one JSON object for example, if the format reads that.
     fn write_as_object(&self, _cx: &Context<'_>, _call: &PastCall<'_>, _out: &mut String) -> bool {
         false
     }

@@ -105,6 +105,10 @@ impl Protocol for FlatFamily {
         self.call.write(cx, call, out)
     }
 
+    fn write_as_object(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> bool {
+        self.call.write_otherwise(cx, call, out)
+    }
+
     fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {
         match self.layout.parts {
             Some(frame) => frame.write(reasoning, content, calls, &self.joints(), out),
