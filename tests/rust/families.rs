@@ -30,7 +30,7 @@ const STOPS_END_PARTS: &[&str] = &["harmony"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message has no marker to neutralise.
 const BEGUN: &[&str] = &["harmony"];
 /// The templates of these rows sort keys, without regard to case.
-const SORTED: &[&str] = &["gemma4"];
+const SORTED: &[&str] = &["functiongemma", "gemma4"];
 
 /// The openers, separators and closers of all families, halves of them, and stop tokens.
 #[rustfmt::skip]
@@ -49,6 +49,8 @@ const MARKERS: &[&str] = &[
     "[TOOL_CALLS]", "[TOOL_CALLS] [", "[ARGS]", "[CALL_ID]abcdefghi", "ping", "ping[ARGS]{}", "{\"name\": \"ping\", \"arguments\": {}}", "]",
     "<|start|>assistant", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", " to=functions.ping", "<|constrain|>json", "<|message|>", "<|call|>",
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
+    "<|tool_call_start|>[", "[{\"name\": \"ping\", \"arguments\": {", "]<|tool_call_end|>", "<function_calls>", "ping()\n", "</function_calls>",
+    "<start_function_call>call:ping{", "}<end_function_call>", "<escape>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -67,6 +69,8 @@ const STOPS: &[&str] = &[
     "<|tool_response>",
     "<eos>",
     "<|return|>",
+    "<end_of_turn>",
+    "<start_function_response>",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 

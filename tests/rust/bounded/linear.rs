@@ -31,6 +31,8 @@ const MARKS: &[&str] = &[
     "\nget_weather\n",
     "<|tool_call>", "<|tool_call>call:t{", "<|\"|>", "s:<|\"|>", "<tool_call|>", "<|channel>thought\n", "<channel|>", "<eos>", "<|python_start|>", "[t(", "[t(s='",
     "t(s=1), ",
+    "<|tool_call_start|>[", "<|tool_call_start|>[t(s='", "{\"name\":\"t\",\"arguments\":{}}, ", "]<|tool_call_end|>", "<function_calls>t(", "t(s=1)\n", "</function_calls>",
+    "<start_function_call>call:t{", "s:<escape>", "<escape>", "<end_function_call>",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

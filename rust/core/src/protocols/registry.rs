@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::custom::{Custom, CustomProtocol};
 use super::families::deepseek::{DEEPSEEK_V3_2, DEEPSEEK_V4, DEEPSEEK_V4_1};
 use super::families::deepseek_v3::{DEEPSEEK_R1, DEEPSEEK_V3, DEEPSEEK_V31};
+use super::families::functiongemma::FUNCTIONGEMMA;
 use super::families::gemma4::GEMMA4;
 use super::families::glm::{GLM_4_5, GLM_4_7};
 use super::families::harmony::HARMONY;
@@ -59,6 +60,7 @@ const FAMILIES: &[Entry] = &[
     Entry("deepseek-v3.2", &[], || Arc::new(DEEPSEEK_V3_2)),
     Entry("deepseek-v4", &[], || Arc::new(DEEPSEEK_V4)),
     Entry("deepseek-v4.1", &[], || Arc::new(DEEPSEEK_V4_1)),
+    Entry("functiongemma", &[], || Arc::new(FUNCTIONGEMMA)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("glm-4.5", &["glm-4.6"], || Arc::new(GLM_4_5)),
     Entry("glm-4.7", &["glm-5.3"], || Arc::new(GLM_4_7)),

@@ -3,6 +3,7 @@
 
 pub(crate) mod deepseek;
 pub(crate) mod deepseek_v3;
+pub(crate) mod functiongemma;
 pub(crate) mod gemma4;
 pub(crate) mod glm;
 pub(crate) mod harmony;
