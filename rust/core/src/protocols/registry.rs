@@ -15,6 +15,7 @@ use super::families::kimi_k3::KIMI_K3;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::mistral::MISTRAL;
+use super::families::olmo3::OLMO3;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
 use super::families::unmarked::UnmarkedCalls;
 use super::protocol::Protocol;
@@ -72,6 +73,7 @@ const FAMILIES: &[Entry] = &[
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
+    Entry("olmo3", &[], || Arc::new(OLMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
     Entry("qwen3.5", &["qwen3.6", "qwen3.8"], || Arc::new(QWEN35)),
 ];

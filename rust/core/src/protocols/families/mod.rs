@@ -13,5 +13,6 @@ pub(crate) mod kimi_k3;
 pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
 pub(crate) mod mistral;
+pub(crate) mod olmo3;
 pub(crate) mod qwen3coder;
 pub(crate) mod unmarked;
