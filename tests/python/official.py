@@ -148,6 +148,13 @@ def with_thinking(message: Json) -> Json:
     return {**made, "thinking": message["reasoning_content"]} if message["reasoning_content"] else made
 
 
+def no_odd_lists(arguments: object) -> bool:
+    """In lists, Python escapes what cannot be printed; the row only control characters."""
+    assert isinstance(arguments, dict)
+    lists = [value for value in arguments.values() if isinstance(value, list)]
+    return json.dumps(lists, ensure_ascii=False).isprintable()
+
+
 def with_blocks(message: Json) -> Json:
     """Mistral has the reasoning in a block of the content."""
     made = {key: value for key, value in message.items() if key != "reasoning_content"}
@@ -355,6 +362,15 @@ TEMPLATES = (
         ("<|end_of_msg|>",),
         opens_reasoning=True,
         reasoning=always,
+    ),
+    Official(
+        "LFM2.5-8B-A1B",
+        ("lfm2",),
+        **IM,
+        shape=with_thinking,
+        reasoning=glm47,
+        plain=no_odd_lists,
+        differs="escapes what cannot be printed in strings in lists",
     ),
     *(
         Official(file, ("llama-json",), **LLAMA, differs=DROPS)

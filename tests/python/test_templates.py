@@ -37,6 +37,7 @@ STOPS = {
             "kimi-k2",
             "kimi-k2-thinking",
             "kimi-k2.6",
+            "lfm2",
         )
     ),
     *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
@@ -57,7 +58,7 @@ MARKS = (
     "<|tool_call_end|>", "<|tool_calls_section_begin|>", '<|open|>call tool="f"<|sep|>',
     "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
-    "<tool_call|>", "<|tool_call>call:f{", "<channel|>", "<think>", "</think>", "<|im_end|>",
+    "<tool_call|>", "<|tool_call>call:f{", "<|tool_call_start|>[", "]<|tool_call_end|>", "<function_calls>", "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")

@@ -38,7 +38,7 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
 }
 
 /// Formats with lists of calls that end together, so that several calls are open at once.
-pub(crate) const LISTS: [&str; 2] = ["mistral", "llama-pythonic"];
+pub(crate) const LISTS: &[&str] = &["lfm2", "llama-pythonic", "mistral"];
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
 /// hides another.

@@ -10,6 +10,7 @@ pub(crate) mod harmony;
 pub(crate) mod hermes;
 pub(crate) mod kimi_k2;
 pub(crate) mod kimi_k3;
+pub(crate) mod lfm2;
 pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
 pub(crate) mod mistral;
