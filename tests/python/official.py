@@ -72,6 +72,8 @@ class Official(NamedTuple):
     """The reasoning that it writes, "" for an empty span, None for none."""
     closed: str = ""
     """What it writes for a turn without reasoning: a part of the prompt, which the row reads as framing."""
+    arguments: Callable[[object], object] = lambda arguments: arguments
+    """What it makes of the arguments."""
     keeps_content: bool = True
     """Whether a turn with calls has content."""
     calls: int = 3
@@ -104,6 +106,13 @@ def no_null(value: object) -> bool:
     if isinstance(value, dict):
         return all(map(no_null, value.values()))
     return all(map(no_null, value)) if isinstance(value, list) else value is not None
+
+
+def without_nulls(value: object) -> object:
+    """As a template writes it that leaves null members out."""
+    if isinstance(value, dict):
+        return {key: without_nulls(member) for key, member in value.items() if member is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def ascii_only(arguments: object) -> bool:
@@ -379,6 +388,15 @@ TEMPLATES = (
             "meta-llama-Llama-3.2-3B-Instruct",
             "meta-llama-Llama-3.3-70B-Instruct",
         )
+    ),
+    Official(
+        "MiniMax-M3",
+        ("minimax-m3",),
+        "]~b]ai\n",
+        ("[e~[\n",),
+        reasoning=given,
+        closed="</mm:think>",
+        arguments=without_nulls,
     ),
     Official(
         "mistralai-Mistral-Nemo-Instruct-2407",

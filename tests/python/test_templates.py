@@ -43,6 +43,7 @@ STOPS = {
     *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
     ("deepseek-r1", "<｜end▁of▁sentence｜>"),
     ("llama-json", "<|eot_id|>"),
+    ("minimax-m3", "[e~["),
     ("mistral", "</s>"),
     ("gemma4", "<turn|>"),
     ("gemma4", "<|tool_response>"),
@@ -58,11 +59,13 @@ MARKS = (
     "<|tool_call_end|>", "<|tool_calls_section_begin|>", '<|open|>call tool="f"<|sep|>',
     "<|close|>argument<|sep|>", "<|close|>call<|sep|>", "<|python_tag|>", "[TOOL_CALLS]", "[ARGS]",
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
-    "<tool_call|>", "<|tool_call>call:f{", "<|tool_call_start|>[", "]<|tool_call_end|>", "<function_calls>", "<channel|>", "<think>", "</think>", "<|im_end|>",
+    "<tool_call|>", "<|tool_call>call:f{", "<|tool_call_start|>[", "]<|tool_call_end|>", "<function_calls>",
+    "]<]minimax[>[", "]<]minimax[>[<a>", "]<]minimax[>[</a>", "]<]minimax[>[<item>", "]<]minimax[>[</invoke>",
+    "]<]minimax[>[<tool_call>", "<mm:think>", "</mm:think>", "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
-THINKING = ("<think>", "</think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>")
+THINKING = ("<think>", "</think>", "<mm:think>", "</mm:think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>")
 PIECES = (
     "\n",
     " ",
@@ -274,7 +277,7 @@ def test_conversations(official: Official, row: str) -> None:
         compared += 1
         text, tail, prompted = turn(official, messages)
         reasoning = official.reasoning(message["reasoning_content"], place(messages, len(messages) - 1))
-        calls = [(name, plain(arguments)) for name, arguments, _ in calls_of(message)]
+        calls = [(name, plain(official.arguments(arguments))) for name, arguments, _ in calls_of(message)]
         expected = official.content(message["content"]), reasoning or "", calls
         continued = [prompted] if prompted else []
         for part, in_reasoning in continued if official.opens_reasoning else [*continued, (text, False)]:

@@ -32,6 +32,9 @@ const BEGUN: &[&str] = &["harmony"];
 /// The templates of these rows sort keys, without regard to case.
 const SORTED: &[&str] = &["functiongemma", "gemma4"];
 
+/// The templates of these rows leave out members that are null.
+const NULLS_LEFT_OUT: &[&str] = &["minimax-m3"];
+
 /// The openers, separators and closers of all families, halves of them, and stop tokens.
 #[rustfmt::skip]
 const MARKERS: &[&str] = &[
@@ -51,6 +54,8 @@ const MARKERS: &[&str] = &[
     "<|tool_call>", "<|tool_call>call:ping{", "}<tool_call|>", "<tool_call|>", "<|\"|>", "city:<|\"|>",
     "<|tool_call_start|>[", "[{\"name\": \"ping\", \"arguments\": {", "]<|tool_call_end|>", "<function_calls>", "ping()\n", "</function_calls>",
     "<start_function_call>call:ping{", "}<end_function_call>", "<escape>",
+    "<mm:think>", "</mm:think>", "]<]minimax[>[", "]<]minimax[>[<tool_call>", "]<]minimax[>[</tool_call>", "]<]minimax[>[<invoke name=\"ping\">",
+    "]<]minimax[>[</invoke>", "]<]minimax[>[<city>", "]<]minimax[>[</city>", "]<]minimax[>[<item>", "]<]minimax[>[</item>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
 const STOPS: &[&str] = &[
@@ -71,6 +76,7 @@ const STOPS: &[&str] = &[
     "<|return|>",
     "<end_of_turn>",
     "<start_function_response>",
+    "[e~[",
 ];
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 
@@ -116,9 +122,13 @@ fn encoded(tools: &Toolset, name: &str, arguments: &Value) -> String {
     tools.encode(name, &arguments).expect("it can be written")
 }
 
-/// With its keys in the order in which the row writes them.
+/// With its keys in the order in which the row writes them, and without the members that it leaves out.
 fn as_written(row: &str, value: Value) -> Value {
     match value {
+        Value::Object(members) if NULLS_LEFT_OUT.contains(&row) => {
+            let members = members.into_iter().filter(|(_, value)| !value.is_null());
+            members.map(|(key, value)| (key, as_written(row, value))).collect::<Map<_, _>>().into()
+        }
         Value::Object(members) if SORTED.contains(&row) => {
             let mut members: Vec<_> = members.into_iter().map(|(key, value)| (key, as_written(row, value))).collect();
             members.sort_by_key(|(key, _)| key.to_lowercase());

@@ -33,6 +33,8 @@ const MARKS: &[&str] = &[
     "t(s=1), ",
     "<|tool_call_start|>[", "<|tool_call_start|>[t(s='", "{\"name\":\"t\",\"arguments\":{}}, ", "]<|tool_call_end|>", "<function_calls>t(", "t(s=1)\n", "</function_calls>",
     "<start_function_call>call:t{", "s:<escape>", "<escape>", "<end_function_call>",
+    "]<]minimax[>[", "]<]minimax[>[<tool_call>", "]<]minimax[>[<invoke name=\"t\">", "]<]minimax[>[<s>", "]<]minimax[>[</s>", "]<]minimax[>[<any>",
+    "]<]minimax[>[<item>", "]<]minimax[>[</item>", "]<]minimax[>[</invoke>", "[e~[",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

@@ -44,9 +44,8 @@ const STOP_BYTES: usize = 256;
 
 /// Where the run of stop tokens and whitespace that ends the text begins, or what may become one.
 pub(super) fn stop_tail(text: &str, stops: &[&str], last: bool) -> usize {
-    if stops.is_empty() {
-        return text.len();
-    }
+    // All begin with the same one.
+    let Some(first) = stops.first().and_then(|stop| stop.bytes().next()) else { return text.len() };
     let from = text.len() - (text.len() - fitting(text, 0, text.len().saturating_sub(STOP_BYTES)));
     let is_run = |run: &str| {
         let mut rest = run;
@@ -57,7 +56,7 @@ pub(super) fn stop_tail(text: &str, stops: &[&str], last: bool) -> usize {
             };
         }
     };
-    let begins = memchr::memchr_iter(b'<', &text.as_bytes()[from..]).map(|at| from + at);
+    let begins = memchr::memchr_iter(first, &text.as_bytes()[from..]).map(|at| from + at);
     begins.into_iter().find(|at| is_run(&text[*at..])).unwrap_or(text.len())
 }
 

@@ -15,6 +15,7 @@ use super::families::kimi_k3::KIMI_K3;
 use super::families::lfm2::LFM2;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
+use super::families::minimax_m3::MINIMAX_M3;
 use super::families::mistral::MISTRAL;
 use super::families::olmo3::OLMO3;
 use super::families::qwen3coder::{QWEN3CODER, QWEN35};
@@ -74,6 +75,7 @@ const FAMILIES: &[Entry] = &[
     Entry("lfm2", &["lfm2.5"], || Arc::new(LFM2)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
+    Entry("minimax-m3", &[], || Arc::new(MINIMAX_M3)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("olmo3", &[], || Arc::new(OLMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),

@@ -16,8 +16,7 @@ use crate::syntax::scan::{find_mark, ws_run};
 
 pub(crate) use literals::Literals;
 pub(crate) use quotes::Quotes;
-use values::Values;
-pub(crate) use values::equal_literal;
+pub(crate) use values::{Values, equal_literal};
 
 const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
 

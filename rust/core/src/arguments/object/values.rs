@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Object;
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
+use crate::arguments::tree::ValuePath;
 use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
@@ -66,7 +67,7 @@ struct PossibleWrapper {
 
 /// A value while it is written, with everything in it.
 #[derive(Debug, Default)]
-pub(super) struct Values {
+pub(crate) struct Values {
     frames: Vec<ValueFrame>,
     /// The frames that have brackets in the source.
     brackets: usize,
@@ -90,7 +91,7 @@ impl Values {
     }
 
     /// Starts over with the whole of the arguments, and keeps the allocations.
-    pub(super) fn renew(&mut self, node: NodeId) {
+    pub(crate) fn renew(&mut self, node: NodeId) {
         self.frames.clear();
         self.path.clear();
         self.wrapper = None;
@@ -114,7 +115,7 @@ impl Values {
     }
 
     /// The path of the value that comes next or was just read.
-    pub(super) fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         self.path_of(&self.frames)
     }
 
@@ -143,7 +144,7 @@ impl Values {
     }
 
     /// The key of the value that comes next.
-    pub(super) fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), ReadError> {
+    pub(crate) fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, Some(written))?;
         }
@@ -186,7 +187,7 @@ impl Values {
     }
 
     /// A string begins. True: its type takes any, so its text must be written after the quote that was just written.
-    pub(super) fn string(&mut self, cx: &Context<'_>, report: &mut Report) -> bool {
+    pub(crate) fn string(&mut self, cx: &Context<'_>, report: &mut Report) -> bool {
         self.begin(cx, report);
         let node = cx.schema.node(self.node);
         let live = node.is_unknown() || node.has(&Choice::String);
@@ -197,7 +198,7 @@ impl Values {
     }
 
     /// A word. `quoted`: it is not JSON, and is taken for a string.
-    pub(super) fn word(
+    pub(crate) fn word(
         &mut self,
         cx: &Context<'_>,
         report: &mut Report,
@@ -218,6 +219,26 @@ impl Values {
         if !node.is_unknown() && !node.choices.iter().any(null) {
             self.violation(cx, report, "null");
         }
+        self.end(report)
+    }
+
+    /// The type of the value that comes next.
+    pub(crate) fn expected(&self, cx: &Context<'_>) -> NodeId {
+        match self.frames.last() {
+            Some(ValueFrame { node, shape: Shape::Array { count }, .. }) => cx.schema.item(*node, *count),
+            _ => self.node,
+        }
+    }
+
+    /// A value in another notation: `write` appends its JSON. True: that is all.
+    pub(crate) fn other(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        write: impl FnOnce(&mut Report, &ValuePath<'_>) -> Result<(), ReadError>,
+    ) -> Result<bool, ReadError> {
+        self.begin(cx, report);
+        write(report, &ValuePath::at(&self.path(), self.node, self.above + self.brackets))?;
         self.end(report)
     }
 
@@ -267,7 +288,7 @@ impl Values {
         report.violation(cx, self.node, kind, || self.path(), value);
     }
 
-    pub(super) fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), ReadError> {
+    pub(crate) fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), ReadError> {
         if self.brackets + self.above >= cx.limits.depth {
             return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
@@ -361,7 +382,7 @@ impl Values {
     }
 
     /// The innermost bracket closes. True: and with it all.
-    pub(super) fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, ReadError> {
+    pub(crate) fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, None)?;
         }
@@ -399,7 +420,7 @@ impl Values {
     }
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
-    pub(super) fn end(&mut self, report: &mut Report) -> Result<bool, ReadError> {
+    pub(crate) fn end(&mut self, report: &mut Report) -> Result<bool, ReadError> {
         while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             report.args.json.push(']');
             self.frames.pop();

@@ -13,6 +13,7 @@ pub(crate) mod kimi_k3;
 pub(crate) mod lfm2;
 pub(crate) mod llama_json;
 pub(crate) mod llama_pythonic;
+pub(crate) mod minimax_m3;
 pub(crate) mod mistral;
 pub(crate) mod olmo3;
 pub(crate) mod qwen3coder;
