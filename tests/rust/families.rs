@@ -291,8 +291,10 @@ proptest! {
         };
         let (lenient, strict) = (toolset(false), toolset(true));
         // What a format cannot hold is written as a visible note.
-        let values: Vec<Value> =
-            values.into_iter().filter(|value| !encoded(&lenient, name, value).contains("[called ")).collect();
+        let values = values.into_iter().filter(|value| !encoded(&lenient, name, value).contains("[called "));
+        // A required field that is left out is read as null after all others.
+        let moves = NULLS_LEFT_OUT.contains(&row) && schema.to_string().contains("\"required\"");
+        let values: Vec<Value> = values.filter(|value| !(moves && value.to_string().contains("null"))).collect();
         let values: Vec<Value> = values.into_iter().map(|value| as_written(row, value)).collect();
         let values = &values[..if ALONE.contains(&row) { values.len().min(1) } else { values.len() }];
         let around = if ALONE.contains(&row) { vec![String::new(); 3] } else { around };

@@ -11,7 +11,7 @@ use crate::arguments::tree::ValuePath;
 use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
-use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
+use crate::schema::{Choice, Literal, Node, NodeId, UNKNOWN};
 use crate::syntax::json::{Value, parse};
 
 #[derive(Debug)]
@@ -211,12 +211,7 @@ impl Values {
         }
         let node = cx.schema.node(self.node);
         report.args.json.push_str("null");
-        let null = |choice: &Choice| match choice {
-            Choice::Null => true,
-            Choice::Literal(literal) => literal.json == "null",
-            _ => false,
-        };
-        if !node.is_unknown() && !node.choices.iter().any(null) {
+        if !node.is_unknown() && !has_null(node) {
             self.violation(cx, report, "null");
         }
         self.end(report)
@@ -228,6 +223,20 @@ impl Values {
             Some(ValueFrame { node, shape: Shape::Array { count }, .. }) => cx.schema.item(*node, *count),
             _ => self.node,
         }
+    }
+
+    /// The fields that the innermost object requires and does not have, and that may be null.
+    pub(crate) fn missing_nulls<'c>(&self, cx: &Context<'c>) -> Vec<&'c str> {
+        let Some(ValueFrame { node, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else {
+            return Vec::new();
+        };
+        let takes_null = |name: &str| {
+            let member = cx.schema.member(*node, name);
+            member.is_some_and(|member| has_null(cx.schema.node(member)))
+        };
+        let required = cx.schema.node(*node).object.iter().flat_map(|object| &object.required);
+        let missing = required.filter(|name| keys.position(name).is_none());
+        missing.map(String::as_str).filter(|name| takes_null(name)).collect()
     }
 
     /// A value in another notation: `write` appends its JSON. True: that is all.
@@ -442,6 +451,14 @@ impl Values {
         }
         Ok(false)
     }
+}
+
+fn has_null(node: &Node) -> bool {
+    node.choices.iter().any(|choice| match choice {
+        Choice::Null => true,
+        Choice::Literal(literal) => literal.json == "null",
+        _ => false,
+    })
 }
 
 /// The JSON in a wrapper where type `id` is expected, which does not allow objects.

@@ -161,10 +161,11 @@ impl NestedBody {
         if let Some(OpenElement { closer, .. }) = self.open.last()
             && starts(tag, closer, false).decided()?.is_some()
         {
+            let length = self.format.prefix.len() + closer.len();
             if !self.failed {
-                self.values.close(&input.cx, input.report)?;
+                self.close(input)?;
             }
-            input.at += self.format.prefix.len() + closer.len();
+            input.at += length;
             self.open.pop();
             return self.to(NestedState::Between);
         }
@@ -172,7 +173,7 @@ impl NestedBody {
         if self.open.is_empty() || (self.failed && closes) {
             if starts(tag, self.close_tag(), false).decided()?.is_some() {
                 if !self.failed {
-                    self.values.close(&input.cx, input.report)?;
+                    self.close(input)?;
                 }
                 input.at += self.format.close.len();
                 return Err(Progress::CallEnd);
@@ -208,9 +209,20 @@ impl NestedBody {
     fn unclosed(&mut self, input: &mut Input<'_>) -> Flow {
         if !self.failed {
             input.repair(Repair::MissingClose, format!("Close the call with {}.", self.format.close))?;
-            self.values.close(&input.cx, input.report)?;
+            self.close(input)?;
         }
         Err(Progress::CallEnd)
+    }
+
+    /// An object or a list ends. Fields that are null are not written, so those that are required and may be null are.
+    fn close(&mut self, input: &mut Input<'_>) -> Flow {
+        let Input { cx, report, .. } = input;
+        for name in self.values.missing_nulls(cx) {
+            self.values.key(cx, report, name)?;
+            self.values.word(cx, report, "null", false)?;
+        }
+        self.values.close(cx, report)?;
+        Ok(())
     }
 
     /// What is here is not part of a call. After a failure, it is passed over.
@@ -380,7 +392,7 @@ impl NestedBody {
         let bracket = [b'[', b'{'].into_iter().find(|bracket| node.takes(*bracket)).filter(|_| empty);
         if let Some(bracket) = bracket {
             self.values.open(&cx, input.report, bracket)?;
-            self.values.close(&cx, input.report)?;
+            self.close(input)?;
         } else if empty && node.has(&Choice::Null) {
             self.values.word(&cx, input.report, "null", false)?;
         } else {

@@ -25,7 +25,7 @@ pub(crate) struct NestedFormat {
     pub prefix: &'static str,
     /// The tag that closes a call. The prefix precedes it.
     pub close: &'static str,
-    /// The name of the elements of a list.
+    /// The name of the elements of a list. Members of objects that are null have no element.
     pub item: &'static str,
     /// In a section: what a call that is not closed ends before, the opener of the next call or the end of the section.
     pub ends: &'static [&'static str],

@@ -7,7 +7,6 @@ use crate::error::EncodeError;
 use crate::limits::RECURSION;
 use crate::protocols::body::Body;
 use crate::protocols::format::json_field_example;
-use crate::schema::{NodeId, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse};
 
 /// Appends a call. Members that are null are left out.
@@ -20,36 +19,11 @@ pub(super) fn call(
     let [open] = format.open;
     out.extend([open, cx.tool, format.open_end]);
     let start = out.len();
-    if requires_null(cx, cx.schema.root, arguments) {
-        return Err(EncodeError("a required field that is null cannot be written in this format".to_owned()));
-    }
     members(format, arguments, out);
     out.push_str(format.close);
     match read_back(format, cx, &out[start..]) {
         Some(read) if parse(&read, RECURSION).is_ok_and(|read| same_members(arguments, &read)) => Ok(()),
         _ => Err(EncodeError(format!("the tags cannot hold these arguments of {:?}", cx.tool))),
-    }
-}
-
-/// Whether a field is null that the schema requires. Recursion is as deep as the value.
-fn requires_null(cx: &Context<'_>, id: NodeId, members: &[Member<'_>]) -> bool {
-    let required = |key: &str| {
-        let object = cx.schema.node(id).object.as_ref();
-        object.is_some_and(|object| object.required.iter().any(|name| name == key))
-    };
-    members.iter().any(|(key, value)| match value {
-        Value::Null => required(key),
-        value => requires_null_inside(cx, cx.schema.member(id, key).unwrap_or(UNKNOWN), value),
-    })
-}
-
-fn requires_null_inside(cx: &Context<'_>, id: NodeId, value: &Value<'_>) -> bool {
-    match value {
-        Value::Object(inner) => requires_null(cx, id, inner),
-        Value::Array(items) => {
-            items.iter().enumerate().any(|(at, item)| requires_null_inside(cx, cx.schema.item(id, at), item))
-        }
-        _ => false,
     }
 }
 
@@ -77,8 +51,8 @@ fn same(given: &Value<'_>, read: &Value<'_>) -> bool {
 
 fn same_members(given: &[Member<'_>], read: &Value<'_>) -> bool {
     let Value::Object(read) = read else { return false };
-    let mut given = given.iter().filter(|(_, value)| *value != Value::Null);
-    let mut read = read.iter();
+    let not_null = |(_, value): &&Member<'_>| *value != Value::Null;
+    let (mut given, mut read) = (given.iter().filter(not_null), read.iter().filter(not_null));
     let pairs = read.by_ref().zip(given.by_ref()).all(|((key, value), (own, other))| key == own && same(other, value));
     pairs && read.next().is_none() && given.next().is_none()
 }
