@@ -23,8 +23,8 @@ enum NestedState {
     Value,
     /// In a value that is text. `live`: it is passed on as it arrives.
     Text { live: bool },
-    /// After a failure, in more elements than are counted.
-    Lost,
+    /// After a failure, in more elements than are kept. So many of them are calls.
+    Lost { calls: usize },
 }
 
 /// An open element.
@@ -62,7 +62,7 @@ impl Body for NestedBody {
             match self.state {
                 NestedState::Start { .. } => self.state = NestedState::Between,
                 NestedState::Text { .. } => self.state = NestedState::Text { live: false },
-                NestedState::Between | NestedState::Value | NestedState::Lost => {}
+                NestedState::Between | NestedState::Value | NestedState::Lost { .. } => {}
             }
         }
         self.feed(input)
@@ -119,7 +119,7 @@ impl NestedBody {
             NestedState::Between => self.between(input),
             NestedState::Value => self.value(input),
             NestedState::Text { live } => self.text(input, live),
-            NestedState::Lost => self.find_end(input),
+            NestedState::Lost { calls } => self.find_end(input, calls),
         }
     }
 
@@ -250,7 +250,8 @@ impl NestedBody {
         let list = self.open.last().is_some_and(|parent| parent.list);
         self.text.clear();
         if self.open.len() > input.cx.limits.depth {
-            return self.to(NestedState::Lost);
+            let calls = self.open.iter().filter(|element| element.closer == self.close_tag()).count();
+            return self.to(NestedState::Lost { calls: calls + usize::from(closer == self.close_tag()) });
         }
         self.open.push(OpenElement { closer, list: false });
         self.to(NestedState::Value)?;
@@ -402,16 +403,22 @@ impl NestedBody {
     }
 
     /// After a failure, in elements that are too deep.
-    fn find_end(&mut self, input: &mut Input<'_>) -> Flow {
+    fn find_end(&mut self, input: &mut Input<'_>, mut calls: usize) -> Flow {
         while let (_, true) = self.to_prefix(input) {
-            if starts(input.rest(), self.format.close, false).decided()?.is_some() {
-                input.at += self.format.close.len();
+            let (rest, NestedFormat { open: [open], close, .. }) = (input.rest(), self.format);
+            if starts(rest, open, false).decided()?.is_some() {
+                calls += 1;
+            } else if starts(rest, close, false).decided()?.is_some() {
+                let Some(left) = calls.checked_sub(1) else {
+                    input.at += close.len();
+                    return Err(Progress::CallEnd);
+                };
+                calls = left;
+            } else if self.ends(rest).decided()?.is_some() {
                 return Err(Progress::CallEnd);
             }
-            if self.ends(input.rest()).decided()?.is_some() {
-                return Err(Progress::CallEnd);
-            }
-            input.at += input.rest().chars().next().map_or(0, char::len_utf8);
+            input.at += rest.chars().next().map_or(0, char::len_utf8);
+            self.state = NestedState::Lost { calls };
         }
         Err(Progress::Incomplete)
     }
