@@ -61,11 +61,14 @@ MARKS = (
     "[/THINK]", "<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|start|>", '<|"|>',
     "<tool_call|>", "<|tool_call>call:f{", "<|tool_call_start|>[", "]<|tool_call_end|>", "<function_calls>",
     "]<]minimax[>[", "]<]minimax[>[<a>", "]<]minimax[>[</a>", "]<]minimax[>[<item>", "]<]minimax[>[</invoke>",
-    "]<]minimax[>[<tool_call>", "<mm:think>", "</mm:think>", "<channel|>", "<think>", "</think>", "<|im_end|>",
+    "]<]minimax[>[<tool_call>", "<mm:think>", "</mm:think>",
+    "<channel|>", "<think>", "</think>", "<|im_end|>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
-THINKING = ("<think>", "</think>", "<mm:think>", "</mm:think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>")
+THINKING = (
+    "<think>", "</think>", "<mm:think>", "</mm:think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>",
+)  # fmt: skip
 PIECES = (
     "\n",
     " ",
