@@ -67,7 +67,8 @@ MARKS = (
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
 THINKING = (
-    "<think>", "</think>", "<mm:think>", "</mm:think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>",
+    "<think>", "</think>", "<mm:think>", "</mm:think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>",
+    "<|channel|>",
 )  # fmt: skip
 PIECES = (
     "\n",

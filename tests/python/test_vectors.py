@@ -26,7 +26,7 @@ WRITING = ("encode", "manual", "results")
 BEFORE, BEHIND = "Text before:", " Text behind."
 PIECES = 8
 # Formats with lists of calls that end together, so that several calls are open at once.
-LISTS = ("mistral", "llama-pythonic")
+LISTS = ("lfm2", "llama-pythonic", "mistral")
 
 Case = dict[str, Any]
 Expected = list[dict[str, Any]]
