@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Object;
+use super::complete::{equal_literal, in_wrapper};
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
 use crate::arguments::tree::ValuePath;
 use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
-use crate::schema::{Choice, Literal, Node, NodeId, UNKNOWN};
-use crate::syntax::json::{Value, parse};
+use crate::schema::{Choice, Node, NodeId, UNKNOWN};
 
 #[derive(Debug)]
 enum Shape {
@@ -459,44 +459,4 @@ fn has_null(node: &Node) -> bool {
         Choice::Literal(literal) => literal.json == "null",
         _ => false,
     })
-}
-
-/// The JSON in a wrapper where type `id` is expected, which does not allow objects.
-fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
-    let Ok(Value::Object(mut members)) = parse(text, cx.limits.depth) else { return None };
-    let schema = cx.schema;
-    let own = |key: &str| !schema.node(id).has(&Choice::Array) || schema.declares(schema.item(id, 0), key);
-    let list = !own(&members.first()?.0) && keys::are_of_list(members.iter().map(|(key, _)| &**key));
-    let (repair, value) = match &members[..] {
-        [(key, Value::Array(_))] if list && key == "item" => (Repair::ListWrapper, members.pop()?.1),
-        _ if list => (Repair::ListWrapper, Value::Array(members.into_iter().map(|(_, item)| item).collect())),
-        [(key, _)] if key == "value" => (Repair::ValueWrapper, members.pop()?.1),
-        _ => return None,
-    };
-    let mut json = String::with_capacity(text.len());
-    value.write(&mut json);
-    Some((repair, json))
-}
-
-/// The container of type `id` that was written from `start` on: if it equals a literal of its type, it is replaced by that.
-/// False: its type admits only literals, and it equals none of them.
-pub(crate) fn equal_literal(cx: &Context<'_>, report: &mut Report, id: NodeId, start: usize) -> bool {
-    let written = &report.args.json[start..];
-    let node = cx.schema.node(id);
-    let bracket = written.as_bytes()[0];
-    if node.literals(bracket).next().is_none() {
-        return true;
-    }
-    let Ok(value) = parse(written, cx.limits.depth) else { return true };
-    let digest = value.digest();
-    // Literals may be many and large, and values many: few of them are worth a closer look.
-    let same = |literal: &&Literal| {
-        literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
-    };
-    if let Some(literal) = node.literals(bracket).find(same) {
-        report.args.json.truncate(start);
-        report.args.json.push_str(&literal.json);
-        return true;
-    }
-    node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array })
 }
