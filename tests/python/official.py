@@ -72,6 +72,8 @@ class Official(NamedTuple):
     """The reasoning that it writes, "" for an empty span, None for none."""
     closed: str = ""
     """What it writes for a turn without reasoning: a part of the prompt, which the row reads as framing."""
+    arguments: Callable[[object], object] = lambda arguments: arguments
+    """What it makes of the arguments."""
     keeps_content: bool = True
     """Whether a turn with calls has content."""
     calls: int = 3
@@ -106,6 +108,13 @@ def no_null(value: object) -> bool:
     if isinstance(value, dict):
         return all(map(no_null, value.values()))
     return all(map(no_null, value)) if isinstance(value, list) else value is not None
+
+
+def without_nulls(value: object) -> object:
+    """As a template writes it that leaves null members out."""
+    if isinstance(value, dict):
+        return {key: without_nulls(member) for key, member in value.items() if member is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def ascii_only(arguments: object) -> bool:
@@ -193,6 +202,13 @@ def with_json(message: Json) -> Json:
 
 def dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def no_odd_lists(arguments: object) -> bool:
+    """In lists, Python escapes what cannot be printed; the row only control characters."""
+    assert isinstance(arguments, dict)
+    lists = [value for value in arguments.values() if isinstance(value, list)]
+    return json.dumps(lists, ensure_ascii=False).isprintable()
 
 
 def with_blocks(message: Json) -> Json:
@@ -466,6 +482,15 @@ TEMPLATES = (
         ("[e~[\n",),
         reasoning=given_after_user,
     ),
+    Official(
+        "LFM2.5-8B-A1B",
+        ("lfm2",),
+        **IM,
+        shape=with_thinking,
+        reasoning=glm47,
+        plain=no_odd_lists,
+        differs="escapes what cannot be printed in strings in lists",
+    ),
     *(
         Official(file, ("llama-json",), **LLAMA, differs=DROPS)
         for file in (
@@ -473,6 +498,15 @@ TEMPLATES = (
             "meta-llama-Llama-3.2-3B-Instruct",
             "meta-llama-Llama-3.3-70B-Instruct",
         )
+    ),
+    Official(
+        "MiniMax-M3",
+        ("minimax-m3",),
+        "]~b]ai\n",
+        ("[e~[\n",),
+        reasoning=given,
+        closed="</mm:think>",
+        arguments=without_nulls,
     ),
     Official(
         "mistralai-Mistral-Nemo-Instruct-2407",

@@ -92,7 +92,14 @@ class Turn(NamedTuple):
     does not begin with it."""
 
 
-OPENERS = ("<|START_THINKING|>", "<think>", "<think:opensource>", "[THINK]", "<|open|>think<|sep|>", "<|channel>thought")
+OPENERS = (
+    "<|START_THINKING|>",
+    "<think>",
+    "<think:opensource>",
+    "[THINK]",
+    "<|open|>think<|sep|>",
+    "<|channel>thought",
+)
 
 
 def turn(official: Official, messages: list[Json]) -> Turn:

@@ -40,6 +40,7 @@ STOPS = {
             "kimi-k2",
             "kimi-k2-thinking",
             "kimi-k2.6",
+            "lfm2",
         )
     ),
     *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
@@ -47,6 +48,7 @@ STOPS = {
     ("cohere", "<|END_OF_TURN_TOKEN|>"),
     ("cohere-command4", "<|END_OF_TURN_TOKEN|>"),
     ("llama-json", "<|eot_id|>"),
+    ("minimax-m3", "[e~["),
     ("mistral", "</s>"),
     ("minimax-m2", "[e~["),
     ("ling-3", "<|role_end|>"),
@@ -86,10 +88,16 @@ MARKS = (
     "<answer>", "<answer>\n", "\n</answer>", "</answer>",
     "<response>", "\n<response>\n", "</response>\n", "</response>",
     "<|tool_call|> [", "<tool_call>[{\"name\": \"ping\"",
+    "<|tool_call_start|>[", "]<|tool_call_end|>", "<function_calls>",
+    "]<]minimax[>[", "]<]minimax[>[<a>", "]<]minimax[>[</a>", "]<]minimax[>[<item>", "]<]minimax[>[</invoke>",
+    "]<]minimax[>[<tool_call>", "<mm:think>", "</mm:think>",
 )  # fmt: skip
 # What ends a message, or a part of it.
 PARTS = ("<|im_end|>", "<|end|>", "<|start|>", "<|call|>", "<|return|>", "<|open|>", "<|close|>")
-THINKING = ("<think>", "</think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>", "<|channel|>")
+THINKING = (
+    "<think>", "</think>", "<mm:think>", "</mm:think>", "[THINK]", "[/THINK]", "<channel|>", "<|channel>",
+    "<|channel|>",
+)  # fmt: skip
 PIECES = (
     "\n",
     " ",
@@ -301,7 +309,7 @@ def test_conversations(official: Official, row: str) -> None:
         compared += 1
         text, tail, prompted = turn(official, messages)
         reasoning = official.reasoning(message["reasoning_content"], place(messages, len(messages) - 1))
-        calls = [(name, plain(arguments)) for name, arguments, _ in calls_of(message)]
+        calls = [(name, plain(official.arguments(arguments))) for name, arguments, _ in calls_of(message)]
         expected = official.content(message["content"]), reasoning or "", calls
         continued = [prompted] if prompted else []
         for part, in_reasoning in continued if official.opens_reasoning else [*continued, (text, False)]:

@@ -15,7 +15,7 @@ import pytest
 
 import wirecall
 from support import EVERY
-from wirecall._core import Reasoning
+from wirecall._core import Reasoning, native_formats
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 # The protocols that have vectors: folders with their names.
@@ -26,28 +26,7 @@ WRITING = ("encode", "manual", "results")
 BEFORE, BEHIND = "Text before:", " Text behind."
 PIECES = 8
 # Formats with lists of calls that end together, so that several calls are open at once.
-LISTS = (
-    "cohere",
-    "cohere-command4",
-    "command-r-plus",
-    "mistral",
-    "llama-pythonic",
-    "nemotron-nano-v2",
-    "minimax-m1",
-    "firefunction-v2",
-    "apertus",
-    "jamba",
-    "granite-20b-fc",
-    "phi-4-mini",
-    "internlm2",
-    "xlam",
-    "longcat",
-    "apriel-1.5",
-    "apriel-1.6",
-    "hunyuan-a13b",
-    "ernie-4.5",
-    "granite-3",
-)
+LISTS = {format["name"] for format in native_formats() if format["lists"]}
 
 Case = dict[str, Any]
 Expected = list[dict[str, Any]]

@@ -249,7 +249,7 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
     }
     differing(&whole, &wanted, "whole")?;
     for pieces in cuts(&message) {
-        let lists = every::LISTS.contains(&str_at(&case["options"], "protocol"));
+        let lists = every::has_lists(str_at(&case["options"], "protocol"));
         let found = in_pieces(&tools, &pieces, truncated, in_reasoning, lists);
         differing(&found, &wanted, &format!("in pieces {pieces:?}"))?;
     }

@@ -50,9 +50,9 @@ class Toolset(_core.Toolset):
             a format that models are trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
             ("morph-xml") or "yaml" ("yaml-xml"). The native format of a model family, for its own server:
             "deepseek-r1", "deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "deepseek-v4", "deepseek-v4.1",
-            "gemma4", "glm-4.5", "glm-4.7", "harmony", "kimi-k2", "kimi-k2-thinking", "kimi-k2.6", "kimi-k3",
-            "llama-json", "llama-pythonic", "mistral", "qwen3-thinking" or "qwen3.5"; hermes and qwen3coder
-            are native formats, too. "auto" writes wire, and reads the protocol of each message's first call.
+            "functiongemma", "gemma4", "glm-4.5", "glm-4.7", "harmony", "kimi-k2", "kimi-k2-thinking",
+            "kimi-k2.6", "kimi-k3", "lfm2", "llama-json", "llama-pythonic", "minimax-m3", "mistral", "olmo3",
+            "qwen3-thinking" or "qwen3.5"; hermes and qwen3coder are native formats, too. "auto" writes wire, and reads the protocol of each message's first call.
             A `Protocol` object is a custom protocol.
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
             `other_format`. True: in all but the native formats, and bare JSON objects with a tool name and

@@ -51,6 +51,8 @@ mod _core {
             dict.set_item("reasoning", format.reasoning)?;
             dict.set_item("starts_in_reasoning", format.starts_in_reasoning)?;
             dict.set_item("special_tokens", format.special_tokens)?;
+            dict.set_item("lists", format.lists)?;
+            dict.set_item("whole_messages", format.whole_messages)?;
             dict.set_item("stops", format.stops)?;
             Ok(dict)
         };

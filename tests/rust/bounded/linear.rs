@@ -59,6 +59,10 @@ const MARKS: &[&str] = &[
     "<｜tool_calls_begin｜>", "<steptml:invoke name=\"t\">", "<steptml:parameter name=\"s\">", "</steptml:parameter>",
     "<ifm|tool_calls>", "<ifm|tool_call>t", "<ifm|arg_key>s</ifm|arg_key>", "<ifm|arg_type>", "<ifm|arg_type>x</ifm|arg_type>", "<ifm|arg_value>",
     "<iquest_tool_call>t", "<｜GCML｜tool_calls>", "<｜GCML｜invoke name=\"t\">", "<tool_calls:6124c78e>", "<tool_call:6124c78e>t",
+    "<|tool_call_start|>[", "<|tool_call_start|>[t(s='", "{\"name\":\"t\",\"arguments\":{}}, ", "]<|tool_call_end|>", "<function_calls>t(", "t(s=1)\n", "</function_calls>",
+    "<start_function_call>call:t{", "s:<escape>", "<escape>", "<end_function_call>",
+    "]<]minimax[>[", "]<]minimax[>[<tool_call>", "]<]minimax[>[<invoke name=\"t\">", "]<]minimax[>[<s>", "]<]minimax[>[</s>", "]<]minimax[>[<any>",
+    "]<]minimax[>[<item>", "]<]minimax[>[</item>", "]<]minimax[>[</invoke>", "[e~[",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {

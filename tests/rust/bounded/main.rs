@@ -10,6 +10,7 @@ mod every;
 mod hermes;
 mod linear;
 mod named;
+mod nested;
 mod notation;
 mod qwen3coder;
 mod schemas;

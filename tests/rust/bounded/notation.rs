@@ -119,6 +119,61 @@ fn python_that_never_ends_costs_what_it_weighs() {
 }
 
 #[test]
+fn lists_and_lines_between_markers_that_never_end_cost_what_they_weigh() {
+    let heads = [
+        "<|tool_call_start|>",
+        "<|tool_call_start|>[",
+        "<|tool_call_start|>[t(s='",
+        "<|tool_call_start|>[t(any={\"",
+        "<|tool_call_start|>[{",
+        "<|tool_call_start|>[{\"name\": \"t\", \"arguments\": {\"s\": \"",
+        "<|tool_call_start|>[{\"arguments\": {\"s\": \"",
+        "<|tool_call_start|>[{\"name\": \"nope\", \"arguments\": {}}, ",
+        "<|tool_call_start|>[{\"name\": 1}, ",
+    ];
+    let marks = [
+        "x",
+        " ",
+        "\n",
+        "'",
+        "\"",
+        "\\",
+        ",",
+        "[",
+        "]",
+        "{",
+        "}",
+        "<|tool_call_start|>",
+        "<|tool_call_end|>",
+        "<|tool_call_end|",
+    ];
+    never_ending("lfm2", &heads, &marks);
+    let heads = [
+        "<function_calls>",
+        "<function_calls>t",
+        "<function_calls>t(s=\"",
+        "<function_calls>t()\n",
+        "<function_calls>x",
+    ];
+    let marks = [
+        "x",
+        " ",
+        "\n",
+        "\"",
+        "\\",
+        "t()\n",
+        "nope()\n",
+        "(",
+        ")",
+        "<",
+        "<function_calls>",
+        "</function_calls",
+        "</function_calls>",
+    ];
+    never_ending("olmo3", &heads, &marks);
+}
+
+#[test]
 fn many_arguments_cost_what_they_weigh() {
     let cases: [(&str, &str, Build); 3] = [
         ("gemma4", "keys", each("<|tool_call>call:t{", |at| format!("k{at}:{at},"), "z:1}<tool_call|>")),
@@ -137,6 +192,13 @@ fn lists_cost_what_they_weigh() {
         for tail in ["", "]", ")", "'"] {
             let list = |times: usize| format!("[t(), {}{tail}", call.repeat(times));
             hostile("llama-pythonic", &format!("{call} and {tail:?}"), list, 1000, 250);
+        }
+    }
+    let open = "<|tool_call_start|>[";
+    for call in ["t(), ", "{\"name\": \"t\"}, ", "{\"name\": \"nope\"}, ", "{\"name\": 1}, "] {
+        for tail in ["", "]", "]<|tool_call_end|>", "'"] {
+            let list = |times: usize| format!("{open}{}{tail}", call.repeat(times));
+            hostile("lfm2", &format!("{call} and {tail:?}"), list, 1000, 250);
         }
     }
 }

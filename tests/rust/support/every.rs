@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use wirecall_core::native_formats;
+use wirecall_core::{NativeFormat, native_formats};
 
 /// Passes the names of [`with_auto`], and more, to a macro that makes a test of each: `make laws` runs such tests one by one. A
 /// macro sees no values, so the names are written here, and nowhere else; `every_protocol_has_its_laws` compares them.
@@ -37,29 +37,15 @@ pub(crate) fn families() -> impl Iterator<Item = &'static str> {
     native_formats().map(|format| format.name)
 }
 
-/// Formats with lists of calls that end together, so that several calls are open at once.
-pub(crate) const LISTS: &[&str] = &[
-    "cohere",
-    "cohere-command4",
-    "command-r-plus",
-    "mistral",
-    "llama-pythonic",
-    "nemotron-nano-v2",
-    "minimax-m1",
-    "firefunction-v2",
-    "apertus",
-    "jamba",
-    "granite-20b-fc",
-    "phi-4-mini",
-    "internlm2",
-    "xlam",
-    "longcat",
-    "apriel-1.5",
-    "apriel-1.6",
-    "hunyuan-a13b",
-    "ernie-4.5",
-    "granite-3",
-];
+/// What is known of a native format.
+pub(crate) fn format_of(row: &str) -> NativeFormat {
+    native_formats().find(|format| format.name == row).expect("it is a native format")
+}
+
+/// Whether calls of a list end together, so that several calls are open at once.
+pub(crate) fn has_lists(protocol: &str) -> bool {
+    native_formats().any(|format| format.name == protocol && format.lists)
+}
 
 /// Tries a law with each of these names, in a thread of that name: what a failure prints begins with the name, and no failure
 /// hides another.

@@ -97,6 +97,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
         None
     }
 
+    /// Calls may be in a list that is one unit: see [`Body::waits`](crate::protocols::body::Body::waits).
+    fn has_lists(&self) -> bool {
+        false
+    }
+
     /// A call may only be a whole message: `attempt` is also called at the start of the message.
     fn begins_message(&self) -> bool {
         false
@@ -121,6 +126,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     ///
     /// Why the format cannot hold the call.
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError>;
+
+    /// Appends a call that the template cannot write, in another form that is read back. Returns whether there is one.
+    fn write_otherwise(&self, _cx: &Context<'_>, _call: &PastCall<'_>, _out: &mut String) -> bool {
+        false
+    }
 
     /// The id that is written for a call with this name and in its result, if the format has ids.
     fn id(&self, _name: &str, _call: &PastCall<'_>) -> Option<String> {

@@ -26,7 +26,7 @@ pub(crate) struct Layout {
     pub calls_first: bool,
     /// The markers are special tokens, which servers remove from text unless they are told not to.
     pub special_tokens: bool,
-    /// What a server may leave at the end of a message. All of a row begin with the same character.
+    /// What a server may leave at the end of a message. All begin with the same ASCII character.
     pub stops: &'static [&'static str],
 }
 

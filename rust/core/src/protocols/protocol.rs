@@ -180,6 +180,11 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
         &Layout::PROMPTED
     }
 
+    /// Calls may be in a list that is one unit.
+    fn has_lists(&self) -> bool {
+        false
+    }
+
     /// A call may be the whole message: `attempt` is also called at its start, whatever it begins with.
     fn begins_message(&self) -> bool {
         false
@@ -228,7 +233,7 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
         Ok(())
     }
 
-    /// Appends a call that the format cannot hold as one JSON object, if the format reads that.
+    /// Appends a call that the format cannot hold in another form, as one JSON object for example, if the format reads that.
     fn write_as_object(&self, _cx: &Context<'_>, _call: &PastCall<'_>, _out: &mut String) -> bool {
         false
     }

@@ -15,6 +15,7 @@ use super::families::ernie_4_5::ERNIE_4_5;
 use super::families::firefunction_v2::FIREFUNCTION_V2;
 use super::families::functionary_v3_1::FUNCTIONARY_V3_1;
 use super::families::functionary_v3_2::FUNCTIONARY_V3_2;
+use super::families::functiongemma::FUNCTIONGEMMA;
 use super::families::gemma4::GEMMA4;
 use super::families::gigachat3::GIGACHAT3;
 use super::families::glm::{GLM_4_5, GLM_4_7, IQUEST_Q1, LING_3, SPARK_2_5};
@@ -31,6 +32,7 @@ use super::families::k2_horizon::K2_HORIZON;
 use super::families::kimi_k2::{KIMI_K2, KIMI_K2_THINKING, KIMI_K26};
 use super::families::kimi_k3::KIMI_K3;
 use super::families::laguna::LAGUNA_XS;
+use super::families::lfm2::LFM2;
 use super::families::llama_json::LLAMA_JSON;
 use super::families::llama_pythonic::LLAMA_PYTHONIC;
 use super::families::longcat::LONGCAT;
@@ -38,9 +40,11 @@ use super::families::mimo::MIMO_V2;
 use super::families::minicpm5::MINICPM5;
 use super::families::minimax_m1::MINIMAX_M1;
 use super::families::minimax_m2::MINIMAX_M2;
+use super::families::minimax_m3::MINIMAX_M3;
 use super::families::mistral::MISTRAL;
 use super::families::muse::MUSE;
 use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
+use super::families::olmo3::OLMO3;
 use super::families::phi_4_mini::PHI_4_MINI;
 use super::families::plamo3::PLAMO3;
 use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
@@ -103,6 +107,7 @@ const FAMILIES: &[Entry] = &[
     Entry("firefunction-v2", &[], || Arc::new(FIREFUNCTION_V2)),
     Entry("functionary-v3.1", &["llama4-custom"], || Arc::new(FUNCTIONARY_V3_1)),
     Entry("functionary-v3.2", &[], || Arc::new(FUNCTIONARY_V3_2)),
+    Entry("functiongemma", &[], || Arc::new(FUNCTIONGEMMA)),
     Entry("gemma4", &[], || Arc::new(GEMMA4)),
     Entry("gigachat3", &["gigachat3.1"], || Arc::new(GIGACHAT3)),
     Entry("gigachat3.5", &[], || Arc::new(GIGACHAT_3_5)),
@@ -124,6 +129,7 @@ const FAMILIES: &[Entry] = &[
     Entry("kimi-k2.6", &["kimi-k2.5", "kimi-k2.7"], || Arc::new(KIMI_K26)),
     Entry("kimi-k3", &[], || Arc::new(KIMI_K3)),
     Entry("laguna-xs", &[], || Arc::new(LAGUNA_XS)),
+    Entry("lfm2", &["lfm2.5"], || Arc::new(LFM2)),
     Entry("ling-3", &[], || Arc::new(LING_3)),
     Entry("llama-json", &[], || Arc::new(LLAMA_JSON)),
     Entry("llama-pythonic", &[], || Arc::new(LLAMA_PYTHONIC)),
@@ -133,10 +139,12 @@ const FAMILIES: &[Entry] = &[
     Entry("minicpm5", &[], || Arc::new(MINICPM5)),
     Entry("minimax-m1", &[], || Arc::new(MINIMAX_M1)),
     Entry("minimax-m2", &[], || Arc::new(MINIMAX_M2)),
+    Entry("minimax-m3", &[], || Arc::new(MINIMAX_M3)),
     Entry("mistral", &[], || Arc::new(MISTRAL)),
     Entry("muse", &[], || Arc::new(MUSE)),
     Entry("nemotron-3", &["granite-4.2", "nanbeige", "step-5"], || Arc::new(NEMOTRON_3)),
     Entry("nemotron-nano-v2", &[], || Arc::new(NEMOTRON_NANO_V2)),
+    Entry("olmo3", &[], || Arc::new(OLMO3)),
     Entry("phi-4-mini", &[], || Arc::new(PHI_4_MINI)),
     Entry("plamo3", &[], || Arc::new(PLAMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
@@ -172,6 +180,10 @@ pub struct NativeFormat {
     pub starts_in_reasoning: bool,
     /// The markers are special tokens, which servers remove from text unless they are told not to.
     pub special_tokens: bool,
+    /// Calls may be in a list that is one unit: they start one after another, and end together where the list ends.
+    pub lists: bool,
+    /// Messages are divided into parts, or a call may be a whole message.
+    pub whole_messages: bool,
     /// Tokens that end a message, and that are no part of it.
     pub stops: Vec<&'static str>,
 }
@@ -192,6 +204,8 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
             reasoning: layout.reasoning.iter().flat_map(|marks| marks.pairs).copied().collect(),
             starts_in_reasoning: layout.starts_in_reasoning,
             special_tokens: layout.special_tokens,
+            lists: protocol.has_lists(),
+            whole_messages: layout.parts.is_some() || protocol.begins_message(),
             stops: layout.stops.iter().chain(ends).copied().collect(),
         })
     })

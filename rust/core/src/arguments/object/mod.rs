@@ -1,5 +1,6 @@
 //! Reads a JSON value as it arrives, and writes typed compact JSON. Strings that their type admits are passed on in parts.
 
+mod complete;
 mod literals;
 mod quotes;
 mod values;
@@ -14,10 +15,10 @@ use crate::syntax::quoting::{Kept, is_apostrophe};
 use crate::syntax::recovery::{Recovery, ends_in_word};
 use crate::syntax::scan::{find_mark, ws_run};
 
+pub(crate) use complete::equal_literal;
 pub(crate) use literals::Literals;
 pub(crate) use quotes::Quotes;
-use values::Values;
-pub(crate) use values::equal_literal;
+pub(crate) use values::Values;
 
 const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
 

@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Object;
+use super::complete::{equal_literal, in_wrapper};
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
+use crate::arguments::tree::ValuePath;
 use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
-use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
-use crate::syntax::json::{Value, parse};
+use crate::schema::{Choice, Node, NodeId, UNKNOWN};
 
 #[derive(Debug)]
 enum Shape {
@@ -66,7 +67,7 @@ struct PossibleWrapper {
 
 /// A value while it is written, with everything in it.
 #[derive(Debug, Default)]
-pub(super) struct Values {
+pub(crate) struct Values {
     frames: Vec<ValueFrame>,
     /// The frames that have brackets in the source.
     brackets: usize,
@@ -90,7 +91,7 @@ impl Values {
     }
 
     /// Starts over with the whole of the arguments, and keeps the allocations.
-    pub(super) fn renew(&mut self, node: NodeId) {
+    pub(crate) fn renew(&mut self, node: NodeId) {
         self.frames.clear();
         self.path.clear();
         self.wrapper = None;
@@ -114,7 +115,7 @@ impl Values {
     }
 
     /// The path of the value that comes next or was just read.
-    pub(super) fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         self.path_of(&self.frames)
     }
 
@@ -143,7 +144,7 @@ impl Values {
     }
 
     /// The key of the value that comes next.
-    pub(super) fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), ReadError> {
+    pub(crate) fn key(&mut self, cx: &Context<'_>, report: &mut Report, written: &str) -> Result<(), ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, Some(written))?;
         }
@@ -186,7 +187,7 @@ impl Values {
     }
 
     /// A string begins. True: its type takes any, so its text must be written after the quote that was just written.
-    pub(super) fn string(&mut self, cx: &Context<'_>, report: &mut Report) -> bool {
+    pub(crate) fn string(&mut self, cx: &Context<'_>, report: &mut Report) -> bool {
         self.begin(cx, report);
         let node = cx.schema.node(self.node);
         let live = node.is_unknown() || node.has(&Choice::String);
@@ -197,7 +198,7 @@ impl Values {
     }
 
     /// A word. `quoted`: it is not JSON, and is taken for a string.
-    pub(super) fn word(
+    pub(crate) fn word(
         &mut self,
         cx: &Context<'_>,
         report: &mut Report,
@@ -210,14 +211,43 @@ impl Values {
         }
         let node = cx.schema.node(self.node);
         report.args.json.push_str("null");
-        let null = |choice: &Choice| match choice {
-            Choice::Null => true,
-            Choice::Literal(literal) => literal.json == "null",
-            _ => false,
-        };
-        if !node.is_unknown() && !node.choices.iter().any(null) {
+        if !node.is_unknown() && !has_null(node) {
             self.violation(cx, report, "null");
         }
+        self.end(report)
+    }
+
+    /// The type of the value that comes next.
+    pub(crate) fn expected(&self, cx: &Context<'_>) -> NodeId {
+        match self.frames.last() {
+            Some(ValueFrame { node, shape: Shape::Array { count }, .. }) => cx.schema.item(*node, *count),
+            _ => self.node,
+        }
+    }
+
+    /// The fields that the innermost object requires and does not have, and that may be null.
+    pub(crate) fn missing_nulls<'c>(&self, cx: &Context<'c>) -> Vec<&'c str> {
+        let Some(ValueFrame { node, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else {
+            return Vec::new();
+        };
+        let takes_null = |name: &str| {
+            let member = cx.schema.member(*node, name);
+            member.is_some_and(|member| has_null(cx.schema.node(member)))
+        };
+        let required = cx.schema.node(*node).object.iter().flat_map(|object| &object.required);
+        let missing = required.filter(|name| keys.position(name).is_none());
+        missing.map(String::as_str).filter(|name| takes_null(name)).collect()
+    }
+
+    /// A value in another notation: `write` appends its JSON. True: that is all.
+    pub(crate) fn other(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        write: impl FnOnce(&mut Report, &ValuePath<'_>) -> Result<(), ReadError>,
+    ) -> Result<bool, ReadError> {
+        self.begin(cx, report);
+        write(report, &ValuePath::at(&self.path(), self.node, self.above + self.brackets))?;
         self.end(report)
     }
 
@@ -267,7 +297,7 @@ impl Values {
         report.violation(cx, self.node, kind, || self.path(), value);
     }
 
-    pub(super) fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), ReadError> {
+    pub(crate) fn open(&mut self, cx: &Context<'_>, report: &mut Report, bracket: u8) -> Result<(), ReadError> {
         if self.brackets + self.above >= cx.limits.depth {
             return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
@@ -361,7 +391,7 @@ impl Values {
     }
 
     /// The innermost bracket closes. True: and with it all.
-    pub(super) fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, ReadError> {
+    pub(crate) fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<bool, ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, report, None)?;
         }
@@ -399,7 +429,7 @@ impl Values {
     }
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
-    pub(super) fn end(&mut self, report: &mut Report) -> Result<bool, ReadError> {
+    pub(crate) fn end(&mut self, report: &mut Report) -> Result<bool, ReadError> {
         while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             report.args.json.push(']');
             self.frames.pop();
@@ -423,42 +453,10 @@ impl Values {
     }
 }
 
-/// The JSON in a wrapper where type `id` is expected, which does not allow objects.
-fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
-    let Ok(Value::Object(mut members)) = parse(text, cx.limits.depth) else { return None };
-    let schema = cx.schema;
-    let own = |key: &str| !schema.node(id).has(&Choice::Array) || schema.declares(schema.item(id, 0), key);
-    let list = !own(&members.first()?.0) && keys::are_of_list(members.iter().map(|(key, _)| &**key));
-    let (repair, value) = match &members[..] {
-        [(key, Value::Array(_))] if list && key == "item" => (Repair::ListWrapper, members.pop()?.1),
-        _ if list => (Repair::ListWrapper, Value::Array(members.into_iter().map(|(_, item)| item).collect())),
-        [(key, _)] if key == "value" => (Repair::ValueWrapper, members.pop()?.1),
-        _ => return None,
-    };
-    let mut json = String::with_capacity(text.len());
-    value.write(&mut json);
-    Some((repair, json))
-}
-
-/// The container of type `id` that was written from `start` on: if it equals a literal of its type, it is replaced by that.
-/// False: its type admits only literals, and it equals none of them.
-pub(crate) fn equal_literal(cx: &Context<'_>, report: &mut Report, id: NodeId, start: usize) -> bool {
-    let written = &report.args.json[start..];
-    let node = cx.schema.node(id);
-    let bracket = written.as_bytes()[0];
-    if node.literals(bracket).next().is_none() {
-        return true;
-    }
-    let Ok(value) = parse(written, cx.limits.depth) else { return true };
-    let digest = value.digest();
-    // Literals may be many and large, and values many: few of them are worth a closer look.
-    let same = |literal: &&Literal| {
-        literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
-    };
-    if let Some(literal) = node.literals(bracket).find(same) {
-        report.args.json.truncate(start);
-        report.args.json.push_str(&literal.json);
-        return true;
-    }
-    node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array })
+fn has_null(node: &Node) -> bool {
+    node.choices.iter().any(|choice| match choice {
+        Choice::Null => true,
+        Choice::Literal(literal) => literal.json == "null",
+        _ => false,
+    })
 }

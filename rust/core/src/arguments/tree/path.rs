@@ -17,7 +17,7 @@ pub(crate) struct ValuePath<'p> {
 
 #[derive(Clone, Copy)]
 pub(super) enum PathPart<'p> {
-    Root,
+    Root(&'p str),
     Key(&'p str),
     Index(usize),
 }
@@ -25,7 +25,12 @@ pub(super) enum PathPart<'p> {
 impl<'a> ValuePath<'a> {
     /// A value without a name.
     pub(crate) fn root(node: NodeId, above: usize) -> Self {
-        ValuePath { node, above, parent: None, step: PathPart::Root }
+        ValuePath { node, above, parent: None, step: PathPart::Root("") }
+    }
+
+    /// A value with this path.
+    pub(crate) fn at(path: &'a str, node: NodeId, above: usize) -> Self {
+        ValuePath { node, above, parent: None, step: PathPart::Root(path) }
     }
 
     /// A field of the call.
@@ -47,7 +52,7 @@ impl<'a> ValuePath<'a> {
                 break;
             }
             match step {
-                PathPart::Root => {}
+                PathPart::Root(own) => path.push_str(own),
                 PathPart::Key(name) => messages::push_join(&mut path, messages::cut(name)),
                 PathPart::Index(index) => path.push_str(&format!("[{index}]")),
             }

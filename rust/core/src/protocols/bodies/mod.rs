@@ -3,6 +3,7 @@
 pub(crate) mod envelope;
 pub(crate) mod json_body;
 pub(crate) mod named;
+pub(crate) mod nested;
 pub(crate) mod notation;
 pub(crate) mod params;
 pub(crate) mod pycalls;

@@ -98,6 +98,10 @@ impl Protocol for FlatFamily {
         &self.layout
     }
 
+    fn has_lists(&self) -> bool {
+        self.call.has_lists()
+    }
+
     fn begins_message(&self) -> bool {
         self.call.begins_message()
     }
@@ -135,6 +139,10 @@ impl Protocol for FlatFamily {
             frame.address(cx.tool, out);
         }
         self.call.write(cx, call, out)
+    }
+
+    fn write_as_object(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> bool {
+        self.call.write_otherwise(cx, call, out)
     }
 
     fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {

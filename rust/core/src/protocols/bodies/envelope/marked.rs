@@ -91,6 +91,10 @@ impl CallFormat for MarkedEnvelope {
         self.rules.close.first().copied().unwrap_or(self.last)
     }
 
+    fn has_lists(&self) -> bool {
+        self.lists
+    }
+
     fn begins_message(&self) -> bool {
         !self.begin.is_empty()
     }

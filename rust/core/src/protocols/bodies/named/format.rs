@@ -158,6 +158,10 @@ fn plain_id(call: &PastCall<'_>) -> String {
 }
 
 impl CallFormat for NamedFormat {
+    fn has_lists(&self) -> bool {
+        self.list.is_some()
+    }
+
     fn openers(&self) -> &'static [&'static str] {
         self.open
     }

@@ -4,7 +4,8 @@ use super::{PyCalls, call_name};
 use crate::arguments::{Context, Flow, Input, Literals, Progress, Report, steps};
 use crate::error::ErrorKind;
 use crate::limits::HEAD_CHARS;
-use crate::protocols::body::Body;
+use crate::protocols::bodies::envelope::Envelope;
+use crate::protocols::body::{Body, recycle};
 use crate::syntax::python::PythonLexer;
 use crate::syntax::scan::{Delimiters, Scan, partial_end, starts, window, ws_run};
 
@@ -16,6 +17,8 @@ enum PyCallsState {
     /// At the parenthesis after the name.
     Parenthesis,
     Arguments,
+    /// In a list of JSON objects.
+    Json(Box<dyn Body>),
     /// After a call. `comma`: and after a comma.
     Between {
         comma: bool,
@@ -49,13 +52,19 @@ impl Body for PyCallsBody {
         steps(|| self.step(input))
     }
 
-    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
-        self.arguments.feed_plain(report, text)
+    fn feed_plain(&mut self, report: &mut Report, text: &str, delimiters: &Delimiters) -> Option<bool> {
+        match &mut self.state {
+            PyCallsState::Json(list) => list.feed_plain(report, text, delimiters),
+            _ => self.arguments.feed_plain(report, text),
+        }
     }
 
     fn next(&mut self) -> Option<Box<dyn Body>> {
         let arguments = self.arguments.next();
-        let (state, failed) = (PyCallsState::Name, false);
+        let (mut state, failed) = (PyCallsState::Name, false);
+        if let PyCallsState::Json(list) = &mut self.state {
+            state = PyCallsState::Json(list.next()?);
+        }
         Some(Box::new(PyCallsBody { format: self.format, state, arguments, marked: self.marked, failed }))
     }
 
@@ -64,7 +73,7 @@ impl Body for PyCallsBody {
     }
 
     fn is_complete(&self) -> bool {
-        match self.state {
+        match &self.state {
             PyCallsState::Tail { .. } => true,
             PyCallsState::Between { .. } => !self.format.list,
             _ => false,
@@ -72,7 +81,10 @@ impl Body for PyCallsBody {
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, PyCallsState::Arguments)
+        match &self.state {
+            PyCallsState::Json(list) => list.unterminated(),
+            state => matches!(state, PyCallsState::Arguments),
+        }
     }
 }
 
@@ -93,10 +105,19 @@ impl PyCallsBody {
     }
 
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
-        match self.state {
+        match &mut self.state {
             PyCallsState::Opener => match self.format.opener(input.rest(), false) {
                 Scan::Match(length) => {
                     self.marked = self.format.open.iter().any(|open| input.rest().starts_with(open));
+                    if let Some(rules) = self.format.json {
+                        let first = ws_run(input.rest(), length);
+                        if *input.rest().as_bytes().get(first).ok_or(Progress::Incomplete)? == b'{' {
+                            // It begins with the bracket.
+                            input.at += length - 1;
+                            let list = |list: &mut Envelope| list.reset_native(&input.cx, rules);
+                            return self.to(PyCallsState::Json(recycle(Box::default(), Envelope::default, list)));
+                        }
+                    }
                     input.at += length;
                     self.to(PyCallsState::Name)
                 }
@@ -123,8 +144,12 @@ impl PyCallsBody {
                 }
                 self.to(PyCallsState::Between { comma: false })
             }
-            PyCallsState::Between { comma } => self.between(input, comma),
-            PyCallsState::Tail { blanks } => self.tail(input, blanks),
+            PyCallsState::Json(list) => match if self.failed { list.recover(input) } else { list.feed(input) } {
+                Progress::CallEnd => self.to(PyCallsState::Tail { blanks: 0 }),
+                step => Err(step),
+            },
+            &mut PyCallsState::Between { comma } => self.between(input, comma),
+            &mut PyCallsState::Tail { blanks } => self.tail(input, blanks),
             PyCallsState::Lost => self.find_end(input),
         }
     }

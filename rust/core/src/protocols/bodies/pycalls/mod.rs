@@ -6,6 +6,7 @@ mod write;
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::limits::{HEAD_CHARS, NAME_CHARS, RECURSION};
+use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::protocol::{Attempt, Settings};
@@ -27,6 +28,19 @@ pub(crate) struct PyCalls {
     pub list: bool,
     /// The markers may be missing if the list is the whole message.
     pub bare: bool,
+    /// The list may also be one of JSON objects.
+    pub json: Option<NativeEnvelope>,
+    pub values: PyValues,
+}
+
+/// How values are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PyValues {
+    /// As Python does.
+    Python,
+    /// Strings between single quotes, without escapes, and objects as JSON. Inside lists, as Python does.
+    Unescaped,
+    Json,
 }
 
 impl PyCalls {
@@ -85,6 +99,10 @@ impl CallFormat for PyCalls {
         self.open.iter().copied().chain([self.close]).collect()
     }
 
+    fn has_lists(&self) -> bool {
+        self.list
+    }
+
     fn begins_message(&self) -> bool {
         self.bare
     }
@@ -95,6 +113,9 @@ impl CallFormat for PyCalls {
         let head = &head[lead..];
         let found = self.opener(head, last).and_then(|open| {
             let name = ws_run(head, open);
+            if self.json.is_some() && head[name..].starts_with('{') {
+                return Scan::Match(open);
+            }
             let call = call_name(&head[name..], last);
             call.and_then(|(_, at)| has_keywords(&head[name + at..], last)).map(|()| open)
         });
@@ -113,7 +134,11 @@ impl CallFormat for PyCalls {
     }
 
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
-        write::call(cx.tool, call.arguments, out)
+        write::call(self.values, cx.tool, call.arguments, out)
+    }
+
+    fn write_otherwise(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> bool {
+        self.values == PyValues::Unescaped && write::call(PyValues::Python, cx.tool, call.arguments, out).is_ok()
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {

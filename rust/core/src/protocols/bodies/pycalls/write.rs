@@ -1,11 +1,17 @@
 //! Writes calls as Python does.
 
+use super::PyValues;
 use crate::error::EncodeError;
 use crate::syntax::json::{Member, Value};
 use crate::syntax::python::is_name;
 
 /// Appends one call.
-pub(super) fn call(name: &str, arguments: &[Member<'_>], out: &mut String) -> Result<(), EncodeError> {
+pub(super) fn call(
+    values: PyValues,
+    name: &str,
+    arguments: &[Member<'_>],
+    out: &mut String,
+) -> Result<(), EncodeError> {
     let bad = |what: &str| Err(EncodeError(format!("a call cannot be written with the {what} in this format")));
     if !is_name(name) {
         return bad(&format!("name {name:?}"));
@@ -21,7 +27,14 @@ pub(super) fn call(name: &str, arguments: &[Member<'_>], out: &mut String) -> Re
         }
         out.push_str(key);
         out.push('=');
-        value(argument, out);
+        match (values, argument) {
+            (PyValues::Unescaped, Value::String(text)) if text.contains(['\'', '\\']) => {
+                return bad("quote or backslash in a string");
+            }
+            (PyValues::Unescaped, Value::String(text)) => out.extend(["'", text, "'"]),
+            (PyValues::Unescaped, Value::Object(_)) | (PyValues::Json, _) => argument.write_spaced(out),
+            _ => value(argument, out),
+        }
     }
     out.push(')');
     Ok(())

@@ -1,0 +1,23 @@
+//! What FunctionGemma writes: `<start_function_call>call:name{key:<escape>text<escape>}<end_function_call>`. From Google's page
+//! "FunctionGemma formatting and best practices" and vLLM, `tool_parsers/functiongemma_tool_parser.py`.
+
+use crate::protocols::bodies::notation::NotationFormat;
+use crate::protocols::frames::flat::{FlatFamily, Writing};
+use crate::protocols::layout::Layout;
+
+pub(crate) const FUNCTIONGEMMA: FlatFamily = FlatFamily {
+    layout: Layout {
+        special_tokens: true,
+        stops: &["<end_of_turn>", "<start_function_response>", "<eos>"],
+        ..Layout::NATIVE
+    },
+    call: &NotationFormat { open: &["<start_function_call>"], close: "<end_function_call>", quote: "<escape>" },
+    writing: Writing {
+        begin: "",
+        end: "",
+        between: "",
+        after_content: "",
+        result: "<start_function_response>response:{name}{value:<escape>{content}<escape>}<end_function_response>",
+        result_mark: None,
+    },
+};
