@@ -29,7 +29,9 @@ Examples:
 """,
 )
 @click.option("--model", metavar="NAME", help="Say which format this model writes, and why.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table: one object on each line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON instead of a table: one object on each line."
+)
 def protocols(model: str | None, as_json: bool) -> None:
     """List the protocols and native formats, and the models that write them."""
     rows = {name: row for row in native_formats() for name in (row["name"], *row["aliases"])}
@@ -80,7 +82,11 @@ def _show(rows: list[dict[str, Any]]) -> None:
     for header in ("protocol", "begins in", "models"):
         table.add_column(header, no_wrap=header != "models")
     for row in rows:
-        names = ", ".join([row["protocol"], *row["aliases"]]) if row["native"] else f"{row['protocol']} (prompted)"
+        names = (
+            ", ".join([row["protocol"], *row["aliases"]])
+            if row["native"]
+            else f"{row['protocol']} (prompted)"
+        )
         table.add_row(names, row["begins_in"], ", ".join(row["models"]))
     console: Console = OutputConsole(width=WIDTH)
     console.print(table)

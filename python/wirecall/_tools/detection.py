@@ -58,7 +58,9 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     marks = _marks()
     marked = {name for name in _NAMES if name in PROTOCOLS or any(mark in text for mark in marks[name])}
     found = {name: _score(name, text, declared, name in marked) for name in _NAMES}
-    ranked = sorted(found, key=lambda name: (-found[name].score, name not in marked, not found[name].verbatim))
+    ranked = sorted(
+        found, key=lambda name: (-found[name].score, name not in marked, not found[name].verbatim)
+    )
     best = ranked[0] if found[ranked[0]].score else None
     return Detection(best, found[ranked[0]].score, {name: found[name].score for name in ranked})
 

@@ -66,7 +66,9 @@ ENTRIES = (
     Entry("granite-3.3 granite-3.2 granite-3.1 granite-3.0", "granite-3", VLLM),
     Entry("granite-*-functioncalling", "granite-20b-fc", VLLM),
     # DeepSeek. DeepSeek-V3.2-Exp is missing: vLLM and SGLang read it in different formats.
-    Entry("deepseek-v4.1 deepseek-v4.1-flash deepseek-v4.1-pro", "deepseek-v4.1", "vLLM, parser/deepseek_v41.py"),
+    Entry(
+        "deepseek-v4.1 deepseek-v4.1-flash deepseek-v4.1-pro", "deepseek-v4.1", "vLLM, parser/deepseek_v41.py"
+    ),
     Entry("deepseek-v4 deepseek-v4-flash deepseek-v4-pro", "deepseek-v4", RECIPES + "deepseek-ai"),
     Entry("deepseek-v4-flash-dspark deepseek-v4-pro-dspark", "deepseek-v4", RECIPES + "deepseek-ai"),
     Entry("deepseek-v3.2", "deepseek-v3.2", RECIPES + "deepseek-ai/DeepSeek-V3.2.yaml"),
@@ -95,10 +97,16 @@ ENTRIES = (
     Entry("functionary-small-v3.1 functionary-medium-v3.1", "functionary-v3.1", LLAMA_CPP),
     Entry("llama-xlam-2-*-fc-r xlam-2-*-fc-r xlam-*-fc-r", "xlam", VLLM),
     # Mistral. The 7B models have no format before v0.3.
-    Entry("mistral-small-4 mistral-small-3.2 mistral-small-3.1 mistral-small-3", "mistral", RECIPES + "mistralai"),
+    Entry(
+        "mistral-small-4 mistral-small-3.2 mistral-small-3.1 mistral-small-3",
+        "mistral",
+        RECIPES + "mistralai",
+    ),
     Entry("mistral-medium-3.5 mistral-large-3", "mistral", RECIPES + "mistralai"),
     Entry("ministral-3 ministral-3-*-reasoning", "mistral", RECIPES + "mistralai"),
-    Entry("devstral-2 devstral-small-2 devstral-small devstral", "mistral", COOKBOOK + "Mistral/Devstral-2.md"),
+    Entry(
+        "devstral-2 devstral-small-2 devstral-small devstral", "mistral", COOKBOOK + "Mistral/Devstral-2.md"
+    ),
     Entry("magistral-small magistral", "mistral", "canitoolcall, docs/formats"),
     Entry("mistral-nemo mistral-large mistral-7b-*-v0.3", "mistral", LLAMA_CPP),
     Entry("mistral-small", "mistral", "SGLang cookbook, data/models/src/v0.5.6/mistral.yaml"),

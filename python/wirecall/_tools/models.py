@@ -14,7 +14,7 @@ _MAX_NEAR = 5
 _SEPARATORS = re.compile(r"[^a-z0-9._]|(?<!\d)\.|\.(?!\d)")
 _NEUTRAL_WORD = re.compile(rf"[-_]+(?:{'|'.join(table.NEUTRAL)})(?![^-_])")
 _NEUTRAL = re.compile(rf"(?:{_NEUTRAL_WORD.pattern})*[-_]*")
-_PUBLISHER = re.compile(rf"[-_]*(?:(?:{'|'.join(table.PUBLISHERS)})[-_]+)*")
+_PUBLISHERS = re.compile(rf"(?:(?:{'|'.join(table.PUBLISHERS)})[-_]+)+")
 _PLACE = re.compile(rf"(?:[-_]+(?:{table.PLACES}|{'|'.join(table.NEUTRAL)})(?![^-_]))*[-_]*")
 # What the name of a directory of the cache of Hugging Face begins with: models--Qwen--Qwen3-8B.
 _CACHED = "models--"
@@ -72,11 +72,9 @@ def protocol_for(model: str) -> str:
 
 def find_model(model: str) -> ModelMatch | None:
     """The entry of the table for a model; None if it has none."""
-    name = _name(model)
-    # A publisher's name can be the model's, too: Qwen-3, but Qwen_Qwen3.
-    for shorter in dict.fromkeys([name, _PUBLISHER.sub("", name, count=1)]):
+    for name in _with_and_without_publisher(_name(model)):
         for pattern, matcher, entry in _matchers():
-            if matcher.matches(shorter):
+            if matcher.matches(name):
                 return ModelMatch(entry.protocol, pattern, entry.source)
     return None
 
@@ -124,7 +122,9 @@ def _literal(text: str) -> re.Pattern[str]:
 
 @cache
 def _matchers() -> list[tuple[str, _Matcher, table.Entry]]:
-    return [(pattern, _Matcher(pattern), entry) for entry in table.ENTRIES for pattern in entry.patterns.split()]
+    return [
+        (pattern, _Matcher(pattern), entry) for entry in table.ENTRIES for pattern in entry.patterns.split()
+    ]
 
 
 def _name(model: str) -> str:
@@ -139,6 +139,14 @@ def _name(model: str) -> str:
         if not _PLACE.fullmatch(f"-{part}"):
             return part
     return ""
+
+
+def _with_and_without_publisher(name: str) -> Iterator[str]:
+    """A publisher's name can be part of the model's: Qwen-3, Qwen_Qwen3, Meta-Llama, meta-llama_Llama."""
+    yield name
+    for separator in re.finditer("[-_]+", name):
+        if _PUBLISHERS.fullmatch(name, 0, separator.end()):
+            yield name[separator.end() :]
 
 
 def _parts(model: str) -> Iterator[str]:

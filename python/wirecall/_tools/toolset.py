@@ -123,7 +123,9 @@ class Toolset(_core.Toolset):
             raise TypeError(f"recover must be a bool or a list of names, not {type(recover).__name__}")
         if model is not None:
             if protocol != "wire":
-                raise ToolError(f"the model {model!r} selects the protocol, so protocol={protocol!r} must not be given, too")
+                raise ToolError(
+                    f"the model {model!r} selects the protocol, so protocol={protocol!r} must not be given, too"
+                )
             protocol = protocol_for(model)
         read = definitions(tools)
         made = super().__new__(
