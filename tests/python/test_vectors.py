@@ -266,8 +266,12 @@ def test_steps(case: Case, strict: bool) -> None:
     for number, step in enumerate(case["steps"]):
         events = parser.feed(step["feed"])
         starts = [event.name for event in events if isinstance(event, wirecall.CallStart)]
-        deltas = "" if starts else deltas
-        deltas += "".join(event.delta for event in events if isinstance(event, wirecall.ArgumentsDelta))
+        # Those of the call that started last.
+        for event in events:
+            if isinstance(event, wirecall.CallStart):
+                deltas = ""
+            elif isinstance(event, wirecall.ArgumentsDelta):
+                deltas += event.delta
         if "text" in step:
             text = "".join(event.text for event in events if isinstance(event, wirecall.Text))
             assert text == step["text"], number

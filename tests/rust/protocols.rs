@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
 use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed, written_is_read};
-use support::every::{with_laws};
+use support::every::with_laws;
 use support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, traces};
 use support::schemas::root;
 use support::shared;

@@ -7,7 +7,7 @@ from typing import Any
 
 NAME = re.compile(r"<tool_name>(.*?)</tool_name>", re.DOTALL)
 TEXT = re.compile(r"<(result|error)>(.*)</\1>", re.DOTALL)
-RESPONSE = re.compile(r"<tool_response([^>]*)>\n?(.*?)\n?</tool_response>", re.DOTALL)
+RESPONSE = re.compile(r"<tool_response>\n?(.*?)\n?</tool_response>", re.DOTALL)
 # A pattern in a signature, in which brackets mean something else.
 PATTERN = re.compile(r" /(?:[^/\\]|\\.)*/(?![^ ,}\]])")
 Result = tuple[str, str, bool]  # name ("" where the format says none), text, whether it is an error
@@ -16,6 +16,7 @@ Result = tuple[str, str, bool]  # name ("" where the format says none), text, wh
 class Hermes:
     open, close = "<tool_call>", "</tool_call>"
     knows_unknown = True  # a call of a tool that there is not is a call, not text
+    names_results = False  # and says which of them are errors; else the order says whose they are
 
     def required(self, system: str, name: str) -> list[str] | None:
         """The keys that the manual wants for a tool; None where there is no such tool."""
@@ -36,18 +37,23 @@ class Hermes:
         return f"{self.open}\n{body}\n{self.close}"
 
     def results(self, text: str) -> list[Result]:
-        found = [json.loads(tag[2]) for tag in RESPONSE.finditer(text)]
-        return [(one["name"], _text(one["content"]), one.get("error", False)) for one in found]
+        return [("", tag[1], False) for tag in RESPONSE.finditer(text)]
 
 
 class Gemma(Hermes):
     open, close = "```tool_call", "```"
+    names_results = True
+
+    def results(self, text: str) -> list[Result]:
+        found = [json.loads(tag[1]) for tag in RESPONSE.finditer(text)]
+        return [(one["name"], _text(one["content"]), one.get("error", False)) for one in found]
 
 
 class _Signatures:
     """Formats whose manual has a line for each tool: its name, and the fields in brackets."""
 
     knows_unknown = False
+    names_results = True
 
     def required(self, system: str, name: str) -> list[str] | None:
         for line in system.splitlines():
@@ -69,7 +75,7 @@ class Xml(_Signatures):
     def results(self, text: str) -> list[Result]:
         found = []
         for tag in RESPONSE.finditer(text):
-            name, said = NAME.search(tag[2]), TEXT.search(tag[2])
+            name, said = NAME.search(tag[1]), TEXT.search(tag[1])
             assert name is not None
             assert said is not None
             found.append((name[1], said[2], said[1] == "error"))
@@ -87,6 +93,7 @@ class Yaml(Xml):
 
 class Qwen3Coder(_Signatures):
     knows_unknown = True
+    names_results = False
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         lines = [
@@ -99,11 +106,7 @@ class Qwen3Coder(_Signatures):
         return f"<tool_call>\n<function={name}>\n{{{what}}}\n</function>\n</tool_call>"
 
     def results(self, text: str) -> list[Result]:
-        found = []
-        for tag in RESPONSE.finditer(text):
-            name = re.search(r'name="([^"]*)"', tag[1])
-            found.append((name[1] if name else "", tag[2], "error" in tag[1]))
-        return found
+        return [("", tag[1], False) for tag in RESPONSE.finditer(text)]
 
 
 FORMATS: dict[str, Any] = {

@@ -228,7 +228,7 @@ class OtherModel(_InText):
         return any(sign in turn.text for sign in signs)
 
     def _answers_mistake(self, step: Step, seen: Seen) -> bool:
-        return seen.error
+        return seen.error or not self.format.names_results
 
 
 # What the model reads ---------------------------------------------------------------------------------------

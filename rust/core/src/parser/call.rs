@@ -6,7 +6,7 @@ use super::{Machine, OnEvent, Parser, Window, emit_text};
 use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
-use crate::parser::state::{Call, ParserState, Waiting};
+use crate::parser::state::{Call, ParserState, WaitingCall};
 use crate::protocols::bodies::body_of;
 use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
@@ -209,33 +209,6 @@ impl Machine {
         call.body.is_complete() || (self.complete && !cut_off())
     }
 
-    /// The call that begins at `window.at`, where another one ends. It gets its body from that one.
-    fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>, begin: usize) -> Box<Call> {
-        let mut next = Box::<Call>::default();
-        call.waits = call.body.waits();
-        if call.waits {
-            next.earlier = call.earlier + call.raw.len() + call.cut + window.at - begin;
-        }
-        (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
-        if self.other.is_some() && !self.settled {
-            next.report.repair(Repair::OtherFormat);
-        }
-        if call.report.used(Repair::CallStyle) {
-            next.report.repair(Repair::CallStyle);
-        }
-        (next.delimiters, next.closers) = (call.delimiters.clone(), call.closers.clone());
-        // The old call needs its body only to finish its arguments.
-        if let Some(body) = call.body.next() {
-            next.body = body;
-        }
-        self.calls += 1;
-        if self.calls > tools.settings.limits.calls {
-            let message = too_many_calls(tools);
-            next.failure = Some(Failure { kind: ErrorKind::TooManyCalls, message, recovery: Recovery::Body });
-        }
-        next
-    }
-
     /// The window is read. The call continues in the next one.
     fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) -> bool {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
@@ -290,7 +263,7 @@ impl Machine {
             // Many calls may wait, and none of them is read any more.
             call.body = Box::default();
             call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
-            self.waiting.push(Waiting::Complete(call, end, end_byte));
+            self.waiting.push(WaitingCall::Complete(call, end, end_byte));
         } else {
             self.release(on_event);
             self.complete(call, end, end_byte, on_event);
@@ -299,7 +272,7 @@ impl Machine {
     }
 
     /// Reports the end of a call, and the last part of its arguments.
-    fn complete(&mut self, mut call: Box<Call>, end: usize, end_byte: usize, on_event: OnEvent<'_>) {
+    pub(super) fn complete(&mut self, mut call: Box<Call>, end: usize, end_byte: usize, on_event: OnEvent<'_>) {
         let index = call.index.unwrap_or(0);
         if !self.whole {
             let delta = call.report.args.take_delta();
@@ -317,33 +290,6 @@ impl Machine {
         }));
         call.reset();
         self.recycled = Some(call);
-    }
-
-    /// The list has ended, and its calls with it.
-    fn release(&mut self, on_event: OnEvent<'_>) {
-        for waiting in std::mem::take(&mut self.waiting) {
-            match waiting {
-                Waiting::Complete(call, end, end_byte) => self.complete(call, end, end_byte, on_event),
-                Waiting::Failed(error) => on_event(Event::CallError(error)),
-            }
-        }
-    }
-
-    /// The message has ended inside the list: none of its calls is complete.
-    fn cut_list(&mut self, tools: &Toolset, on_event: OnEvent<'_>) {
-        for waiting in std::mem::take(&mut self.waiting) {
-            let error = match waiting {
-                Waiting::Complete(mut call, end, end_byte) => {
-                    let message = "The list of calls was not closed, or was cut off. None of its calls was run: write it \
-                                   again in full.";
-                    let (kind, message) = (ErrorKind::IncompleteCall, message.to_owned());
-                    call.failure = Some(Failure { kind, message, recovery: Recovery::Body });
-                    Box::new(self.error(tools, *call, end, end_byte))
-                }
-                Waiting::Failed(error) => error,
-            };
-            on_event(Event::CallError(error));
-        }
     }
 
     /// What was taken for the beginning of a call is text, up to `window.at`.
@@ -373,7 +319,7 @@ impl Machine {
         let waits = call.waits;
         let error = Box::new(self.error(tools, call, window.offset(window.at), window.before + window.at));
         if waits {
-            self.waiting.push(Waiting::Failed(error));
+            self.waiting.push(WaitingCall::Failed(error));
         } else {
             self.release(on_event);
             on_event(Event::CallError(error));
@@ -381,7 +327,7 @@ impl Machine {
     }
 
     /// The error of a call that failed, or that was cut off.
-    fn error(&self, tools: &Toolset, call: Call, end: usize, end_byte: usize) -> CallError {
+    pub(super) fn error(&self, tools: &Toolset, call: Call, end: usize, end_byte: usize) -> CallError {
         let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, report, body, .. } = call;
         // Frees memory before the source may be read again.
         drop((report, body));
@@ -503,7 +449,7 @@ fn emit_delta(report: &mut Report, index: Option<usize>, on_event: OnEvent<'_>) 
     }
 }
 
-fn too_many_calls(tools: &Toolset) -> String {
+pub(super) fn too_many_calls(tools: &Toolset) -> String {
     format!("At most {} calls are allowed in one message.", tools.settings.limits.calls)
 }
 

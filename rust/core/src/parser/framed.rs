@@ -4,19 +4,16 @@
 
 use super::example::example;
 use super::text::{Candidate, Refused};
-use super::{Machine, OnEvent, Window, emit_framing, emit_text};
+use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::error::ErrorKind;
-use crate::event::Event;
-use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::protocols::layout::{CallEnds, ReasoningMarks};
-use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, partial_end, starts, ws_run};
+use crate::syntax::scan::{CodeScanner, Scan, fitting, is_ws, starts, ws_run};
 use crate::toolset::Toolset;
 
 /// What precedes the place outside calls where the parser is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct Preceding {
     /// Between the markers of a section.
     pub section: bool,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
@@ -32,9 +29,9 @@ pub(super) struct Place {
     /// So many bytes of the next window are known to be whitespace.
     pub looked: usize,
     /// Which pair of markers opened the reasoning.
-    pair: usize,
+    pub pair: usize,
     /// There was reasoning other than whitespace.
-    reasoned: bool,
+    pub reasoned: bool,
     /// A line break here belongs to the opener of the reasoning.
     pub opened: bool,
 }
@@ -62,7 +59,7 @@ pub(super) fn stop_tail(text: &str, stops: &[&str], last: bool) -> usize {
 }
 
 /// The byte after the last one that is not whitespace; `from`: it is known that there is none before.
-fn content_end(text: &str, from: usize) -> usize {
+pub(super) fn content_end(text: &str, from: usize) -> usize {
     text.as_bytes()[from..].iter().rposition(|byte| !is_ws(*byte)).map_or(from, |at| from + at + 1)
 }
 
@@ -72,10 +69,39 @@ impl Machine {
         self.place.content && !text.as_bytes().last().is_some_and(|byte| is_ws(*byte))
     }
 
+    /// Reads text in which nothing can begin, in the middle of content, at little cost. Returns whether it has done so.
+    #[inline]
+    pub(super) fn prose(&mut self, tools: &Toolset, text: &str, on_event: OnEvent<'_>) -> bool {
+        let held = self.buffer.len() - self.held;
+        // Nothing but whitespace is held back.
+        let inside = tools.native && self.place.content && self.place.looked == held;
+        let plain = |text: &[u8]| memchr::memchr(b'<', text).is_none() && tools.settings.candidates.are_missing(text);
+        if !inside || !matches!(self.state, ParserState::Text) || !plain(text.as_bytes()) {
+            return false;
+        }
+        self.read_code(tools, text);
+        let end = content_end(text, 0);
+        if end > 0 {
+            let content = if held == 0 {
+                &text[..end]
+            } else {
+                self.buffer.push_str(&text[..end]);
+                &self.buffer[self.held..]
+            };
+            (self.bytes, self.offset) = (self.bytes + content.len(), self.offset + count_chars(content));
+            emit_text(content, on_event);
+            self.buffer.clear();
+            (self.held, self.place.looked) = (0, 0);
+        }
+        self.buffer.push_str(&text[end..]);
+        self.place.looked += text.len() - end;
+        true
+    }
+
     pub(super) fn framed_start(&mut self, tools: &Toolset) {
         let layout = tools.protocol.layout();
         let reasons = !tools.reasoning.is_empty() && self.in_reasoning.unwrap_or(layout.starts_in_reasoning);
-        self.place = Place { breaks: layout.breaks_at_start && !reasons, opened: true, ..Place::default() };
+        self.place = Preceding { breaks: layout.breaks_at_start && !reasons, opened: true, ..Preceding::default() };
         if let Some(frame) = layout.parts {
             self.state = ParserState::Between;
             if let Some(part) = frame.start(self.in_reasoning) {
@@ -106,34 +132,6 @@ impl Machine {
     /// Framing up to this byte of the window.
     pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         emit_framing(&window.text[window.at..end], on_event);
-        window.at = end;
-        self.place.looked = 0;
-    }
-
-    /// What belongs to the markers of reasoning: framing, or text if reasoning is.
-    fn mark(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
-        match tools.separates {
-            true => self.frame(window, end, on_event),
-            false => {
-                emit_text(&window.text[window.at..end], on_event);
-                window.at = end;
-                self.place.looked = 0;
-            }
-        }
-    }
-
-    pub(super) fn reason(&mut self, tools: &Toolset, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
-        let text = &window.text[window.at..end];
-        if text.is_empty() {
-            return;
-        }
-        if tools.separates {
-            let start = window.offset(window.at);
-            let end = window.offset(end);
-            on_event(Event::Reasoning { text, start, end });
-        } else {
-            on_event(Event::Text(text));
-        }
         window.at = end;
         self.place.looked = 0;
     }
@@ -270,201 +268,11 @@ impl Machine {
         }
     }
 
-    /// A marker of reasoning at byte `at`, before content and calls. Whitespace before it is framing. The result says whether to
-    /// go on with the window; `None` if there is no marker.
-    fn reasoning_mark(
-        &mut self,
-        tools: &Toolset,
-        window: &mut Window<'_>,
-        at: usize,
-        on_event: OnEvent<'_>,
-    ) -> Option<bool> {
-        let rest = &window.text[at..];
-        let mut incomplete = false;
-        for (pair, (open, close)) in tools.reasoning.iter().enumerate() {
-            for (mark, opens) in [(open, true), (close, false)] {
-                // A closer without an opener only counts as the first thing in a message.
-                if !opens && self.place.anything {
-                    continue;
-                }
-                match starts(rest, mark, false) {
-                    Scan::Match(()) => {
-                        self.mark(tools, window, at + mark.len(), on_event);
-                        self.place.anything = true;
-                        (self.place.pair, self.place.opened, self.place.reasoned) = (pair, true, false);
-                        match opens {
-                            true => self.state = ParserState::Reasoning,
-                            false => self.place.breaks = self.breaks_after(tools),
-                        }
-                        return Some(true);
-                    }
-                    Scan::Incomplete => incomplete = true,
-                    Scan::NoMatch => {}
-                }
-            }
-        }
-        // What could have become a marker is no call.
-        if incomplete && window.last {
-            self.state = ParserState::Rest;
-            return Some(true);
-        }
-        if incomplete {
-            self.place.looked = at - window.at;
-        }
-        incomplete.then_some(false)
-    }
-
-    fn breaks_after(&self, tools: &Toolset) -> bool {
-        tools.protocol.layout().reasoning.as_ref().is_some_and(|marks| marks.breaks_after)
-    }
-
-    pub(super) fn framed_reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        // Tags of the host's choice have nothing around them.
-        let marks = tools.protocol.layout().reasoning.as_ref().unwrap_or(&ReasoningMarks::BARE);
-        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.enter_text(tools) };
-        let text = window.text;
-        // The model may open the reasoning although the prompt has done so.
-        if !self.place.anything
-            && let Some((open, _)) = tools.reasoning.first()
-        {
-            let at = ws_run(text, window.at + self.place.looked);
-            match starts(&text[at..], open, window.last) {
-                Scan::Incomplete => {
-                    self.place.looked = at - window.at;
-                    return false;
-                }
-                Scan::Match(()) => self.mark(tools, window, at + open.len(), on_event),
-                Scan::NoMatch => {}
-            }
-            (self.place.anything, self.place.looked) = (true, 0);
-        }
-        if self.place.opened && marks.break_after_open {
-            match text.as_bytes().get(window.at) {
-                None => return false,
-                Some(b'\n') => self.mark(tools, window, window.at + 1, on_event),
-                Some(_) => {}
-            }
-        }
-        self.place.opened = false;
-        let from = window.at + self.place.looked;
-        let closed = memchr::memmem::find(&text.as_bytes()[from..], close.as_bytes()).map(|found| from + found);
-        let open_end = if window.last { text.len() } else { window.at + partial_end(&text[window.at..], close) };
-        let reasoned = &text[..closed.unwrap_or(open_end)];
-        let call = match marks.call_ends {
-            CallEnds::Never => None,
-            ends => {
-                let code = self.code;
-                let call = self.ending_call(tools, reasoned, text, from, window.last, ends);
-                self.code = code;
-                call
-            }
-        };
-        let (end, next) = match (call, closed) {
-            (Some((at, true)), _) => (at, Some(at)),
-            (Some((at, false)), None) if !window.last => (at, None),
-            (_, Some(at)) => (at, Some(at + close.len())),
-            (_, None) => (open_end, None),
-        };
-        self.read_code(tools, &text[from.min(end)..end]);
-        // Whitespace at the end may belong to what ends the reasoning.
-        let seen = content_end(&text[..end], from.min(end));
-        let seen = if seen == from.min(end) { window.at } else { seen };
-        let by_call = matches!(call, Some((_, true)));
-        let kept = if seen == window.at && !self.place.reasoned {
-            window.at
-        } else if next.is_none() && !window.last {
-            if marks.call_ends != CallEnds::Never {
-                seen
-            } else if marks.break_before_close && text[window.at..end].ends_with('\n') {
-                end - 1
-            } else {
-                end
-            }
-        } else if next.is_none() {
-            end
-        } else if by_call {
-            seen
-        } else if marks.break_before_close && text[window.at..end].ends_with('\n') {
-            end - 1
-        } else {
-            end
-        };
-        if kept > window.at {
-            self.place.reasoned = true;
-            self.reason(tools, window, kept, on_event);
-        }
-        let Some(next) = next else {
-            if window.last {
-                self.mark(tools, window, text.len(), on_event);
-            } else {
-                self.place.looked = end - window.at;
-            }
-            return false;
-        };
-        self.mark(tools, window, next, on_event);
-        self.place.anything = true;
-        if by_call {
-            return self.enter_text(tools);
-        }
-        // Code that is still open at the end of reasoning ends there.
-        self.code = CodeScanner::default();
-        self.place.breaks = marks.breaks_after;
-        self.enter_text(tools)
-    }
-
     /// Outside reasoning, calls and sections.
     pub(super) fn enter_text(&mut self, tools: &Toolset) -> bool {
         self.place.looked = 0;
         self.state = if tools.protocol.layout().parts.is_some() { ParserState::Between } else { ParserState::Text };
         true
-    }
-
-    /// Where a call that ends the reasoning may begin, and whether it does. The text before it is scanned for code.
-    fn ending_call(
-        &mut self,
-        tools: &Toolset,
-        reasoned: &str,
-        text: &str,
-        from: usize,
-        last: bool,
-        ends: CallEnds,
-    ) -> Option<(usize, bool)> {
-        let mut from = from;
-        let section = tools.protocol.layout().section.as_ref();
-        while let Some(at) = self.candidate(tools, reasoned, from) {
-            let rest = &text[at..];
-            let found = match (ends, section) {
-                (CallEnds::Never, _) => Scan::NoMatch,
-                (CallEnds::Always, _) => tools.protocol.ends_reasoning(rest),
-                (CallEnds::Declared, Some(section)) => first_mark(rest, section.begin, last).and_then(|length| {
-                    let after = &rest[length..];
-                    // The whitespace is scanned again with each chunk, so only a little is allowed.
-                    match ws_run(after, 0) {
-                        blanks if blanks > ATTEMPT_CHARS => Scan::NoMatch,
-                        blanks => self.declared(tools, &after[blanks..], last),
-                    }
-                }),
-                (CallEnds::Declared, None) => self.declared(tools, rest, last),
-            };
-            match found {
-                Scan::Match(()) => return Some((at, true)),
-                Scan::Incomplete => return Some((at, false)),
-                Scan::NoMatch => {
-                    from = at + rest.chars().next().map_or(1, char::len_utf8);
-                    self.read_code(tools, &text[at..from]);
-                }
-            }
-        }
-        None
-    }
-
-    /// Whether a call of a declared tool is opened here.
-    fn declared(&self, tools: &Toolset, rest: &str, last: bool) -> Scan {
-        match tools.protocol.attempt(&tools.tools, &tools.settings, rest, last) {
-            Attempt::Incomplete => Scan::at_end(last),
-            Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_some() => Scan::Match(()),
-            _ => Scan::NoMatch,
-        }
     }
 
     /// In a section, everything outside calls is framing.

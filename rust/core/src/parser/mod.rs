@@ -6,7 +6,9 @@
 mod call;
 mod example;
 mod framed;
+mod lists;
 mod parts;
+mod reasoning;
 mod state;
 mod text;
 
@@ -16,11 +18,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
-use crate::parser::framed::{Place, stop_tail};
-use crate::parser::state::{Call, ParserState, Waiting};
+use crate::parser::framed::{Preceding, stop_tail};
+use crate::parser::state::{Call, ParserState, WaitingCall};
 use crate::protocols::parts::Part;
 use crate::protocols::registry::Reads;
-use crate::syntax::scan::{CodeScanner, Scan, partial_end, starts};
+use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// Parses one message after another with the same tools. It can be moved between threads.
@@ -138,11 +140,11 @@ struct Machine {
     /// What the host says of the end of the prompt.
     in_reasoning: Option<bool>,
     /// In native formats, and for reasoning that is separated from the text.
-    place: Place,
+    place: Preceding,
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
     /// Calls of a list that has not ended.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingCall>,
     /// The last call, kept for its allocations.
     recycled: Option<Box<Call>>,
 }
@@ -273,6 +275,9 @@ impl Machine {
     }
 
     fn feed(&mut self, tools: &Toolset, text: &str, on_event: OnEvent<'_>) {
+        if self.prose(tools, text, on_event) {
+            return;
+        }
         if self.buffer.len() == self.held {
             self.buffer.clear();
             self.held = 0;
@@ -389,43 +394,6 @@ impl Machine {
             Scan::Incomplete => return false,
         };
         true
-    }
-
-    /// Reasoning that is part of the text.
-    fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let rest = &window.text[window.at..];
-        let close = tools.reasoning.first().map_or("", |(_, close)| close);
-        let closed = memchr::memmem::find(rest.as_bytes(), close.as_bytes()).map(|found| found + close.len());
-        let reasoned = &rest[..closed.unwrap_or(rest.len())];
-        let (mut code, mut read) = (self.code, 0);
-        let mut is_outside = |at: usize| {
-            code.read(&reasoned.as_bytes()[read..at]);
-            read = at;
-            code.is_outside(b'<')
-        };
-        let call = memchr::memchr_iter(b'<', reasoned.as_bytes())
-            .filter(|at| tools.code == CodeMode::Call || is_outside(*at))
-            .map(|at| (at, tools.protocol.ends_reasoning(&rest[at..])))
-            .find(|(_, mark)| *mark != Scan::NoMatch);
-        let (end, more) = match (call, closed) {
-            (Some((at, Scan::Match(()))), _) => (at, true),
-            // At the end of the message, undecided text is part of it.
-            (Some((at, _)), None) if !window.last => (partial_end(rest, close).min(at), false),
-            (_, Some(end)) => (end, true),
-            (_, None) if window.last => (rest.len(), false),
-            (_, None) => (partial_end(rest, close), false),
-        };
-        self.read_code(tools, &rest[..end]);
-        emit_text(&rest[..end], on_event);
-        window.at += end;
-        if more {
-            // Code that is still open at the end of reasoning ends there.
-            if !matches!(call, Some((_, Scan::Match(())))) {
-                self.code = CodeScanner::default();
-            }
-            self.state = ParserState::Text;
-        }
-        more
     }
 
     /// Scans consumed text for code.

@@ -55,15 +55,22 @@ impl Machine {
         on_event: OnEvent<'_>,
     ) -> bool {
         let text = window.text;
-        if !self.place.anything
-            && let Some(open) = frame.opener(part)
-        {
-            match starts(&text[window.at..], open, window.last) {
+        if !self.place.anything {
+            let opened = frame
+                .openers()
+                .into_iter()
+                .flatten()
+                .map(|(open, part)| starts(&text[window.at..], open, window.last).map(|()| (open.len(), part)));
+            match Scan::first_of(opened) {
                 Scan::Incomplete => return false,
-                Scan::Match(()) => self.frame(window, window.at + open.len(), on_event),
-                Scan::NoMatch => {}
+                Scan::Match((length, opened)) => {
+                    self.frame(window, window.at + length, on_event);
+                    self.place.anything = true;
+                    self.enter(opened);
+                    return true;
+                }
+                Scan::NoMatch => self.place.anything = true,
             }
-            self.place.anything = true;
         }
         let mut at = window.at + self.place.looked;
         let mut closer = None;

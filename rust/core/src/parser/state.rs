@@ -68,7 +68,7 @@ pub(super) struct Call {
 
 /// A call of a list that is read, but is not reported before the list ends.
 #[derive(Debug)]
-pub(super) enum Waiting {
+pub(super) enum WaitingCall {
     /// A complete call, and where it ends in characters and in bytes.
     Complete(Box<Call>, usize, usize),
     Failed(Box<CallError>),

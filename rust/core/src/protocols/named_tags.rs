@@ -10,7 +10,7 @@ use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, has_line_break, is_ws, starts, window, ws_run};
-use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, one_of, own_tag, word_end};
+use crate::syntax::tags::{OpenTag, OpenerAttributes, QWEN3CODER, Row, begins, one_of, own_tag, word_end};
 use crate::syntax::xml::name_length;
 use crate::tools::{Syntax, Tool, Tools};
 
@@ -261,7 +261,7 @@ fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
     };
     let report = match own_tag(&QWEN3CODER, text, last, &known) {
         Scan::Incomplete => return Attempt::Incomplete,
-        Scan::Match(report) if report.opened.attributes != Attributes::None => report,
+        Scan::Match(report) if report.opened.attributes != OpenerAttributes::None => report,
         Scan::Match(_) | Scan::NoMatch => return step,
     };
     let name = report.name.map(|name| (name.clone(), tools.lookup(&text[name])));

@@ -36,9 +36,9 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// The part in which a message begins; `None` if it begins with a header.
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part>;
 
-    /// What opens a part in which a message begins, and may be written although the prompt has opened it.
-    fn opener(&self, _part: Part) -> Option<&'static str> {
-        None
+    /// What may open a part at the start of a message, although the prompt has opened that part or another one.
+    fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
+        [None; 2]
     }
 
     /// What ends a part; a server may leave the last one at the end of a message.

@@ -22,10 +22,10 @@ use super::xml::Xml;
 use super::yaml::Yaml;
 
 /// A protocol with its name.
-pub(crate) type Named = (&'static str, Arc<dyn Protocol>);
+pub(crate) type NamedProtocol = (&'static str, Arc<dyn Protocol>);
 
 /// A protocol, the others in which calls are read, and when they are read.
-pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<Named>, Reads);
+pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<NamedProtocol>, Reads);
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ fn find(name: &str) -> Result<&'static Entry, String> {
 }
 
 /// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
-fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<Named>, String> {
+fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<NamedProtocol>, String> {
     let is_other = |name: &str| own != Some(name);
     let made = |Entry(name, _, make): &'static Entry| (*name, make());
     match recover {

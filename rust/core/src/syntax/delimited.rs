@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{JsonLexeme, TokenSet, is_number};
+use super::json::{JsonLexeme, TokenSet, is_number, push_str};
 use super::literals::LiteralLexer;
 use super::scan::{Scan, partial_end, starts, trim, ws_run};
 use crate::limits::HEAD_CHARS;
@@ -158,8 +158,12 @@ impl LiteralLexer for DelimitedLexer {
         (!word.is_empty()).then_some(Cow::Borrowed(word))
     }
 
-    fn continues(&self, text: &str) -> bool {
-        self.in_string && memchr::memchr(b'<', text.as_bytes()).is_none()
+    fn push_inside(&self, text: &str, json: &mut String) -> bool {
+        let inside = self.in_string && memchr::memchr(b'<', text.as_bytes()).is_none();
+        if inside {
+            push_str(json, text);
+        }
+        inside
     }
 
     fn usage(&self) -> Cow<'static, str> {

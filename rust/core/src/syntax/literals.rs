@@ -28,8 +28,9 @@ pub(crate) trait LiteralLexer: Debug {
     /// The key that this word is where the lexer is.
     fn key<'w>(&self, word: &'w str) -> Option<Cow<'w, str>>;
 
-    /// Whether this text can be added to the open string as it is, because nothing in it ends the string or is an escape.
-    fn continues(&self, text: &str) -> bool;
+    /// Appends a text that lies entirely in the open string, as JSON, if that is easy to see. Otherwise it does nothing. The
+    /// result says which.
+    fn push_inside(&self, text: &str, json: &mut String) -> bool;
 
     /// A sentence that says how arguments are written.
     fn usage(&self) -> Cow<'static, str>;

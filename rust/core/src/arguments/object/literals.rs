@@ -58,11 +58,8 @@ impl<L: LiteralLexer> Literals<L> {
     /// same text. `None`: nothing was consumed.
     #[inline]
     pub(crate) fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
-        if self.text != StringUse::Live || !self.lexer.continues(text) {
-            return None;
-        }
-        push_str(&mut report.args.json, text);
-        Some(text.bytes().all(is_plain))
+        let read = self.text == StringUse::Live && self.lexer.push_inside(text, &mut report.args.json);
+        read.then(|| text.bytes().all(is_plain))
     }
 
     /// Reads the arguments from `input.at`, up to their last bracket.

@@ -25,12 +25,8 @@ impl PartsFrame for Elements {
         Some(if in_reasoning == Some(false) { Part::Content } else { Part::Reasoning })
     }
 
-    fn opener(&self, part: Part) -> Option<&'static str> {
-        match part {
-            Part::Reasoning => Some(self.reasoning.0),
-            Part::Content => Some(self.content.0),
-            Part::Calls | Part::Dropped => None,
-        }
+    fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
+        [Some((self.reasoning.0, Part::Reasoning)), Some((self.content.0, Part::Content))]
     }
 
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {

@@ -194,13 +194,13 @@ pub(crate) fn signature(prompt: &Prompt<'_>, tool: &Tool) -> String {
     if let Some(description) = tool.description.as_deref().filter(|text| described && !text.trim().is_empty()) {
         line.push(("description".into(), neutral(description.trim())));
     }
-    line.push(("parameters".into(), shown(prompt, &tool.parameters, Part::Schema)));
+    line.push(("parameters".into(), shown(prompt, &tool.parameters, SchemaPart::Schema)));
     Value::Object(line).to_json()
 }
 
 /// The part of a JSON Schema that a value is.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum SchemaPart {
     Schema,
     /// Schemas by names.
     Named,
@@ -213,21 +213,24 @@ const SILENT: [&str; 3] = ["$schema", "$comment", "title"];
 
 /// A schema as the manual shows it: without silent keywords and unwanted descriptions, and neutralised. The recursion is as deep
 /// as the schema.
-fn shown(prompt: &Prompt<'_>, value: &Value<'static>, part: Part) -> Value<'static> {
+fn shown(prompt: &Prompt<'_>, value: &Value<'static>, part: SchemaPart) -> Value<'static> {
     match value {
         Value::String(text) => Value::String(prompt.neutralise(text).into()),
         Value::Array(items) => Value::Array(items.iter().map(|item| shown(prompt, item, part)).collect()),
         Value::Object(members) => {
             let kept = members.iter().filter(|(key, value)| {
                 let description = key == "description" && prompt.settings.descriptions != Descriptions::Full;
-                part != Part::Schema || !(value.is_string() && (description || SILENT.contains(&&**key)))
+                part != SchemaPart::Schema || !(value.is_string() && (description || SILENT.contains(&&**key)))
             });
             let inner = |key: &str| match (part, key) {
-                (Part::Data, _) | (Part::Schema, "enum" | "const" | "default" | "examples") => Part::Data,
-                (Part::Schema, "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas") => {
-                    Part::Named
+                (SchemaPart::Data, _) | (SchemaPart::Schema, "enum" | "const" | "default" | "examples") => {
+                    SchemaPart::Data
                 }
-                (Part::Schema | Part::Named, _) => Part::Schema,
+                (
+                    SchemaPart::Schema,
+                    "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                ) => SchemaPart::Named,
+                (SchemaPart::Schema | SchemaPart::Named, _) => SchemaPart::Schema,
             };
             let shown =
                 |(key, value): &Member<'static>| (prompt.neutralise(key).into(), shown(prompt, value, inner(key)));

@@ -14,7 +14,7 @@ use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, P
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, ws_run};
-use crate::syntax::tags::{self, Attributes, Row, TagForm, is_name, push_name};
+use crate::syntax::tags::{self, OpenerAttributes, Row, TagForm, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tool, Tools};
 
 /// A format, with these tags.
@@ -132,7 +132,7 @@ impl Protocol for ParamsFamily {
         };
         let lookup = tools.lookup(&text[name.clone()]);
         // Attributes are meant as arguments, whatever follows. Prose also mentions tags, but without attributes.
-        let attributes = found.opened.attributes != Attributes::None;
+        let attributes = found.opened.attributes != OpenerAttributes::None;
         let follows = if found.opened.empty || (attributes && lookup != Lookup::Unknown) {
             Scan::Match(())
         } else {

@@ -25,7 +25,7 @@ const NAMESPACES: [&str; 4] = ["functions.", "function.", "tools.", "default_api
 pub(super) fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let open = &settings.delimiters.open;
     match starts(text, open, false) {
-        Scan::Match(()) => Head::new((tools, settings), text, open.len(), None).attempt(),
+        Scan::Match(()) => CallHead::new((tools, settings), text, open.len(), None).attempt(),
         Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch if open == OPEN => match respelled(tools, settings, text).unwrap_or_else(|other| other) {
             Attempt::Text(_) => misspelled(tools, settings, &SPELLINGS, text, false),
@@ -51,7 +51,7 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Tried {
     // A call ends in the spelling of its opening.
     let delimiters = (word != &begin[1..]).then(|| Delimiters::of(&format!("<{word}>"), &format!("</{word}>")));
     let style = Style { repairs: vec![Repair::TagStyle], delimiters: delimiters.map(Arc::new) };
-    let opened = |open: usize| Head::new((tools, settings), text, open, Some(style));
+    let opened = |open: usize| CallHead::new((tools, settings), text, open, Some(style));
     match text.as_bytes()[..end].get(after) {
         None if end == text.len() => return Err(Attempt::Incomplete),
         Some(b'>') => match opened(after + 1).attempt() {
@@ -72,7 +72,7 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Tried {
         return Err(STEP);
     }
     match head.end.filter(|_| !head.more && !head.empty) {
-        Some(end) => opened(end).body(&Named { ends: name.end, written: name, lookup, end }),
+        Some(end) => opened(end).body(&FoundName { ends: name.end, written: name, lookup, end }),
         None => {
             let opening = Opening::Params(OpenTag::of_attributes(&QWEN3CODER, "call"));
             Ok(Attempt::named(head.from, (name, lookup), head.from, opening))
@@ -91,7 +91,7 @@ pub(super) fn may_repeat_name(schema: &Schema) -> bool {
 }
 
 /// A tool's name.
-struct Named {
+struct FoundName {
     written: Range<usize>,
     lookup: Lookup,
     /// Where the name ends, without and with its decoration.
@@ -103,7 +103,7 @@ struct Named {
 type Start = Scan<(usize, Option<Wrapper>)>;
 
 /// The text of an attempt, up to [`ATTEMPT_CHARS`] after what opens it.
-struct Head<'a> {
+struct CallHead<'a> {
     tools: &'a Tools,
     settings: &'a Settings,
     text: &'a str,
@@ -115,10 +115,10 @@ struct Head<'a> {
     style: Option<Style>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> CallHead<'a> {
     fn new((tools, settings): (&'a Tools, &'a Settings), text: &'a str, open: usize, style: Option<Style>) -> Self {
         let end = open + first_chars(&text[open..], ATTEMPT_CHARS);
-        Head { tools, settings, text: &text[..end], open, last: end < text.len(), style }
+        CallHead { tools, settings, text: &text[..end], open, last: end < text.len(), style }
     }
 
     fn delimiters(&self) -> &Delimiters {
@@ -136,7 +136,7 @@ impl<'a> Head<'a> {
         bad(self.tools, self.open, tool, closers, false)
     }
 
-    fn call(&self, named: Option<&Named>, body: usize, opening: Opening, repair: Option<Repair>) -> Attempt {
+    fn call(&self, named: Option<&FoundName>, body: usize, opening: Opening, repair: Option<Repair>) -> Attempt {
         let mut style = self.style.clone();
         if let Some(repair) = repair {
             style.get_or_insert_default().repairs.push(repair);
@@ -176,7 +176,7 @@ impl<'a> Head<'a> {
                 None => {}
             }
         }
-        self.body(&Named { written: start..end, lookup, ends: end, end })
+        self.body(&FoundName { written: start..end, lookup, ends: end, end })
     }
 
     /// An object with the call's name and arguments, or a list of such objects, in a wrapper or not.
@@ -202,7 +202,7 @@ impl<'a> Head<'a> {
 
     /// The name of a declared tool in quotes, after a namespace, or followed by a colon, a comma or an opening parenthesis.
     #[inline(never)]
-    fn decorated(&self, start: usize) -> Scan<Named> {
+    fn decorated(&self, start: usize) -> Scan<FoundName> {
         let (text, bytes) = (self.text, self.text.as_bytes());
         let quote = bytes[start];
         let quoted = is_quote(quote) || quote == b'`';
@@ -240,7 +240,7 @@ impl<'a> Head<'a> {
             _ => return Scan::NoMatch,
         }
         let lookup = if styled { Lookup::Folded(tool) } else { lookup };
-        Scan::Match(Named { written: start..end, lookup, ends: from + length, end })
+        Scan::Match(FoundName { written: start..end, lookup, ends: from + length, end })
     }
 
     /// Whether the object begins with the name of this tool again, and cannot be its arguments.
@@ -266,8 +266,8 @@ impl<'a> Head<'a> {
     }
 
     /// What follows the name.
-    fn body(&self, named: &Named) -> Tried {
-        let Head { tools, text, open, last, .. } = *self;
+    fn body(&self, named: &FoundName) -> Tried {
+        let CallHead { tools, text, open, last, .. } = *self;
         let bytes = text.as_bytes();
         let delimiters = self.delimiters();
         let tool = named.lookup.tool();

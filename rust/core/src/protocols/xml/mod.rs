@@ -17,7 +17,7 @@ use crate::syntax::scan::{
 };
 use crate::syntax::xml::{For, escape, is_name, name_length};
 use crate::tools::{Syntax, Tool, Tools};
-use body::Elements;
+use body::ElementsBody;
 
 #[derive(Debug)]
 pub(crate) struct Xml;
@@ -184,7 +184,7 @@ impl Protocol for Xml {
     }
 
     fn body(&self, form: Form, _: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        recycle(recycled, Elements::default, |body| body.reset(name, form))
+        recycle(recycled, ElementsBody::default, |body| body.reset(name, form))
     }
 
     fn fits(&self, text: &str) -> Scan {

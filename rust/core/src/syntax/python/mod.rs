@@ -179,8 +179,8 @@ impl LiteralLexer for PythonLexer {
         if self.open.len() == 1 { is_name(word).then_some(Cow::Borrowed(word)) } else { self.literal(word) }
     }
 
-    fn continues(&self, text: &str) -> bool {
-        self.string.is_some_and(|string| string.continues(text))
+    fn push_inside(&self, text: &str, json: &mut String) -> bool {
+        self.string.is_some_and(|string| string.push_inside(text, json))
     }
 
     fn usage(&self) -> Cow<'static, str> {

@@ -1,6 +1,6 @@
 //! Python's strings: two kinds of quotes, alone or tripled, prefixes, and escapes.
 
-use crate::syntax::json::{JsonLexeme, hex_digits, unicode_escape};
+use crate::syntax::json::{JsonLexeme, hex_digits, push_char, push_str, unicode_escape};
 use crate::syntax::scan::Scan;
 
 /// How the open string is quoted.
@@ -34,9 +34,25 @@ pub(super) fn quotes(text: &str, raw: bool) -> Option<(StringQuotes, usize)> {
 }
 
 impl StringQuotes {
-    /// Whether nothing in this text ends the string or is an escape.
-    pub(super) fn continues(self, text: &str) -> bool {
-        memchr::memchr2(self.quote, b'\\', text.as_bytes()).is_none()
+    /// Appends a text in which nothing ends the string, and whose escapes are complete and short, as JSON. Otherwise it does
+    /// nothing. The result says which.
+    pub(super) fn push_inside(self, text: &str, json: &mut String) -> bool {
+        let (length, mut rest) = (json.len(), text);
+        while let Some(end) = memchr::memchr2(self.quote, b'\\', rest.as_bytes()) {
+            let escaped = match rest.as_bytes().get(end..end + 2) {
+                Some([b'\\', escape]) if !self.raw => short_escape(*escape),
+                _ => None,
+            };
+            let Some(c) = escaped else {
+                json.truncate(length);
+                return false;
+            };
+            push_str(json, &rest[..end]);
+            push_char(json, c);
+            rest = &rest[end + 2..];
+        }
+        push_str(json, rest);
+        true
     }
 
     /// The next part of the string: text, a character, or its end.
@@ -78,19 +94,11 @@ impl StringQuotes {
                 *at += 2;
                 return JsonLexeme::Plain("");
             }
-            b'\\' | b'\'' | b'"' => Scan::Match((escape as char, 2)),
-            b'a' => Scan::Match(('\u{7}', 2)),
-            b'b' => Scan::Match(('\u{8}', 2)),
-            b'f' => Scan::Match(('\u{c}', 2)),
-            b'n' => Scan::Match(('\n', 2)),
-            b'r' => Scan::Match(('\r', 2)),
-            b't' => Scan::Match(('\t', 2)),
-            b'v' => Scan::Match(('\u{b}', 2)),
             b'x' => hex(2),
             b'U' => hex(8),
             b'u' => unicode_escape(rest, false),
             b'0'..=b'7' => octal(rest),
-            _ => Scan::NoMatch,
+            _ => Scan::some(short_escape(escape).map(|c| (c, 2))),
         };
         match known {
             Scan::Match((c, length)) => {
@@ -102,6 +110,21 @@ impl StringQuotes {
             Scan::NoMatch => plain(rest, 1, at),
         }
     }
+}
+
+/// What a backslash and one character are.
+fn short_escape(escape: u8) -> Option<char> {
+    Some(match escape {
+        b'\\' | b'\'' | b'"' => escape as char,
+        b'a' => '\u{7}',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'v' => '\u{b}',
+        _ => return None,
+    })
 }
 
 fn plain<'w>(rest: &'w str, length: usize, at: &mut usize) -> JsonLexeme<'w> {

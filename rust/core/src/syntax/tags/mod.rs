@@ -8,7 +8,7 @@ mod text;
 mod words;
 
 pub(crate) use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub(crate) use openings::{Attributes, CallTag, OpenTag, Parameter, is_name, own_tag};
+pub(crate) use openings::{CallTag, OpenTag, OpenerAttributes, Parameter, is_name, own_tag};
 pub(crate) use text::{is_mark, push_name};
 pub(crate) use words::{begins, closes, one_of};
 

@@ -41,7 +41,7 @@ impl CallTag {
 
 /// The attributes of the tag that opened a function. The body reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attributes {
+pub(crate) enum OpenerAttributes {
     /// It has none.
     None,
     /// All are arguments.
@@ -58,7 +58,7 @@ pub(crate) struct OpenTag {
     pub row: &'static Row,
     pub wrapped: bool,
     pub tag: CallTag,
-    pub attributes: Attributes,
+    pub attributes: OpenerAttributes,
     /// The tag is empty: `<…/>`.
     pub empty: bool,
     /// The tag is not in the usual form.
@@ -73,7 +73,7 @@ impl OpenTag {
             row,
             wrapped: false,
             tag: CallTag::Word(row.call.words[0]),
-            attributes: Attributes::None,
+            attributes: OpenerAttributes::None,
             empty: false,
             styled: false,
             foreign: false,
@@ -82,7 +82,7 @@ impl OpenTag {
 
     /// A tag of another format, with this word. Its attributes are the name of the tool and the arguments.
     pub(crate) fn of_attributes(row: &'static Row, word: &'static str) -> Self {
-        let (tag, attributes) = (CallTag::Word(word), Attributes::Named);
+        let (tag, attributes) = (CallTag::Word(word), OpenerAttributes::Named);
         OpenTag { tag, attributes, styled: true, foreign: true, ..OpenTag::new(row) }
     }
 
@@ -117,9 +117,9 @@ impl CallOpener {
     /// The opening of a tag with this head.
     fn with_head(found: &TagHead, opened: OpenTag) -> Self {
         let attributes = match (found.more, found.by_attribute || found.name.is_none()) {
-            (false, _) => Attributes::None,
-            (true, false) => Attributes::Arguments,
-            (true, true) => Attributes::Named,
+            (false, _) => OpenerAttributes::None,
+            (true, false) => OpenerAttributes::Arguments,
+            (true, true) => OpenerAttributes::Named,
         };
         let body = if found.more { found.from } else { found.end.unwrap_or(found.from) };
         let opened = OpenTag { empty: found.empty && !found.more, attributes, ..opened };
@@ -201,7 +201,7 @@ fn own(text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> 
             let mut opener = CallOpener::with_head(&found, OpenTag { tag: CallTag::Own, styled: true, ..opened });
             opener.name = Some(name);
             if found.more {
-                opener.opened.attributes = Attributes::Arguments;
+                opener.opened.attributes = OpenerAttributes::Arguments;
             }
             opener
         })
@@ -260,7 +260,7 @@ impl Row {
                     inner.open = end;
                     if found.more {
                         inner.body = found.from;
-                        inner.opened.attributes = Attributes::OfBlock;
+                        inner.opened.attributes = OpenerAttributes::OfBlock;
                     }
                     inner
                 })

@@ -48,7 +48,7 @@ pub(crate) struct NamedFormat {
 }
 
 /// What follows the opener.
-enum Head {
+enum NamedHead {
     /// The bytes of the name, and where the arguments begin.
     Name(std::ops::Range<usize>, usize),
     /// A JSON object, or a list of them, from this byte on.
@@ -62,10 +62,10 @@ impl NamedFormat {
     }
 
     /// Reads what follows the opener.
-    fn head(&self, text: &str, last: bool) -> Scan<Head> {
+    fn head(&self, text: &str, last: bool) -> Scan<NamedHead> {
         let (head, ended) = window(text, HEAD_CHARS, last);
         // A message that ends here was cut off.
-        let missing = if head.len() < text.len() { Scan::Match(Head::Nameless) } else { Scan::Incomplete };
+        let missing = if head.len() < text.len() { Scan::Match(NamedHead::Nameless) } else { Scan::Incomplete };
         let start = ws_run(head, 0);
         let Some(&first) = head.as_bytes().get(start) else { return missing };
         if self.list.is_some() && matches!(first, b'[' | b'{') {
@@ -83,12 +83,12 @@ impl NamedFormat {
         let end = mark.map_or_else(|| unmarked().unwrap_or(head.len()), |(at, _)| at);
         let stops = self.ends.before.iter().chain([&self.ends.close]).filter(|stop| !stop.is_empty());
         if stops.filter_map(|stop| find(stop)).any(|stop| stop < end) {
-            return Scan::Match(Head::Nameless);
+            return Scan::Match(NamedHead::Nameless);
         }
         let name = trim(&head[start..end]);
         let start = name.as_ptr() as usize - head.as_ptr() as usize;
         if self.list.is_some() && name.bytes().any(|byte| byte.is_ascii_whitespace()) {
-            return Scan::Match(Head::Nameless);
+            return Scan::Match(NamedHead::Nameless);
         }
         let Some((at, mark)) = mark else { return missing };
         let name = match self.id {
@@ -96,16 +96,16 @@ impl NamedFormat {
             IdForm::None | IdForm::Marked { .. } => name,
         };
         if name.is_empty() {
-            return Scan::Match(Head::Nameless);
+            return Scan::Match(NamedHead::Nameless);
         }
         let name = start..start + name.len();
         match self.id {
             IdForm::Marked { mark: id, .. } if mark == id => {
                 let rest = self.marks.iter().filter(|mark| **mark != id);
                 let next = rest.filter_map(|mark| Some((find(mark)?, *mark))).min_by_key(|(at, _)| *at);
-                next.map_or(missing, |(at, mark)| Scan::Match(Head::Name(name, after(at, mark))))
+                next.map_or(missing, |(at, mark)| Scan::Match(NamedHead::Name(name, after(at, mark))))
             }
-            _ => Scan::Match(Head::Name(name, after(at, mark))),
+            _ => Scan::Match(NamedHead::Name(name, after(at, mark))),
         }
     }
 
@@ -114,7 +114,7 @@ impl NamedFormat {
         let index = if matches!(self.id, IdForm::Indexed) { ":0" } else { "" };
         let written = format!("{}{name}{index}{}{{", self.prefix, self.around.0);
         match self.head(&written, true) {
-            Scan::Match(Head::Name(read, _)) => written.get(read) == Some(name),
+            Scan::Match(NamedHead::Name(read, _)) => written.get(read) == Some(name),
             _ => false,
         }
     }
@@ -127,14 +127,14 @@ fn after(at: usize, mark: &str) -> usize {
 }
 
 /// A list of objects, or one object, at byte `at`.
-fn list(head: &str, at: usize, last: bool) -> Scan<Head> {
+fn list(head: &str, at: usize, last: bool) -> Scan<NamedHead> {
     let bytes = head.as_bytes();
     let inner = if bytes.get(at) == Some(&b'[') { ws_run(head, at + 1) } else { at };
     match bytes.get(inner) {
         None if !last => Scan::Incomplete,
-        Some(b'{') => Scan::Match(Head::List(at)),
-        Some(b']') if inner > at => Scan::Match(Head::List(at)),
-        _ => Scan::Match(Head::Nameless),
+        Some(b'{') => Scan::Match(NamedHead::List(at)),
+        Some(b']') if inner > at => Scan::Match(NamedHead::List(at)),
+        _ => Scan::Match(NamedHead::Nameless),
     }
 }
 
@@ -168,14 +168,14 @@ impl CallFormat for NamedFormat {
         }
         match self.head(&text[open..], last) {
             Scan::Incomplete => Attempt::Incomplete,
-            Scan::Match(Head::Name(name, body)) => {
+            Scan::Match(NamedHead::Name(name, body)) => {
                 let name = open + name.start..open + name.end;
                 let lookup = tools.lookup(&text[name.clone()]);
                 Attempt::named(open, (name, lookup), open + body, Opening::Native)
             }
-            Scan::Match(Head::List(at)) => Attempt::call(open, open + at, Opening::Native),
-            Scan::Match(Head::Nameless) | Scan::NoMatch if self.list.is_some() => Attempt::Text(open),
-            Scan::Match(Head::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::Native),
+            Scan::Match(NamedHead::List(at)) => Attempt::call(open, open + at, Opening::Native),
+            Scan::Match(NamedHead::Nameless) | Scan::NoMatch if self.list.is_some() => Attempt::Text(open),
+            Scan::Match(NamedHead::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::Native),
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Ends {
 }
 
 #[derive(Debug)]
-enum State {
+enum NamedState {
     /// Before the object, where a fence may be.
     Start,
     Object,
@@ -41,7 +41,7 @@ enum State {
 #[derive(Debug)]
 pub(crate) struct Named {
     ends: &'static Ends,
-    state: State,
+    state: NamedState,
     object: Object,
     /// Its opening has no name.
     nameless: bool,
@@ -55,33 +55,33 @@ impl Named {
         nameless: bool,
         recycled: Box<dyn Body>,
     ) -> Box<dyn Body> {
-        let new = || Named { ends, state: State::Start, object: Object::default(), nameless };
+        let new = || Named { ends, state: NamedState::Start, object: Object::default(), nameless };
         recycle(recycled, new, |body: &mut Named| {
             body.object.renew(JsonLexer::new(!cx.strict).in_calls().in_native(), cx.schema.root, None);
-            (body.ends, body.state, body.nameless) = (ends, State::Start, nameless);
+            (body.ends, body.state, body.nameless) = (ends, NamedState::Start, nameless);
         })
     }
 
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match self.state {
-            State::Start if self.nameless => fail(ErrorKind::MalformedCall, "it has no name"),
-            State::Start => self.start(input),
-            State::Object => {
+            NamedState::Start if self.nameless => fail(ErrorKind::MalformedCall, "it has no name"),
+            NamedState::Start => self.start(input),
+            NamedState::Object => {
                 self.object.feed(input)?;
                 if self.ends.close.is_empty() {
                     return Err(Progress::CallEnd);
                 }
-                self.state = State::Tail { fenced: false };
+                self.state = NamedState::Tail { fenced: false };
                 Ok(())
             }
-            State::Tail { fenced } => self.tail(input, fenced),
-            State::Recovering(_) => Err(Progress::Incomplete),
+            NamedState::Tail { fenced } => self.tail(input, fenced),
+            NamedState::Recovering(_) => Err(Progress::Incomplete),
         }
     }
 
     fn start(&mut self, input: &mut Input<'_>) -> Flow {
         if input.next_byte()? == b'{' {
-            self.state = State::Object;
+            self.state = NamedState::Object;
             return Ok(());
         }
         let fence = self.ends.fence;
@@ -95,7 +95,7 @@ impl Named {
             }
             input.at += fence.len() + language;
             if input.next_byte()? == b'{' {
-                self.state = State::Object;
+                self.state = NamedState::Object;
                 return Ok(());
             }
         }
@@ -115,7 +115,7 @@ impl Named {
         }
         if fence_end.is_match() {
             input.at += fence.len();
-            self.state = State::Tail { fenced: true };
+            self.state = NamedState::Tail { fenced: true };
             return Ok(());
         }
         let ended = Scan::first_of(before.iter().map(|mark| starts(rest, mark, false)));
@@ -131,11 +131,11 @@ impl Named {
 
     /// From here on, only the end of the call is searched for.
     fn lose(&mut self) {
-        self.state = State::Recovering(match &self.state {
-            State::Start => NamedRecovery::start(),
-            State::Object => NamedRecovery::inside(self.object.brackets(), self.object.open_quote()),
-            State::Tail { .. } => NamedRecovery::behind(),
-            State::Recovering(_) => return,
+        self.state = NamedState::Recovering(match &self.state {
+            NamedState::Start => NamedRecovery::start(),
+            NamedState::Object => NamedRecovery::inside(self.object.brackets(), self.object.open_quote()),
+            NamedState::Tail { .. } => NamedRecovery::behind(),
+            NamedState::Recovering(_) => return,
         });
     }
 }
@@ -154,24 +154,24 @@ impl Body for Named {
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
         self.lose();
         match &mut self.state {
-            State::Recovering(recovery) => recovery.read(input, self.ends),
-            State::Start | State::Object | State::Tail { .. } => Progress::CallEnd,
+            NamedState::Recovering(recovery) => recovery.read(input, self.ends),
+            NamedState::Start | NamedState::Object | NamedState::Tail { .. } => Progress::CallEnd,
         }
     }
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         match self.state {
-            State::Object => self.object.feed_plain(report, text),
-            State::Start | State::Tail { .. } | State::Recovering(_) => None,
+            NamedState::Object => self.object.feed_plain(report, text),
+            NamedState::Start | NamedState::Tail { .. } | NamedState::Recovering(_) => None,
         }
     }
 
     fn closable(&self, _: &Report) -> bool {
-        matches!(self.state, State::Tail { .. })
+        matches!(self.state, NamedState::Tail { .. })
     }
 
     fn unterminated(&self) -> bool {
-        !matches!(self.state, State::Tail { .. })
+        !matches!(self.state, NamedState::Tail { .. })
     }
 }
 

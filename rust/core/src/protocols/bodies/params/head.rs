@@ -9,11 +9,11 @@ use crate::error::{ErrorKind, Repair};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closers, ws_run};
-use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
+use crate::syntax::tags::{Attribute, CallTag, OpenerAttributes, attribute, is_name};
 use crate::syntax::xml::decode;
 
 #[derive(Debug, Default)]
-pub(super) struct TagAttributes {
+pub(super) struct FunctionAttributes {
     /// The tag is a parameter's, and has failed: its value follows.
     parameter: bool,
     /// Bytes that were already scanned.
@@ -29,9 +29,9 @@ pub(super) struct TagAttributes {
     slash: bool,
 }
 
-impl TagAttributes {
+impl FunctionAttributes {
     pub(super) fn of_parameter() -> Self {
-        TagAttributes { parameter: true, ..TagAttributes::default() }
+        FunctionAttributes { parameter: true, ..FunctionAttributes::default() }
     }
 }
 
@@ -74,7 +74,7 @@ impl Params {
 
     /// In a tag that has failed: its end is searched for, outside of quotes.
     fn rest_of_tag(&mut self, input: &mut Input<'_>) -> Flow {
-        let TagAttributes { quotes, slash, .. } = &mut self.head;
+        let FunctionAttributes { quotes, slash, .. } = &mut self.head;
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
             input.at += 1;
             let outside = quotes.open().is_none();
@@ -89,7 +89,8 @@ impl Params {
     }
 
     fn add(&mut self, key: &str, value: String) {
-        let names = self.opened.attributes == Attributes::Named && !self.head.named && key.eq_ignore_ascii_case("name");
+        let names =
+            self.opened.attributes == OpenerAttributes::Named && !self.head.named && key.eq_ignore_ascii_case("name");
         if !names {
             self.head.pairs.push((key.to_owned(), value));
             return;
@@ -105,8 +106,8 @@ impl Params {
         if self.head.parameter {
             return self.to(if empty { ParamsState::Between } else { ParamsState::Value });
         }
-        if self.opened.attributes == Attributes::OfBlock {
-            self.opened.attributes = Attributes::None;
+        if self.opened.attributes == OpenerAttributes::OfBlock {
+            self.opened.attributes = OpenerAttributes::None;
             self.state = ParamsState::Opener;
             return if self.failed { Ok(()) } else { malformed("The tag around calls must not have attributes.") };
         }

@@ -13,9 +13,9 @@ use crate::protocols::body::{Body, ObjectInTag};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
-use crate::syntax::tags::{Attributes, CallTag, OpenTag, Parameter, begins, closes};
+use crate::syntax::tags::{CallTag, OpenTag, OpenerAttributes, Parameter, begins, closes};
 
-use head::TagAttributes;
+use head::FunctionAttributes;
 use value::ParameterValue;
 
 pub(crate) use typing::{reads_as, write_text};
@@ -53,7 +53,7 @@ pub(crate) struct Params {
     opened: OpenTag,
     state: ParamsState,
     fields: Fields,
-    head: TagAttributes,
+    head: FunctionAttributes,
     /// Of the parameter that was opened last.
     value: ParameterValue,
     /// The tool's name is known.
@@ -104,7 +104,7 @@ impl Body for Params {
 }
 
 fn first(opened: OpenTag) -> ParamsState {
-    if opened.attributes == Attributes::None { ParamsState::Opened } else { ParamsState::Head }
+    if opened.attributes == OpenerAttributes::None { ParamsState::Opened } else { ParamsState::Head }
 }
 
 impl Params {
@@ -121,7 +121,7 @@ impl Params {
             opened,
             state: first(opened),
             fields: Fields::default(),
-            head: TagAttributes::default(),
+            head: FunctionAttributes::default(),
             value: ParameterValue::new(opened.row),
             named: false,
             whole: false,
@@ -315,7 +315,7 @@ impl Params {
         input.at += end;
         self.value.open(&rest[tag], apart, styled);
         let Some(key) = key else {
-            self.head = TagAttributes::of_parameter();
+            self.head = FunctionAttributes::of_parameter();
             self.state = ParamsState::Head;
             let message = || format!("{}: the tag of a parameter must not have attributes.", cx.tool);
             return if self.failed { Ok(true) } else { Err((ErrorKind::MalformedCall, message()).into()) };

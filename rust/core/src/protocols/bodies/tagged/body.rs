@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::value::{Kind, Value};
+use super::value::{Kind, TaggedValue};
 use super::{HEAD_CHARS, Head, TagAttributes, Tags, ValueEnd};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
@@ -29,7 +29,7 @@ pub(super) struct TaggedBody {
     tags: &'static Tags,
     state: State,
     fields: Fields,
-    value: Value,
+    value: TaggedValue,
     /// Bytes of the window that were already scanned.
     looked: usize,
     /// The call has failed: only its end is searched for.
@@ -74,7 +74,7 @@ impl TaggedBody {
             Head::Attributes(_) if name.is_empty() => State::Name,
             Head::Attributes(_) => State::NameEnd,
         };
-        TaggedBody { tags, state, fields: Fields::default(), value: Value::default(), looked: 0, failed: false }
+        TaggedBody { tags, state, fields: Fields::default(), value: TaggedValue::default(), looked: 0, failed: false }
     }
 
     /// Starts over, and keeps the allocations.

@@ -24,7 +24,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Value {
+pub(super) struct TaggedValue {
     kind: Kind,
     /// `None` where the call has failed.
     slot: Option<Slot>,
@@ -35,7 +35,7 @@ pub(super) struct Value {
     text: String,
 }
 
-impl Value {
+impl TaggedValue {
     /// It is written into that slot.
     pub(super) fn begin(
         &mut self,

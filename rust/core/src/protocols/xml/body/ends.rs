@@ -1,6 +1,6 @@
 //! Where a call in elements ends.
 
-use super::{Elements, ElementsState, malformed};
+use super::{ElementsBody, ElementsState, malformed};
 use crate::arguments::{Flow, Input, Progress, is_field};
 use crate::error::Repair;
 use crate::limits::ATTEMPT_CHARS;
@@ -9,7 +9,7 @@ use crate::protocols::named_tags::closes;
 use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 use crate::syntax::xml::name_length;
 
-impl Elements {
+impl ElementsBody {
     /// Everything is read: what was held back is written.
     pub(super) fn close(&mut self, input: &mut Input<'_>) -> Flow {
         self.state = ElementsState::Closed;

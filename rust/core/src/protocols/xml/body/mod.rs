@@ -48,7 +48,7 @@ enum ElementsState {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Elements {
+pub(crate) struct ElementsBody {
     /// As the opening tag has it.
     name: String,
     form: Form,
@@ -76,7 +76,7 @@ pub(crate) fn lone_text(schema: &Schema) -> Option<&str> {
     object.properties.get(name).filter(|id| schema.node(**id).is_string()).map(|_| name)
 }
 
-impl Body for Elements {
+impl Body for ElementsBody {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         steps(|| match &mut self.state {
             ElementsState::Start => self.start(input),
@@ -121,13 +121,13 @@ impl Body for Elements {
     }
 }
 
-impl Elements {
+impl ElementsBody {
     /// Starts over, and keeps the allocations.
     pub(crate) fn reset(&mut self, name: &str, form: Form) {
         let (mut own, mut fields) = (take(&mut self.name), take(&mut self.fields));
         name.clone_into(&mut own);
         fields.reset(Lists::Elements);
-        *self = Elements { name: own, form, fields, ..Elements::default() };
+        *self = ElementsBody { name: own, form, fields, ..ElementsBody::default() };
     }
 
     fn start(&mut self, input: &mut Input<'_>) -> Flow {

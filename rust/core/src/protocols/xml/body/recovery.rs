@@ -1,6 +1,6 @@
 //! Recovery in a call that has failed: up to its closing tag, outside of the content of fields.
 
-use super::{Elements, ElementsState};
+use super::{ElementsBody, ElementsState};
 use crate::arguments::elements::member;
 use crate::arguments::{Flow, Input, Progress, steps};
 use crate::protocols::body::ObjectInTag;
@@ -9,7 +9,7 @@ use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::xml::XmlLexeme;
 
-impl Elements {
+impl ElementsBody {
     pub(super) fn skip_to_end(&mut self, input: &mut Input<'_>) -> Progress {
         steps(|| self.skip(input))
     }

@@ -58,7 +58,7 @@ pub(crate) struct Mapping {
 }
 
 /// What a value ends at.
-enum ValueEnd {
+enum AfterValue {
     Key(String, bool),
     Close,
     Open,
@@ -234,28 +234,28 @@ impl Mapping {
         }
         // What ends the value before it.
         let next = match lexeme {
-            YamlLexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
-            YamlLexeme::Close => ValueEnd::Close,
-            YamlLexeme::Open => ValueEnd::Open,
+            YamlLexeme::Key { text, quoted } if self.is_key(line, column) => AfterValue::Key(text, quoted),
+            YamlLexeme::Close => AfterValue::Close,
+            YamlLexeme::Open => AfterValue::Open,
             YamlLexeme::End if self.lexer.is_open() => return Err(Progress::Incomplete),
             YamlLexeme::End => return self.close_at_end(input),
             other => return Ok(self.part(input, other, column)?),
         };
-        if let (ValueEnd::Close | ValueEnd::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
+        if let (AfterValue::Close | AfterValue::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
             self.state = MappingState::Json(ObjectInTag::Failed(Recovery::in_quotes(quote)));
             return Err(self.malformed(&input.cx, OPEN_QUOTE).into());
         }
-        if matches!((&next, &self.state), (ValueEnd::Key(..), MappingState::Whole(_))) {
+        if matches!((&next, &self.state), (AfterValue::Key(..), MappingState::Whole(_))) {
             return Err(self.malformed(&input.cx, NO_MAPPING).into());
         }
         self.end_value(input)?;
         match next {
-            ValueEnd::Key(text, quoted) => return Ok(self.key(input, &text, quoted, line, column)?),
-            ValueEnd::Open if input.report.used(Repair::VerbatimText) => {
+            AfterValue::Key(text, quoted) => return Ok(self.key(input, &text, quoted, line, column)?),
+            AfterValue::Open if input.report.used(Repair::VerbatimText) => {
                 return Err((ErrorKind::MalformedCall, messages::UNCLOSED.into()).into());
             }
-            ValueEnd::Open => input.repair(Repair::MissingClose, NOT_CLOSED)?,
-            ValueEnd::Close => input.at += self.tag.around(&input.cx, true).close_length(input.rest()),
+            AfterValue::Open => input.repair(Repair::MissingClose, NOT_CLOSED)?,
+            AfterValue::Close => input.at += self.tag.around(&input.cx, true).close_length(input.rest()),
         }
         self.close(input)
     }
