@@ -392,7 +392,7 @@ def test_floods_of_tags_are_looked_at_once() -> None:
 @pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize("protocol", FAMILIES)
 def test_detect_native_formats(protocol: str, declared: bool) -> None:
-    """The format itself is among the best, and no format that would write the call in another way is before it."""
+    """The format itself is among the best, and none before it would write the call in another way."""
     tools = Toolset(TOOLS, protocol=protocol)
     text = tools.encode(*CALL)
     found = wirecall.detect(text, TOOLS if declared else ())

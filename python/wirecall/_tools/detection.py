@@ -47,9 +47,9 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
 
     Returns:
         The most likely protocol and all scores. A score is the share of calls among calls and errors, minus a
-        tenth for each kind of repair and for problems. Between equal scores, formats whose own marks are in the
-        text come first, then those that would write the calls just so; then the order of PROTOCOLS and FAMILIES
-        decides.
+        tenth for each kind of repair and for problems. Between equal scores, formats whose own marks are in
+        the text come first, then those that would write the calls in the same way; then the order of
+        PROTOCOLS and FAMILIES decides.
 
     Raises:
         ToolError: As in `Toolset`.

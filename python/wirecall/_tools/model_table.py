@@ -1,8 +1,8 @@
 """Which model writes which format: the data of `protocol_for`, one line for each kind of model.
 
-A pattern is a model's name in lower case, with `-` between words and `*` for any number of sizes, dates, quantisations and the
-like, which may also follow it. The first entry of a name decides, so newer and more special names come first. What a
-source says of a name that is left out here is not clear enough to choose by it.
+A pattern is a model's name in lower case, with `-` between words. `*` is any number of sizes, dates,
+quantisations and the like; they may also follow the name. The first entry that matches decides, so newer and
+more special names come first. A model is missing if its documentation does not say clearly what it writes.
 """
 
 from typing import NamedTuple
@@ -173,28 +173,32 @@ ENTRIES = (
 )
 
 # Beginnings of names that only an API serves.
-API_ONLY = (
-    "gpt-3.5", "gpt-4", "gpt-4o", "gpt-4.1", "gpt-5", "chatgpt", "o1", "o3", "o4", "codex", "claude", "gemini", "grok-3", "grok-4",
-    "grok-code", "nova-lite", "nova-micro", "nova-premier", "nova-pro", "qwen-max", "qwen-plus", "qwen-turbo", "qwen3-max",
-)  # fmt: skip
+API_ONLY = """
+    gpt-3.5 gpt-4 gpt-4o gpt-4.1 gpt-5 chatgpt o1 o3 o4 codex claude gemini grok-3 grok-4 grok-code
+    nova-lite nova-micro nova-premier nova-pro amazon-nova qwen-max qwen-plus qwen-turbo qwen3-max
+"""
 
-# Words that say nothing of the format: sizes, context lengths, dates, quantisations, packaging. They are regular
+# Words that say nothing of the format: sizes, context lengths, dates, quantisations, packaging. Regular
 # expressions of whole words.
-NEUTRAL = (
-    r"[aex]?\d+(?:[._]\d+)?[bmt]", r"\d+x\d+(?:\.\d+)?b", r"\d+e", r"\d+k", r"\d{4}", r"\d{6}", r"\d{8}", r"0[1-9]|1[0-2]",
-    "instruct|chat|it|preview|latest|cloud|free|hf|turbo|fast|maas|versatile|instant|main|local",
-    "gguf|ggml|safetensors|exl2|exl3|awq|gptq|mlx|onnx|bnb|unsloth|abliterated|fixed|imatrix|imat|i1|ud|qat|ct|mobile|dwq|autoround",
-    "dynamic|block|quantized|quant|bit|compressed|tensors", r"\d+bits?", r"i?q\d", r"[01]|[kmsl]|xl|xs|xxs|nl",
-    r"(?:int|uint|fp|f|nvfp|mxfp|mxint)\d+|bf16|nf4", r"w\d+a\d+", r"g\d+|gs\d+", r"\d{5}|of",
-)  # fmt: skip
+NEUTRAL = r"""
+    [aex]?\d+(?:[._]\d+)?[bmt] \d+x\d+(?:\.\d+)?b \d+e \d+k \d{4} \d{6} \d{8} 0[1-9] 1[0-2]
+    instruct chat it preview latest cloud free hf turbo fast maas versatile instant main local
+    gguf ggml safetensors exl2 exl3 awq gptq mlx onnx bnb unsloth abliterated fixed imatrix imat i1 ud
+    qat ct mobile dwq autoround
+    dynamic block quantized quant bit \d+bits? compressed tensors i?q\d [01] [kmsl] xl xs xxs nl
+    (?:int|uint|fp|f|nvfp|mxfp|mxint)\d+ bf16 nf4 w\d+a\d+ g\d+ gs\d+ \d{5} of
+"""
 
 # Who published a model, where that is written before its name without a slash.
-PUBLISHERS = (
-    "ai21", "ai21labs", "amd", "bartowski", "bytedance", "c4ai", "cohere", "coherelabs", "cohereforai", "deepseek-ai", "fireworks-ai",
-    "google", "huihui-ai", "ibm", "ibm-granite", "inclusionai", "llm-jp", "lmstudio-community", "meetkai", "meta", "meta-llama", "microsoft",
-    "minimaxai", "mistral", "mistralai", "mlx-community", "moonshotai", "nousresearch", "nvidia", "openai", "openbmb", "poolside", "qwen",
-    "redhatai", "salesforce", "tencent", "thudm", "tiiuae", "unsloth", "upstage", "xiaomimimo", "zai", "zai-org",
-)  # fmt: skip
+PUBLISHERS = """
+    ai21 ai21labs amd bartowski bytedance c4ai cohere coherelabs cohereforai deepseek-ai
+    fireworks-ai google huihui-ai ibm ibm-granite inclusionai llm-jp lmstudio-community meetkai meta
+    meta-llama microsoft minimaxai mistral mistralai mlx-community moonshotai nousresearch nvidia
+    openai openbmb poolside qwen redhatai salesforce tencent thudm tiiuae unsloth upstage xiaomimimo
+    zai zai-org
+"""
 
-# Parts of a path that name no model.
-PLACES = "model|models|snapshots|checkpoint|weights|resolve|blob|blobs|gguf|final|default|[0-9a-f]{40}|[0-9a-f]{64}"
+# Further parts of a path that name no model.
+PLACES = r"""
+    model models snapshots checkpoint weights resolve blob blobs final default [0-9a-f]{40} [0-9a-f]{64}
+"""

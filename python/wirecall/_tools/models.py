@@ -12,10 +12,10 @@ from wirecall.errors import ToolError
 _MAX_NAME = 256
 _MAX_NEAR = 5
 _SEPARATORS = re.compile(r"[^a-z0-9._]|(?<!\d)\.|\.(?!\d)")
-_NEUTRAL_WORD = re.compile(rf"[-_]+(?:{'|'.join(table.NEUTRAL)})(?![^-_])")
+_NEUTRAL_WORD = re.compile(rf"[-_]+(?:{'|'.join(table.NEUTRAL.split())})(?![^-_])")
 _NEUTRAL = re.compile(rf"(?:{_NEUTRAL_WORD.pattern})*[-_]*")
-_PUBLISHERS = re.compile(rf"(?:(?:{'|'.join(table.PUBLISHERS)})[-_]+)+")
-_PLACE = re.compile(rf"(?:[-_]+(?:{table.PLACES}|{'|'.join(table.NEUTRAL)})(?![^-_]))*[-_]*")
+_PUBLISHERS = re.compile(rf"(?:(?:{'|'.join(table.PUBLISHERS.split())})[-_]+)+")
+_PLACE = re.compile(rf"(?:[-_]+(?:{'|'.join((table.PLACES + table.NEUTRAL).split())})(?![^-_]))*[-_]*")
 # What the name of a directory of the cache of Hugging Face begins with: models--Qwen--Qwen3-8B.
 _CACHED = "models--"
 
@@ -56,7 +56,7 @@ def protocol_for(model: str) -> str:
     found = find_model(model)
     prompted = 'use a prompted protocol, such as "wire", which the manual teaches'
     if found is None:
-        if any(re.match(rf"{re.escape(name)}(?![^-_])", _name(model)) for name in table.API_ONLY):
+        if any(re.match(rf"{re.escape(name)}(?![^-_])", _name(model)) for name in table.API_ONLY.split()):
             raise ToolError(f"{model!r} is served by an API only, and has no native format; {prompted}")
         near = near_names(model)
         known = f"; known names near it: {', '.join(near)}" if near else ""

@@ -1,7 +1,7 @@
-"""Which marks a chat template has if its model writes a format: the data of `protocol_from_template`, one line for each.
+"""The marks of the chat templates of each format: the data of `protocol_from_template`, one line for each.
 
-The first line whose marks are all there decides, so what is more special comes first. Escapes of line breaks and quotes are
-resolved before.
+The first line decides whose marks are all in a template, so what is more special comes first. Escapes of line
+breaks and quotes are resolved before.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ class Marks(NamedTuple):
     lacks: tuple[str, ...] = ()
     """Texts of formats that have the same marks, and more."""
     prompt: str = ""
-    """A text behind the last `add_generation_prompt`: how the prompt ends."""
+    """A text after the last `add_generation_prompt`: how the prompt ends."""
 
 
 JSON_CALL = ("<tool_call>", "</tool_call>", '"name": ', '"arguments": ')
@@ -26,6 +26,8 @@ KEY_TAGS = ("<tool_call>'", "<arg_key>", "<arg_value>", "</tool_call>")
 V3_CALL = ("<｜tool▁calls▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "```json")
 K2_CALL = ("<|tool_calls_section_begin|>", "<|tool_call_argument_begin|>")
 LLAMA_TURN = ("<|start_header_id|>", "<|eot_id|>")
+NAMED = ("functools[", "<function=")
+OTHERS = ("<function=", "<tool_calls>", "<arg_key>")
 THINKS = "assistant\n<think>\n'"
 
 CHAT = (
@@ -84,7 +86,7 @@ CHAT = (
     Marks("functionary-v3.2", (*LLAMA_TURN, "'>>>all\n'", "'>>>' + ")),
     Marks("functionary-v3.1", (*LLAMA_TURN, "'<function='", "'</function>'"), ("<parameter=", "<tool_call>")),
     Marks("firefunction-v2", (*LLAMA_TURN, "functools[")),
-    Marks("llama-json", (*LLAMA_TURN, '{"name": "', '"parameters": ', "ipython"), ("<tool_call>", "functools", "<function=")),
+    Marks("llama-json", (*LLAMA_TURN, '{"name": "', '"parameters": ', "ipython"), ("<tool_call>", *NAMED)),
     Marks("mistral", ("[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]")),
     Marks("granite-3", ("<|start_of_role|>", "<|tool_call|> followed by a JSON list")),
     Marks("command-r-plus", ("<|CHATBOT_TOKEN|>", "Action:\n```json\n[", '"tool_name": ')),
@@ -92,13 +94,14 @@ CHAT = (
     Marks("apriel-1.5", ("<tool_calls>[", "]</tool_calls>", "[BEGIN FINAL RESPONSE]", "<|assistant|>")),
     Marks("minimax-m1", ("<tool_calls>\n", "</tool_calls>", '{"name": ', "<beginning_of_sentence>")),
     Marks("ernie-4.5", (*JSON_CALL, "<response>", "</response>")),
-    Marks("qwen3-thinking", (*JSON_CALL, "<|im_start|>"), ("<function=", "<tool_calls>", "<arg_key>"), THINKS),
-    Marks("hermes", ('<tool_call>\n{"name": "', *JSON_CALL), ("<function=", "<tool_calls>", "<arg_key>", "<response>")),
-    Marks("hermes", ('"<tool_call>\n"', '"{"name": ""', *JSON_CALL), ("<function=", "<tool_calls>", "<arg_key>")),
-    Marks("hermes", ("<|im_start|>", '{"name": <function-name>, "arguments": <args-dict>}', *JSON_CALL)),
+    Marks("qwen3-thinking", (*JSON_CALL, "<|im_start|>"), OTHERS, THINKS),
+    Marks("hermes", ('<tool_call>\n{"name": "', *JSON_CALL), (*OTHERS, "<response>")),
+    Marks("hermes", ('"<tool_call>\n"', '"{"name": ""', *JSON_CALL), OTHERS),
+    Marks("hermes", ('{"name": <function-name>, "arguments": <args-dict>}', *JSON_CALL), OTHERS),
 )  # fmt: skip
 
-# The same for the response templates of Hugging Face: what is in their strings, where regular expressions are without their backslashes.
+# The same for the response templates of Hugging Face: what is in their strings, in regular expressions
+# without backslashes.
 RESPONSE = (
     Marks("cohere", ("<|START_ACTION|>", "<|END_ACTION|>", "{tool_name}", "{parameters}")),
     Marks("gemma4", ("<|tool_call>call:", "<tool_call|>", '<|"|>')),
@@ -106,5 +109,5 @@ RESPONSE = (
     Marks("inkling", ("<|content_invoke_tool_json|>", "<|end_message|>", "{content.args}")),
     Marks("ernie-4.5", ("<tool_call>", "</tool_call>", "<response>", "json")),
     Marks("qwen3coder", ("<tool_call>", "<function=", "<parameter=", "</tool_call>", "xml-inline")),
-    Marks("hermes", ("<tool_call>", "</tool_call>", "json", "{content}"), ("<function=", "<arg_key>", "xml-inline", "{name}")),
+    Marks("hermes", ("<tool_call>", "</tool_call>", "json", "{content}"), (*OTHERS, "xml-inline")),
 )  # fmt: skip

@@ -23,8 +23,8 @@ def protocol_from_template(
             its JSON; used if the chat template is not recognised.
 
     Returns:
-        A name for `protocol=`. It also says whether messages begin in reasoning by default. None if the format is not
-        known, or if the template writes no calls.
+        A name for `protocol=`. It also says whether messages begin in reasoning by default. None if the
+        format is not known, or if the template writes no calls.
 
     Raises:
         TypeError: The chat template is not a str, such as the dict of several templates; choose one of them.
@@ -42,9 +42,9 @@ def protocol_from_template(
 
 def _recognised(marks: Iterable[table.Marks], text: str, prompt: str) -> str | None:
     for one in marks:
-        if all(mark in text for mark in one.has) and not any(mark in text for mark in one.lacks):
-            if one.prompt in prompt:
-                return one.protocol
+        missing = [mark for mark in one.has if mark not in text]
+        if not missing and one.prompt in prompt and not any(mark in text for mark in one.lacks):
+            return one.protocol
     return None
 
 

@@ -92,8 +92,8 @@ class Toolset(_core.Toolset):
 
     Raises:
         ToolError: A definition, a schema or a name cannot work; it names the tool and the place in its
-            schema. Also if a protocol does not exist, if no format is known for the model, if both are given, or
-            if `recover` names protocols that begin calls in the same way.
+            schema. Also if a protocol does not exist, if no format is known for the model, if both are given,
+            or if `recover` names protocols that begin calls in the same way.
         ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.
@@ -123,9 +123,7 @@ class Toolset(_core.Toolset):
             raise TypeError(f"recover must be a bool or a list of names, not {type(recover).__name__}")
         if model is not None:
             if protocol != "wire":
-                raise ToolError(
-                    f"the model {model!r} selects the protocol, so protocol={protocol!r} must not be given, too"
-                )
+                raise ToolError(f"model={model!r} selects the protocol; protocol={protocol!r} is given, too")
             protocol = protocol_for(model)
         read = definitions(tools)
         made = super().__new__(
