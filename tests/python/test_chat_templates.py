@@ -1,4 +1,4 @@
-"""Which protocol is chosen by a chat template: all templates of llama.cpp, each with the row that it writes."""
+"""Which protocol is chosen by a chat template: all of llama.cpp, each with the row that it writes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from official import FOLDER, TEMPLATES
 from wirecall import protocol_from_template
 
-# What the templates write, by the documentation of their families. None: they write no calls, neither past ones
-# nor in the instructions.
+# What the templates write, by the documentation of their families. None: they write no calls, neither past
+# ones nor in the instructions.
 EXPECTED = {
     "Apertus-8B-Instruct": "apertus",
     "Apriel-1.6-15b-Thinker-fixed": "apriel-1.6",
     "Bielik-11B-v3.0-Instruct": "hermes",
     "ByteDance-Seed-OSS": "seed-oss",
-    "Cohere2MoE": "cohere",
+    "Cohere2MoE": "cohere-command4",
     "CohereForAI-c4ai-command-r-plus-tool_use": "command-r-plus",
     "CohereForAI-c4ai-command-r7b-12-2024-tool_use": "cohere",
     "GLM-4.6": "glm-4.5",

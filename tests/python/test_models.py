@@ -1,4 +1,4 @@
-"""Which protocol is chosen by the name of a model, against names and rows from the documentation of engines."""
+"""Which protocol is chosen by the name of a model: names and rows are from the documentation of engines."""
 
 from pathlib import Path
 
@@ -12,7 +12,9 @@ from wirecall._tools.model_table import ENTRIES
 from wirecall._tools.models import find_model, near_names
 
 NAMES = Path(__file__).parents[1] / "models" / "names.tsv"
-TOOLS = [{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]
+TOOLS = [
+    {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+]
 UNKNOWN = "-"
 # Native formats whose models are not known by name.
 NAMELESS = {"beam"}
@@ -84,13 +86,15 @@ def test_an_unknown_name_is_an_error_that_says_how_to_choose() -> None:
 
 
 def test_models_without_a_format_are_told_apart() -> None:
-    with pytest.raises(ToolError, match="served by an API only.*prompted protocol"):
+    with pytest.raises(ToolError, match=r"served by an API only.*prompted protocol"):
         protocol_for("anthropic/claude-sonnet-4-5")
-    with pytest.raises(ToolError, match="has no native format.*prompted protocol"):
+    with pytest.raises(ToolError, match=r"has no native format.*prompted protocol"):
         protocol_for("google/gemma-3-27b-it")
 
 
-@pytest.mark.parametrize("name", ["", " ", "/", "\\", "-", "...", "models--", "a" * 10**6, "qwen3-" * 200, "-4b" * 80])
+@pytest.mark.parametrize(
+    "name", ["", " ", "/", "\\", "-", "...", "models--", "a" * 10**6, "qwen3-" * 200, "-4b" * 80]
+)
 def test_what_is_not_a_name(name: str) -> None:
     assert chosen(name) == UNKNOWN
 
@@ -110,7 +114,9 @@ def test_a_toolset_for_a_model() -> None:
 
 
 def test_a_toolset_has_a_model_or_a_protocol() -> None:
-    with pytest.raises(ToolError, match=r"model='qwen3' selects the protocol; protocol='hermes' is given, too"):
+    with pytest.raises(
+        ToolError, match=r"model='qwen3' selects the protocol; protocol='hermes' is given, too"
+    ):
         Toolset(TOOLS, protocol="hermes", model="qwen3")
     with pytest.raises(ToolError, match="no native format is known"):
         Toolset(TOOLS, model="acme-1")

@@ -33,7 +33,7 @@ Examples:
     "--json", "as_json", is_flag=True, help="Print JSON instead of a table: one object on each line."
 )
 def protocols(model: str | None, as_json: bool) -> None:
-    """List the protocols and native formats, and the models that write them."""
+    """List protocols and native formats, or find that of a model."""
     rows = {name: row for row in native_formats() for name in (row["name"], *row["aliases"])}
     if model is None:
         listed = [_row(name, rows.get(name)) for name in dict.fromkeys((*PROTOCOLS, *FAMILIES))]

@@ -1,5 +1,6 @@
 """Chooses a protocol by the name of a model."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -88,8 +89,8 @@ def near_names(model: str) -> list[str]:
     patterns = [pattern for pattern, _, entry in _matchers() if entry.protocol]
     inside = [pattern for pattern in patterns if pattern.replace("*-", "") in name]
     close = get_close_matches(name, patterns, n=_MAX_NEAR, cutoff=0.6)
-    family = re.match(r"[a-z]+", name)
-    others = [pattern for pattern in patterns if family and re.match(r"[a-z]+", pattern)[0] == family[0]]
+    family = "".join(itertools.takewhile(str.isalpha, name))
+    others = [pattern for pattern in patterns if family and re.match(rf"{family}(?![a-z])", pattern)]
     return list(dict.fromkeys([*sorted(inside, key=len, reverse=True), *close, *others]))[:_MAX_NEAR]
 
 
@@ -102,15 +103,12 @@ class _Matcher:
         self.tail = _literal(tail) if tail else None
 
     def matches(self, name: str) -> bool:
-        if not (found := self.head.match(name)):
-            return False
-        if self.tail is None:
-            return _NEUTRAL.fullmatch(name, found.end()) is not None
-        while found:
-            end = self.tail.match(name, found.end())
-            if end and _NEUTRAL.fullmatch(name, end.end()):
+        begin = self.head.match(name)
+        while begin is not None:
+            end = self.tail.match(name, begin.end()) if self.tail else begin
+            if end is not None and _NEUTRAL.fullmatch(name, end.end()):
                 return True
-            found = _NEUTRAL_WORD.match(name, found.end())
+            begin = _NEUTRAL_WORD.match(name, begin.end()) if self.tail else None
         return False
 
 

@@ -34,7 +34,8 @@ CHAT = (
     # Marks that only one family has
     Marks("apertus", ("<|tools_prefix|>", "<|tools_suffix|>")),
     Marks("beam", ("<rfl:parameter",)),
-    Marks("cohere", ("<|START_ACTION|>", "<|END_ACTION|>", '"tool_name"', '"parameters"')),
+    Marks("cohere-command4", ("<|START_ACTION|>", '"tool_name"', '"parameters"', "<|START_TEXT|>")),
+    Marks("cohere", ("<|START_ACTION|>", '"tool_name"', '"parameters"', "<|START_RESPONSE|>")),
     Marks("dots", ("<dots_function_call>", "<invoke name=", "<parameter name=")),
     Marks("functiongemma", ("<start_function_call>call:", "<end_function_call>", "<escape>")),
     Marks("gemma4", ("<|tool_call>call:", "<tool_call|>", '<|"|>')),
@@ -103,7 +104,8 @@ CHAT = (
 # The same for the response templates of Hugging Face: what is in their strings, in regular expressions
 # without backslashes.
 RESPONSE = (
-    Marks("cohere", ("<|START_ACTION|>", "<|END_ACTION|>", "{tool_name}", "{parameters}")),
+    Marks("cohere-command4", ("<|START_ACTION|>", "{tool_name}", "{parameters}", "<|START_TEXT|>")),
+    Marks("cohere", ("<|START_ACTION|>", "{tool_name}", "{parameters}", "<|START_RESPONSE|>")),
     Marks("gemma4", ("<|tool_call>call:", "<tool_call|>", '<|"|>')),
     Marks("harmony", ("<|channel|>commentary to=functions.", "<|call|>")),
     Marks("inkling", ("<|content_invoke_tool_json|>", "<|end_message|>", "{content.args}")),
