@@ -10,6 +10,7 @@ from wirecall import ToolError, Toolset, protocol_for
 from wirecall._core import native_formats
 from wirecall._tools.model_table import ENTRIES
 from wirecall._tools.models import find_model, near_names
+from wirecall._tools.template_table import CHAT, RESPONSE
 
 NAMES = Path(__file__).parents[1] / "models" / "names.tsv"
 TOOLS = [
@@ -47,8 +48,9 @@ def test_names_of_models() -> None:
     assert len({row.strip("?") for _, row in names}) > 50
 
 
-def test_every_row_of_the_table_exists() -> None:
-    missing = {entry.protocol for entry in ENTRIES if entry.protocol} - set(EVERY)
+def test_every_row_of_the_tables_exists() -> None:
+    named = {entry.protocol for entry in ENTRIES if entry.protocol}
+    missing = named.union(marks.protocol for marks in (*CHAT, *RESPONSE)) - set(EVERY)
     aliases = {alias for row in native_formats() for alias in row["aliases"]}
     assert missing - aliases == set()
 
