@@ -48,21 +48,33 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     Returns:
         The most likely protocol and all scores. A score is the share of calls among calls and errors, minus a
         tenth for each kind of repair and for problems. Between equal scores, formats whose own marks are in
-        the text come first, then those that would write the calls in the same way; then the order of
-        PROTOCOLS and FAMILIES decides.
+        the text come first, then those that would write the calls in the same way, then those whose messages
+        begin in text; else the order of PROTOCOLS and FAMILIES decides.
 
     Raises:
         ToolError: As in `Toolset`.
     """
     declared = definitions(tools)
     marks = _marks()
-    marked = {name for name in _NAMES if name in PROTOCOLS or any(mark in text for mark in marks[name])}
+    marked = {
+        name for name in _NAMES if name in PROTOCOLS or any(mark in text for mark in marks[name].openers)
+    }
     found = {name: _score(name, text, declared, name in marked) for name in _NAMES}
-    ranked = sorted(
-        found, key=lambda name: (-found[name].score, name not in marked, not found[name].verbatim)
-    )
+
+    def rank(name: str) -> tuple[float, bool, bool, bool]:
+        begins_in_reasoning = name in marks and marks[name].in_reasoning
+        return -found[name].score, name not in marked, not found[name].verbatim, begins_in_reasoning
+
+    ranked = sorted(found, key=rank)
     best = ranked[0] if found[ranked[0]].score else None
     return Detection(best, found[ranked[0]].score, {name: found[name].score for name in ranked})
+
+
+class _Marks(NamedTuple):
+    openers: list[str]
+    """What opens a call or a section."""
+    in_reasoning: bool
+    """Whether messages begin in reasoning, which is not assumed here."""
 
 
 class _Score(NamedTuple):
@@ -72,12 +84,13 @@ class _Score(NamedTuple):
 
 
 @cache
-def _marks() -> dict[str, tuple[str, ...]]:
-    """What opens a call or a section, by the name of the native format."""
-    return {
-        row["name"]: tuple(mark for mark in (row["call"][0], (row["section"] or ("",))[0]) if mark)
-        for row in native_formats()
-    }
+def _marks() -> dict[str, _Marks]:
+    """Those of the native formats, by name."""
+    made = {}
+    for row in native_formats():
+        openers = [opener for opener, _ in (row["call"], row["section"] or ("", "")) if opener]
+        made[row["name"]] = _Marks(openers, row["starts_in_reasoning"])
+    return made
 
 
 def _score(protocol: str, text: str, declared: list[Definition], marked: bool) -> _Score:
