@@ -27,8 +27,10 @@ pub(crate) struct Ends {
 
 #[derive(Debug)]
 enum NamedState {
-    /// Before the object, where a fence may be.
-    Start,
+    /// Before the object. `fenced`: and after the start of a fence.
+    Start {
+        fenced: bool,
+    },
     Object,
     /// After the object. `fenced`: and after the end of the fence.
     Tail {
@@ -55,17 +57,17 @@ impl Named {
         nameless: bool,
         recycled: Box<dyn Body>,
     ) -> Box<dyn Body> {
-        let new = || Named { ends, state: NamedState::Start, object: Object::default(), nameless };
+        let new = || Named { ends, state: NamedState::Start { fenced: false }, object: Object::default(), nameless };
         recycle(recycled, new, |body: &mut Named| {
             body.object.renew(JsonLexer::new(!cx.strict).in_calls().in_native(), cx.schema.root, None);
-            (body.ends, body.state, body.nameless) = (ends, NamedState::Start, nameless);
+            (body.ends, body.state, body.nameless) = (ends, NamedState::Start { fenced: false }, nameless);
         })
     }
 
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match self.state {
-            NamedState::Start if self.nameless => fail(ErrorKind::MalformedCall, "it has no name"),
-            NamedState::Start => self.start(input),
+            NamedState::Start { .. } if self.nameless => fail(ErrorKind::MalformedCall, "it has no name"),
+            NamedState::Start { fenced } => self.start(input, fenced),
             NamedState::Object => {
                 self.object.feed(input)?;
                 if self.ends.close.is_empty() {
@@ -79,13 +81,14 @@ impl Named {
         }
     }
 
-    fn start(&mut self, input: &mut Input<'_>) -> Flow {
+    fn start(&mut self, input: &mut Input<'_>, fenced: bool) -> Flow {
         if input.next_byte()? == b'{' {
             self.state = NamedState::Object;
             return Ok(());
         }
         let fence = self.ends.fence;
         if !fence.is_empty()
+            && !fenced
             && let Some(()) = starts(input.rest(), fence, false).decided()?
         {
             let after = &input.rest()[fence.len()..];
@@ -94,10 +97,8 @@ impl Named {
                 return Err(Progress::Incomplete);
             }
             input.at += fence.len() + language;
-            if input.next_byte()? == b'{' {
-                self.state = NamedState::Object;
-                return Ok(());
-            }
+            self.state = NamedState::Start { fenced: true };
+            return Ok(());
         }
         fail(ErrorKind::MalformedCall, "its arguments must be a JSON object")
     }
@@ -132,7 +133,7 @@ impl Named {
     /// From here on, only the end of the call is searched for.
     fn lose(&mut self) {
         self.state = NamedState::Recovering(match &self.state {
-            NamedState::Start => NamedRecovery::start(),
+            NamedState::Start { .. } => NamedRecovery::start(),
             NamedState::Object => NamedRecovery::inside(self.object.brackets(), self.object.open_quote()),
             NamedState::Tail { .. } => NamedRecovery::behind(),
             NamedState::Recovering(_) => return,
@@ -155,14 +156,14 @@ impl Body for Named {
         self.lose();
         match &mut self.state {
             NamedState::Recovering(recovery) => recovery.read(input, self.ends),
-            NamedState::Start | NamedState::Object | NamedState::Tail { .. } => Progress::CallEnd,
+            NamedState::Start { .. } | NamedState::Object | NamedState::Tail { .. } => Progress::CallEnd,
         }
     }
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         match self.state {
             NamedState::Object => self.object.feed_plain(report, text),
-            NamedState::Start | NamedState::Tail { .. } | NamedState::Recovering(_) => None,
+            NamedState::Start { .. } | NamedState::Tail { .. } | NamedState::Recovering(_) => None,
         }
     }
 
