@@ -392,7 +392,7 @@ def test_floods_of_tags_are_looked_at_once() -> None:
 @pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize("protocol", FAMILIES)
 def test_detect_native_formats(protocol: str, declared: bool) -> None:
-    """The format itself is among the best. Only protocols, and formats that would write the same, come first."""
+    """The format is among the best. Only protocols, and formats that would write the same, come first."""
     tools = Toolset(TOOLS, protocol=protocol)
     text = tools.encode(*CALL)
     found = wirecall.detect(text, TOOLS if declared else ())

@@ -55,19 +55,20 @@ def protocol_for(model: str) -> str:
         TypeError: The name is not a str.
     """
     found = find_model(model)
+    shown = repr(model[:_MAX_NAME])
     prompted = 'use a prompted protocol, such as "wire", which the manual teaches'
     if found is None:
         if any(re.match(rf"{re.escape(name)}(?![^-_])", _name(model)) for name in table.API_ONLY.split()):
-            raise ToolError(f"{model!r} is served by an API only, and has no native format; {prompted}")
+            raise ToolError(f"{shown} is served by an API only, and has no native format; {prompted}")
         near = near_names(model)
         known = f"; known names near it: {', '.join(near)}" if near else ""
         raise ToolError(
-            f"no native format is known for the model {model!r}{known}. Choose one with protocol= "
+            f"no native format is known for the model {shown}{known}. Choose one with protocol= "
             "(`wirecall protocols` lists them) or by the model's chat template (protocol_from_template), or "
             f"{prompted}"
         )
     if found.protocol is None:
-        raise ToolError(f"{model!r} has no native format ({found.source}); {prompted}")
+        raise ToolError(f"{shown} has no native format ({found.source}); {prompted}")
     return found.protocol
 
 
