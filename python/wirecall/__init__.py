@@ -26,7 +26,9 @@ from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
+from wirecall._tools.models import protocol_for
 from wirecall._tools.protocol import Protocol
+from wirecall._tools.templates import protocol_from_template
 from wirecall._tools.toolset import Toolset, ToolsetOptions
 from wirecall.compaction import compact_context
 from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError, XmlWarning
@@ -83,5 +85,7 @@ __all__ = [
     "format_xml",
     "loads",
     "parse_xml",
+    "protocol_for",
+    "protocol_from_template",
     "wrap",
 ]

@@ -8,7 +8,7 @@ import pytest
 
 import wirecall
 from support import FRAMED
-from wirecall import PROTOCOLS, Message, ToolError, Toolset
+from wirecall import FAMILIES, PROTOCOLS, Message, ToolError, Toolset
 
 PARAMETERS = {
     "type": "object",
@@ -389,6 +389,28 @@ def test_floods_of_tags_are_looked_at_once() -> None:
             assert tools.neutralise(text).replace("\\", "") == text
 
 
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_detect_native_formats(protocol: str, declared: bool) -> None:
+    """The format is among the best. Only protocols, and formats that would write the same, come first."""
+    tools = Toolset(TOOLS, protocol=protocol)
+    text = tools.encode(*CALL)
+    found = wirecall.detect(text, TOOLS if declared else ())
+    assert found.protocol is not None
+    assert found.scores[protocol] == found.score > 0
+    best = Toolset(TOOLS, protocol=found.protocol)
+    assert found.protocol in PROTOCOLS or best.encode(*CALL).strip() in text
+    assert list(found.scores.values()) == sorted(found.scores.values(), reverse=True)
+
+
+def test_detect_of_calls_that_need_no_marks() -> None:
+    """An undeclared tool's name counts less if nothing else says that there is a call."""
+    text = '{"name": "get_weather", "parameters": {"city": "New York"}}'
+    assert wirecall.detect(text, TOOLS)[:2] == ("llama-json", 1.0)
+    assert wirecall.detect(text)[:2] == ("llama-json", 0.8)
+    assert wirecall.detect(text, TOOLS[1:])[:2] == (None, 0.0)
+
+
 def test_detect_of_one_tool_instead_of_many() -> None:
     with pytest.raises(ToolError, match="pass a list of tools"):
         wirecall.detect("x", {"name": "f", "parameters": {}})
@@ -404,4 +426,4 @@ def test_detect_nothing() -> None:
     ):
         found = wirecall.detect(text)
         assert (found.protocol, found.score) == (None, 0.0)
-        assert set(found.scores) == set(wirecall.PROTOCOLS)
+        assert set(found.scores) == {*wirecall.PROTOCOLS, *wirecall.FAMILIES}

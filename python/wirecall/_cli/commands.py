@@ -16,6 +16,7 @@ from wirecall._cli.demo import demo
 from wirecall._cli.encode import encode
 from wirecall._cli.manual import manual
 from wirecall._cli.parse import parse
+from wirecall._cli.protocols import protocols
 from wirecall._cli.tokens import tokens
 
 # The group of entry points by which distributions add commands. They are loaded when used or listed.
@@ -88,6 +89,7 @@ Examples:
   wirecall manual --tools tools.json
   wirecall parse --tools tools.json message.txt
   wirecall encode --tools tools.json get_weather '{"city": "New York"}'
+  wirecall protocols --model Qwen/Qwen3-Coder-30B-A3B-Instruct
   wirecall tokens --tools tools.json
   wirecall compact history.json --keep-recent-turns 10 --plan
   wirecall bench offline
@@ -101,5 +103,5 @@ def wirecall() -> None:
     """
 
 
-for command in (compact, demo, encode, manual, parse, tokens):
+for command in (compact, demo, encode, manual, parse, protocols, tokens):
     wirecall.add_command(command)

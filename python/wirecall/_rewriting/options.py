@@ -66,7 +66,7 @@ class Options:
     """The options of one request, checked, with their defaults. Names and types are those of `WrapOptions`.
 
     Attributes:
-        protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
+        protocol, model, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
             delimiters, limits: As in `Toolset`.
         reasoning: As in `Toolset`, but "content" is the default, and the mode of tags that are given without
             one. "separate": reasoning in the text of answers is handed over as the API's own form of it, and
@@ -109,6 +109,7 @@ class Options:
     """
 
     protocol: str | Protocol = "wire"
+    model: str | None = None
     recover: bool | Sequence[str] = False
     syntax: Literal["wire", "json"] = "wire"
     fallback_to_json: Literal["complex", "error", "force"] = "complex"

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
-from wirecall._core import PROTOCOLS, Message
+from wirecall._core import FAMILIES, PROTOCOLS, Message, native_formats
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.toolset import Toolset
 from wirecall.errors import ToolError
@@ -14,9 +15,11 @@ _NOT_TOOL_NAMES = frozenset(["call", "function", "parameter", "think", "tool_cal
 # The maximum number of guessed names; a text with more is a document.
 _MAX_NAMES = 64
 _ELEMENT = re.compile(r"^<([A-Za-z_][\w.-]{0,127})[ \t]*/?>", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_][\w.-]{0,127}")
 # A guessed name counts less than a declared one.
 _GUESSED_WEIGHT = 0.8
 _REPAIR_FACTOR = 0.9
+_NAMES = tuple(dict.fromkeys((*PROTOCOLS, *FAMILIES)))
 
 
 class Detection(NamedTuple):
@@ -25,7 +28,8 @@ class Detection(NamedTuple):
     Attributes:
         protocol: The name of the most likely protocol; None if no protocol finds a call.
         score: Its score, from 0 (no call) to 1 (calls only, without repairs and problems).
-        scores: The scores of all protocols, the most likely one first.
+        scores: The scores of all protocols and native formats, the most likely one first. Formats that
+            cannot be told apart by the text have the same score.
     """
 
     protocol: str | None
@@ -43,26 +47,59 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
 
     Returns:
         The most likely protocol and all scores. A score is the share of calls among calls and errors, minus a
-        tenth for each kind of repair and for problems.
+        tenth for each kind of repair and for problems. Between equal scores, formats whose own marks are in
+        the text come first, then those that would write the calls in the same way, then those whose messages
+        begin in text; else the order of PROTOCOLS and FAMILIES decides.
 
     Raises:
         ToolError: As in `Toolset`.
     """
     declared = definitions(tools)
-    scores = {name: _score(name, text, declared) for name in PROTOCOLS}
-    # The order of PROTOCOLS decides between equal scores.
-    ranked = dict(sorted(scores.items(), key=lambda item: -item[1]))
-    best, score = next(iter(ranked.items()))
-    return Detection(best if score else None, score, ranked)
+    marks = _marks()
+    marked = {
+        name for name in _NAMES if name in PROTOCOLS or any(mark in text for mark in marks[name].openers)
+    }
+    found = {name: _score(name, text, declared, name in marked) for name in _NAMES}
+
+    def rank(name: str) -> tuple[float, bool, bool, bool]:
+        begins_in_reasoning = name in marks and marks[name].in_reasoning
+        return -found[name].score, name not in marked, not found[name].verbatim, begins_in_reasoning
+
+    ranked = sorted(found, key=rank)
+    best = ranked[0] if found[ranked[0]].score else None
+    return Detection(best, found[ranked[0]].score, {name: found[name].score for name in ranked})
 
 
-def _score(protocol: str, text: str, declared: list[Definition]) -> float:
+class _Marks(NamedTuple):
+    openers: list[str]
+    """What opens a call or a section."""
+    in_reasoning: bool
+    """Whether messages begin in reasoning, which is not assumed here."""
+
+
+class _Score(NamedTuple):
+    score: float
+    verbatim: bool = True
+    """Whether the calls are written as the format itself writes them; of native formats only."""
+
+
+@cache
+def _marks() -> dict[str, _Marks]:
+    """Those of the native formats, by name."""
+    made = {}
+    for row in native_formats():
+        openers = [opener for opener, _ in (row["call"], row["section"] or ("", "")) if opener]
+        made[row["name"]] = _Marks(openers, row["starts_in_reasoning"])
+    return made
+
+
+def _score(protocol: str, text: str, declared: list[Definition], marked: bool) -> _Score:
     weight = 1.0
     if not declared and protocol in ("xml", "yaml"):
         found = dict.fromkeys(match[1] for match in _ELEMENT.finditer(text))
         names = [name for name in found if name.lower() not in _NOT_TOOL_NAMES][:_MAX_NAMES]
         if not names:
-            return 0.0
+            return _Score(0.0)
         declared = [Definition(name, None, {"type": "object"}, None) for name in names]
         weight = _GUESSED_WEIGHT
     try:
@@ -71,12 +108,26 @@ def _score(protocol: str, text: str, declared: list[Definition]) -> float:
         if weight == 1.0:
             raise
         # A guessed name is not a valid tool name.
-        return 0.0
+        return _Score(0.0)
     # Without the prompt, nothing says that the text begins in reasoning.
     message: Message = toolset.parse(text, truncated=False, in_reasoning=False)
     if not message.calls:
-        return 0.0
+        return _Score(0.0)
+    verbatim = True
+    if protocol not in PROTOCOLS:
+        if not declared and not all(_NAME.fullmatch(call.name) for call in message.calls):
+            return _Score(0.0)
+        weight = _GUESSED_WEIGHT if not (declared or marked) else weight
+        verbatim = _writes(toolset, message, text)
     repairs = {repair for call in message.calls for repair in call.repairs}
     flaws = len(repairs) + any(call.problems for call in message.calls)
     share = len(message.calls) / (len(message.calls) + len(message.errors))
-    return round(weight * share * _REPAIR_FACTOR**flaws, 3)
+    return _Score(round(weight * share * _REPAIR_FACTOR**flaws, 3), verbatim)
+
+
+def _writes(toolset: Toolset, message: Message, text: str) -> bool:
+    """Whether the calls of the message are in the text as this toolset would write them."""
+    try:
+        return all(toolset.encode(call.name, call.args).strip() in text for call in message.calls)
+    except ValueError:
+        return False

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from wirecall import _core
 from wirecall._tools.definitions import Definition, definitions, schema_text
+from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import checked
 from wirecall._tools.protocol import Protocol
+from wirecall.errors import ToolError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -24,6 +26,7 @@ class ToolsetOptions(TypedDict, total=False):
     """The options of `Toolset`, for hosts that keep them in a dict."""
 
     protocol: str | Protocol
+    model: str | None
     recover: bool | Sequence[str]
     syntax: Literal["wire", "json"]
     fallback_to_json: Literal["complex", "error", "force"]
@@ -54,6 +57,8 @@ class Toolset(_core.Toolset):
             "kimi-k2.6", "kimi-k3", "lfm2", "llama-json", "llama-pythonic", "minimax-m3", "mistral", "olmo3",
             "qwen3-thinking" or "qwen3.5"; hermes and qwen3coder are native formats, too. "auto" writes wire, and reads the protocol of each message's first call.
             A `Protocol` object is a custom protocol.
+        model: The name of the model whose native format is the protocol, instead of `protocol`:
+            `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `protocol_for`.
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
             `other_format`. True: in all but the native formats, and bare JSON objects with a tool name and
             arguments. A list of names: in these protocols, which may be native formats, but must begin calls
@@ -87,8 +92,8 @@ class Toolset(_core.Toolset):
 
     Raises:
         ToolError: A definition, a schema or a name cannot work; it names the tool and the place in its
-            schema. Also if a protocol does not exist, or if `recover` names protocols that begin calls in the
-            same way.
+            schema. Also if a protocol does not exist, if no format is known for the model, if both are given,
+            or if `recover` names protocols that begin calls in the same way.
         ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.
@@ -101,6 +106,7 @@ class Toolset(_core.Toolset):
         tools: Iterable[object] = (),
         *,
         protocol: str | Protocol = "wire",
+        model: str | None = None,
         recover: bool | Sequence[str] = False,
         syntax: Literal["wire", "json"] = "wire",
         fallback_to_json: Literal["complex", "error", "force"] = "complex",
@@ -115,6 +121,10 @@ class Toolset(_core.Toolset):
     ) -> "Self":
         if isinstance(recover, (str, bytes)):
             raise TypeError(f"recover must be a bool or a list of names, not {type(recover).__name__}")
+        if model is not None:
+            if protocol != "wire":
+                raise ToolError(f"model={model!r} selects the protocol; protocol={protocol!r} is given, too")
+            protocol = protocol_for(model)
         read = definitions(tools)
         made = super().__new__(
             cls,

@@ -1,0 +1,92 @@
+"""`wirecall protocols`: the protocols and native formats, and which one a model writes."""
+
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from wirecall import FAMILIES, PROTOCOLS, ToolError, protocol_for
+from wirecall._cli.inputs import UserError
+from wirecall._cli.outputs import to_json
+from wirecall._console import OutputConsole, printable
+from wirecall._core import native_formats
+from wirecall._tools.model_table import ENTRIES
+from wirecall._tools.models import find_model
+
+WIDTH = 120
+
+
+@click.command(
+    epilog="""MODEL is a name as on Hugging Face, the name of a GGUF file, a local path or a tag of Ollama.
+
+\b
+Examples:
+  wirecall protocols
+  wirecall protocols --model Qwen/Qwen3-Coder-30B-A3B-Instruct
+  wirecall protocols --model qwen3-coder:30b --json
+""",
+)
+@click.option("--model", metavar="NAME", help="Say which format this model writes, and why.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON instead of a table: one object on each line."
+)
+def protocols(model: str | None, as_json: bool) -> None:
+    """List protocols and native formats, or find that of a model."""
+    rows = {name: row for row in native_formats() for name in (row["name"], *row["aliases"])}
+    if model is None:
+        listed = [_row(name, rows.get(name)) for name in dict.fromkeys((*PROTOCOLS, *FAMILIES))]
+        if as_json:
+            for row in listed:
+                print(to_json(row))
+        else:
+            _show(listed)
+        return
+    try:
+        protocol = protocol_for(model)
+    except ToolError as error:
+        raise UserError(printable(str(error))) from error
+    found = find_model(model)
+    assert found is not None
+    begins = _begins(rows.get(protocol))
+    chosen = {"model": model, **found._asdict(), "begins_in": begins}
+    if as_json:
+        print(to_json(chosen))
+        return
+    print(f"protocol   {protocol}")
+    print(f"pattern    {found.pattern}")
+    print(f"begins in  {begins}, unless in_reasoning says how the prompt ends")
+    print(f"source     {found.source}")
+
+
+def _row(name: str, native: dict[str, Any] | None) -> dict[str, Any]:
+    aliases = native["aliases"] if native else []
+    entries = [entry for entry in ENTRIES if entry.protocol in (name, *aliases)]
+    return {
+        "protocol": name,
+        "aliases": aliases,
+        "native": native is not None,
+        "call": native["call"] if native else None,
+        "begins_in": _begins(native),
+        "models": [pattern for entry in entries for pattern in entry.patterns.split()],
+    }
+
+
+def _begins(native: dict[str, Any] | None) -> str:
+    return "reasoning" if native and native["starts_in_reasoning"] else "text"
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False)
+    for header in ("protocol", "begins in", "models"):
+        table.add_column(header, no_wrap=header != "models")
+    for row in rows:
+        names = (
+            ", ".join([row["protocol"], *row["aliases"]])
+            if row["native"]
+            else f"{row['protocol']} (prompted)"
+        )
+        table.add_row(names, row["begins_in"], ", ".join(row["models"]))
+    console: Console = OutputConsole(width=WIDTH)
+    console.print(table)

@@ -1,0 +1,126 @@
+"""Which protocol is chosen by the name of a model: names and rows are from the documentation of engines."""
+
+from pathlib import Path
+
+import pytest
+
+import wirecall
+from support import EVERY
+from wirecall import ToolError, Toolset, protocol_for
+from wirecall._core import native_formats
+from wirecall._tools.model_table import ENTRIES
+from wirecall._tools.models import find_model, near_names
+from wirecall._tools.template_table import CHAT, RESPONSE
+
+NAMES = Path(__file__).parents[1] / "models" / "names.tsv"
+TOOLS = [
+    {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+]
+UNKNOWN = "-"
+# Native formats whose models are not known by name.
+NAMELESS = {"beam"}
+
+
+def documented() -> list[tuple[str, str]]:
+    lines = NAMES.read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return [(name, row) for name, row in pairs]
+
+
+def chosen(name: str) -> str:
+    try:
+        return protocol_for(name)
+    except ToolError:
+        return UNKNOWN
+
+
+def test_names_of_models() -> None:
+    """No row is wrong, and all are found that the name alone can tell."""
+    names = documented()
+    assert len(names) == len(dict(names)) >= 500
+    wrong = [
+        (name, row, found)
+        for name, row in names
+        if (found := chosen(name)) not in ((UNKNOWN, row[1:]) if row.startswith("?") else (row,))
+    ]
+    assert wrong == []
+    # The names are of most formats, not of a few.
+    assert len({row.strip("?") for _, row in names}) > 50
+
+
+def test_every_row_of_the_tables_exists() -> None:
+    named = {entry.protocol for entry in ENTRIES if entry.protocol}
+    missing = named.union(marks.protocol for marks in (*CHAT, *RESPONSE)) - set(EVERY)
+    aliases = {alias for row in native_formats() for alias in row["aliases"]}
+    assert missing - aliases == set()
+
+
+def test_every_native_format_has_models() -> None:
+    rows = {entry.protocol for entry in ENTRIES}
+    lonely = {row["name"] for row in native_formats() if not rows & {row["name"], *row["aliases"]}}
+    assert lonely - NAMELESS == set()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.patterns)
+def test_no_entry_hides_another(entry: object) -> None:
+    """Newer and more special names come first: each pattern matches its own name first."""
+    for pattern in entry.patterns.split():  # type: ignore[attr-defined]
+        for name in (pattern.replace("-*", ""), pattern.replace("*", "70b-instruct-2507")):
+            found = find_model(name)
+            assert found is not None
+            assert found.pattern == pattern
+
+
+@pytest.mark.parametrize("row", [row for row in EVERY if row not in wirecall.PROTOCOLS])
+def test_the_name_of_a_format_is_not_read_as_another_one(row: str) -> None:
+    assert chosen(row) in (row, UNKNOWN) or row in ("deepseek-r1-0528", "llama-json")
+
+
+def test_an_unknown_name_is_an_error_that_says_how_to_choose() -> None:
+    with pytest.raises(ToolError) as info:
+        protocol_for("acme/qwen3-coder-sql-v2")
+    message = str(info.value)
+    assert "'acme/qwen3-coder-sql-v2'" in message
+    for part in ("qwen3-coder", "protocol=", "wirecall protocols", "protocol_from_template", '"wire"'):
+        assert part in message
+    assert near_names("acme/qwen3-coder-sql-v2")[0] == "qwen3-coder"
+    assert near_names("zzz") == []
+
+
+def test_models_without_a_format_are_told_apart() -> None:
+    with pytest.raises(ToolError, match=r"served by an API only.*prompted protocol"):
+        protocol_for("anthropic/claude-sonnet-4-5")
+    with pytest.raises(ToolError, match=r"has no native format.*prompted protocol"):
+        protocol_for("google/gemma-3-27b-it")
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "/", "\\", "-", "...", "models--", "a" * 10**6, "qwen3-" * 200, "-4b" * 80]
+)
+def test_what_is_not_a_name(name: str) -> None:
+    assert chosen(name) == UNKNOWN
+
+
+def test_a_name_is_text() -> None:
+    with pytest.raises(TypeError, match="model must be a str, not NoneType"):
+        protocol_for(None)  # type: ignore[arg-type]
+
+
+def test_a_toolset_for_a_model() -> None:
+    tools = Toolset(TOOLS, model="Qwen/Qwen3-Coder-30B-A3B-Instruct")
+    assert tools.encode("get_weather", {"city": "Rome"}).startswith("<tool_call>\n<function=get_weather>")
+    text = Toolset(TOOLS, protocol="kimi-k2").encode("get_weather", {"city": "Rome"})
+    assert Toolset(TOOLS, model="kimi-k2:1t-cloud").parse(text).calls[0].args == {"city": "Rome"}
+    # The start state is the protocol's.
+    assert Toolset(TOOLS, model="Qwen3-4B-Thinking-2507").parse("Hm.\n</think>\n\nYes.").reasoning == "Hm."
+
+
+def test_a_toolset_has_a_model_or_a_protocol() -> None:
+    with pytest.raises(
+        ToolError, match=r"model='qwen3' selects the protocol; protocol='hermes' is given, too"
+    ):
+        Toolset(TOOLS, protocol="hermes", model="qwen3")
+    with pytest.raises(ToolError, match="no native format is known"):
+        Toolset(TOOLS, model="acme-1")
+    with pytest.raises(TypeError, match="model must be a str"):
+        Toolset(TOOLS, model=5)  # type: ignore[arg-type]
