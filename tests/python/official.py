@@ -245,17 +245,18 @@ FUNCTIONARY: Any = {"head": LLAMA["head"], "tails": ("<|eom_id|>", "<|eot_id|>")
 GIGACHAT: Any = {"head": "assistant<|role_sep|>\n", "tails": ("<|message_sep|>\n\n",), "calls": 1}
 MISTRAL: Any = {"head": "", "tails": ("</s>",), "alternates": True}
 GRANITE: Any = {"head": "<|start_of_role|>assistant<|end_of_role|>", "tails": ("<|end_of_text|>\n",)}
-COMMAND_R = """<|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>Write 'Action:' followed by a json-formatted list of actions \
-that you want to perform in order to produce a good response to the user's last input. You can use any of the supplied \
-tools any number of times, but you should aim to execute the minimum number of necessary actions for the input. You \
-should use the `directly-answer` tool if calling the other tools is unnecessary. The list of actions you want to call \
-should be formatted as a list of json objects, for example:
+COMMAND_R = """<|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>Write 'Action:' followed by a json-formatted \
+list of actions that you want to perform in order to produce a good response to the user's last \
+input. You can use any of the supplied tools any number of times, but you should aim to execute the \
+minimum number of necessary actions for the input. You should use the `directly-answer` tool if \
+calling the other tools is unnecessary. The list of actions you want to call should be formatted as \
+a list of json objects, for example:
 ```json
 [
     {
         "tool_name": title of the tool in the specification,
-        "parameters": a dict of parameters to input into the tool as they are defined in the specs, or {} if it takes \
-no parameters
+        "parameters": a dict of parameters to input into the tool as they are defined in the \
+specs, or {} if it takes no parameters
     }
 ]```<|END_OF_TURN_TOKEN|>"""
 DROPS = "drops the content of a turn with calls"

@@ -51,11 +51,9 @@ class Toolset(_core.Toolset):
             untyped arguments ("xml" and "yaml" recognise calls only by tool names, so they read none).
         protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or
             a format that models are trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
-            ("morph-xml") or "yaml" ("yaml-xml"). The native format of a model family, for its own server:
-            "deepseek-r1", "deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "deepseek-v4", "deepseek-v4.1",
-            "functiongemma", "gemma4", "glm-4.5", "glm-4.7", "harmony", "kimi-k2", "kimi-k2-thinking",
-            "kimi-k2.6", "kimi-k3", "lfm2", "llama-json", "llama-pythonic", "minimax-m3", "mistral", "olmo3",
-            "qwen3-thinking" or "qwen3.5"; hermes and qwen3coder are native formats, too. "auto" writes wire, and reads the protocol of each message's first call.
+            ("morph-xml") or "yaml" ("yaml-xml"); or the native format of a model family, for its own server:
+            a name in `wirecall.FAMILIES` (docs/families.md). "auto" writes wire, and reads the protocol of each
+            message's first call.
             A `Protocol` object is a custom protocol.
         model: The name of the model whose native format is the protocol, instead of `protocol`:
             `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `protocol_for`.
