@@ -83,7 +83,7 @@ class Toolset:
         Args:
             tools: For each tool the name, the description, the schema as JSON text, and whether its calls are
                 always checked against the full schema, whatever `validate` is.
-            protocol: The name or alias of a protocol in `PROTOCOLS`, or "auto", which writes wire and parses
+            protocol: The name or alias of a protocol or native format, or "auto", which writes wire and reads
                 the protocol of each message's first call. Any other object is a `wirecall.Protocol`.
             recover: Also parse calls in other formats (True), or in those with these names, until the first
                 call in the protocol's own; not if `strict`.

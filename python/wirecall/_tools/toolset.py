@@ -52,8 +52,8 @@ class Toolset(_core.Toolset):
         protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or
             a format that models are trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
             ("morph-xml") or "yaml" ("yaml-xml"); or the native format of a model family, for its own server:
-            a name in `wirecall.FAMILIES` (docs/families.md). "auto" writes wire, and reads the protocol of each
-            message's first call.
+            a name in `wirecall.FAMILIES` (docs/families.md). "auto" writes wire, and reads the protocol of
+            each message's first call.
             A `Protocol` object is a custom protocol.
         model: The name of the model whose native format is the protocol, instead of `protocol`:
             `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `protocol_for`.
