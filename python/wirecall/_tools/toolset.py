@@ -115,12 +115,16 @@ class Toolset(_core.Toolset):
     ) -> "Self":
         if isinstance(recover, (str, bytes)):
             raise TypeError(f"recover must be a bool or a list of names, not {type(recover).__name__}")
+        if not isinstance(recover, bool):
+            for name in recover:
+                if not isinstance(name, str):
+                    raise TypeError(f"recover must list names of protocols, not {type(name).__name__}")
         read = definitions(tools)
         made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
             protocol=protocol,
-            recover=recover if isinstance(recover, bool) else list(recover),
+            recover=recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
             syntax=syntax,
             fallback_to_json=fallback_to_json,
             strict=strict,
