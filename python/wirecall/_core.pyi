@@ -41,10 +41,10 @@ _Arguments: TypeAlias = Mapping[str, Any] | str
 _PastCall: TypeAlias = tuple[str, _Arguments] | tuple[str, _Arguments, str | None]
 
 PROTOCOLS: tuple[str, ...]
-"""The names of the protocols to prompt with, without aliases."""
+"""The names of the protocols that a manual can teach, without aliases."""
 
 FAMILIES: tuple[str, ...]
-"""The names of the native formats of model families, without aliases. Some are protocols, too."""
+"""The names of the native formats of model families, without aliases; some are in `PROTOCOLS`, too."""
 
 def native_formats() -> list[dict[str, Any]]:
     """What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
@@ -184,8 +184,8 @@ class Toolset:
             arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
                 and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
                 violations are parsed as the schema requires (`1` as `"1"` for a string).
-            native: Raise an error if the call cannot be written as the model's official template writes it,
-                instead of writing it in another form.
+            native: Raise an error if a native format cannot hold the call. Otherwise, it is written as one
+                JSON object if the format reads that, or as a note, which is not a call.
 
         Raises:
             TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
@@ -205,22 +205,21 @@ class Toolset:
         calls_before: int = 0,
         native: bool = False,
     ) -> str:
-        """A whole message of the model. In a native format, it is the text of the official template.
+        """A whole message of the model, in a native format as the official template writes it.
 
         Args:
-            content: The message's text, before or after the calls as the format has it. Lone surrogates
+            content: The text. The format decides whether it is before or after the calls. Lone surrogates
                 become U+FFFD.
-            calls: Its calls: each a name and arguments as `encode` takes them, and maybe an id, which some
-                formats write. A call that a native format cannot hold is written as one JSON object where it
-                reads that, and otherwise as a note in the content.
-            reasoning: What the model thought; "" for an empty span, None for none. Formats without reasoning
-                leave it out.
-            calls_before: How many calls there were in earlier messages, since some formats number them.
-            native: Raise an error for a call that the format cannot hold.
+            calls: Tuples of a name, the arguments as in `encode`, and optionally an id, which some formats
+                write.
+            reasoning: The reasoning; "" for an empty one, None for none. Formats without reasoning leave it
+                out.
+            calls_before: The number of calls in earlier messages, for native formats that number calls.
+            native: As in `encode`.
 
         Raises:
             TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
-            ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have a name;
+            ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have the name;
                 with `native`, the format cannot hold a call.
         """
 
@@ -236,19 +235,21 @@ class Toolset:
         index: int = 0,
         calls_before: int = 0,
     ) -> str:
-        """The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
+        """The text of a tool's result. Nothing in it can be parsed as a tag (section 10), except in native
+        formats (docs/protocols.md, "Results").
 
         Args:
             name: The tool's name; None if it is unknown, which is written as "unknown".
             content: A str as it is, or another JSON value as compact JSON. Lone surrogates in a str become
                 U+FFFD. For a `CallError`, its sentence, neutralised, and its example, verbatim.
             error: Whether the content describes an error: in wire a `<tool-error>` instead of a
-                `<tool-result>`.
-            number: Which of several calls of the same tool in one turn this is the result of, from 1.
+                `<tool-result>`. Native formats do not show it.
+            number: Which of several calls of the same tool in one turn this is the result of, from 1. Native
+                formats do not show it.
             id: The id of the call, for native formats that write it.
-            index: Which call of its message this is the result of, from 0, for native formats that number
-                them.
-            calls_before: How many calls of the conversation were before that call, for the same purpose.
+            index: The position of the call in its message, from 0, for native formats that number results.
+            calls_before: The number of calls in the conversation before this call, those of its own message
+                included, for native formats that number results.
 
         Raises:
             TypeError: The value is not JSON.
@@ -260,7 +261,7 @@ class Toolset:
         """Text of a user, in which nothing can be parsed as a tag of wirecall (section 10).
 
         Everything that could open or end a result, and OPEN, gets a visible backslash; nothing else is
-        changed.
+        changed. In native formats, some markers are left (docs/protocols.md, "Results").
 
         Args:
             text: Any text. Lone surrogates become U+FFFD.
@@ -381,11 +382,11 @@ class Message:
 
     @property
     def framing(self) -> list[tuple[int, int]]:
-        """What is neither text, reasoning, a call nor an error: markers of a native format and of separate
-        reasoning, whitespace around them, and stop tokens.
+        """What is in no item: markers of a native format and of separate reasoning, whitespace around them,
+        and stop tokens.
 
-        The start and end of each span, in characters of the message, in order. Empty for prompted protocols
-        whose reasoning is text.
+        The start and end of each span, in characters of the message, in order. Empty in protocols that are
+        only prompted, unless reasoning is separate.
         """
 
     @property
@@ -425,10 +426,9 @@ class Text:
 
 @final
 class Reasoning:
-    """Reasoning, without what opens and closes it, if it is separate from the text.
+    """Reasoning, without its tags, if it is separate from the text (the option `reasoning`).
 
-    In a stream, the next part of it; in a message, all of it up to its end or to framing. The option
-    `reasoning` says whether it is separate.
+    In a stream, the next part; in a message, all of it up to its end or to framing.
     """
 
     __match_args__ = ("text", "start", "end")

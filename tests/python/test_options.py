@@ -83,6 +83,16 @@ def test_options_of_the_wrong_type(options: dict[str, Any]) -> None:
     assert any(name in text for text in told)
 
 
+def test_formats_to_recover_and_tags_that_cannot_work() -> None:
+    with pytest.raises(TypeError, match="recover must list names of protocols, not int"):
+        Toolset(recover=["hermes", 5])  # type: ignore[list-item]
+    assert Toolset([("f", FULL)], recover=["hermes", "hermes"]).names == ("f",)
+    with pytest.raises(
+        TypeError, match=r"a pair of str or \(a str, a str, one of .*, not \('a', 'b', 'c'\)$"
+    ):
+        Toolset(reasoning=("a", "b", "c"))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["a b", "a\n", "a<b", "a{", "a=b", 'a"', "it's", "n" * 129, "a\x00"])
 def test_names_that_cannot_be_written(name: str) -> None:
     with pytest.raises(ToolError, match="a call cannot be written with this name") as raised:

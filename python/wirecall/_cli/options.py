@@ -35,8 +35,8 @@ protocol_option = click.option(
     metavar="NAME",
     default="wire",
     help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto; or a model family's own: "
-    f"{', '.join(name for name in FAMILIES if name not in PROTOCOLS)}. json, morph-xml and yaml-xml are "
-    "aliases of hermes, xml and yaml.",
+    f"{', '.join(name for name in FAMILIES if name not in PROTOCOLS)}. Aliases, such as gpt-oss "
+    "and glm-4.6, are accepted, too.",
 )
 _descriptions_option = click.option(
     "--descriptions",

@@ -42,7 +42,9 @@ Examples:
 )
 @tools_option(without="Without it, calls of any name are parsed, with untyped values. xml and yaml need it.")
 @protocol_option
-@click.option("--text", "only_text", is_flag=True, help="Print only the text outside calls.")
+@click.option(
+    "--text", "only_text", is_flag=True, help="Print only the text, without calls and separate reasoning."
+)
 @click.option("--whole", is_flag=True, help="Read to the end, then print one JSON object.")
 @click.option("--strict", is_flag=True, help="Report near misses as errors instead of repairing them.")
 @click.option(
@@ -94,7 +96,7 @@ def parse(
         raise click.UsageError("--text and --whole cannot be combined.")
     reject_shared_stdin(tools_path, file)
     toolset = load_toolset(tools_path, protocol, **options)
-    if not toolset.names and not toolset.segments(toolset.encode("name", {})):
+    if not toolset.names and not toolset.parse(toolset.encode("name", {}), in_reasoning=False).calls:
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
     pieces = read_pieces(file, "a model's message")
     batches: Iterable[Sequence[Event]] = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)

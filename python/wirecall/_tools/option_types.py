@@ -46,7 +46,8 @@ def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} is {json.dumps(value)}; it must be one of {listed}")
         # None is the default wherever it is allowed, so it need not be mentioned.
         expected = " or ".join(dict.fromkeys(_described(kind) for kind in kinds if kind is not type(None)))
-        raise TypeError(f"{name} must be {expected}, not {'None' if value is None else type(value).__name__}")
+        shown = repr(value) if value is None or isinstance(value, tuple) else type(value).__name__
+        raise TypeError(f"{name} must be {expected}, not {shown}")
 
 
 def unknown(name: str, known: Iterable[str], what: str = "option") -> str:
@@ -83,6 +84,7 @@ def _described(kind: Any) -> str:
     if origin is Callable or kind is Callable:
         return "callable"
     if origin is tuple:
-        return "a pair of str" if len(get_args(kind)) == 2 else "a tuple"
+        parts = get_args(kind)
+        return "a pair of str" if len(parts) == 2 else f"({', '.join(map(_described, parts))})"
     name = getattr(origin or kind, "__name__", str(kind))
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"

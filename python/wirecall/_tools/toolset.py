@@ -49,20 +49,19 @@ class Toolset(_core.Toolset):
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name is a tool, with
             untyped arguments ("xml" and "yaml" recognise calls only by tool names, so they read none).
-        protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or
-            a format that models are trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
-            ("morph-xml") or "yaml" ("yaml-xml"); or the native format of a model family, for its own server:
-            a name in `wirecall.FAMILIES` (docs/families.md). "auto" writes wire, and reads the protocol of
-            each message's first call.
-            A `Protocol` object is a custom protocol.
+        protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`;
+            another protocol that the manual teaches: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
+            ("morph-xml") or "yaml" ("yaml-xml"); or the native format of a model family: a name in
+            `wirecall.FAMILIES` (docs/families.md has the aliases). "auto" writes wire, and reads the protocol
+            of each message's first call. A `Protocol` object is a custom protocol.
         model: The name of the model whose native format is the protocol, instead of `protocol`:
             `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `protocol_for`.
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
-            `other_format`. True: in all but the native formats, and bare JSON objects with a tool name and
-            arguments. A list of names: in these protocols, which may be native formats, but must begin calls
-            in different ways. Ignored if `strict`.
+            `other_format`. True: in the protocols that the manual teaches, and bare JSON objects with a tool
+            name and arguments. A list of names: in these formats, which may be native, but must begin calls
+            in different ways. Ignored if `strict`; True is ignored by "harmony" and "kimi-k3".
         syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
-            call.
+            call. Native formats ignore it.
         fallback_to_json: What happens to a tool that pairs, elements or parameters cannot express: "complex"
             writes its calls as object bodies, "error" raises, "force" never writes object bodies.
         strict: Refuse near misses instead of repairing them.
@@ -79,9 +78,10 @@ class Toolset(_core.Toolset):
             such option.
         reasoning: What becomes of reasoning at the start of a message. "separate": it is `Reasoning`, without
             its tags and the line breaks around them. "content": it is text, with its tags. "auto" is
-            "separate" for native formats and "content" for others. The tags are those of the native format,
-            or `<think>` and `</think>`; others are given as `(open, close)`, or with the mode as
-            `(open, close, "separate")`. None: nothing is reasoning.
+            "separate" for native formats and "content" for others. Other tags than those of the native
+            format, or `<think>` and `</think>`, are `(open, close)`, or with the mode
+            `(open, close, "separate")`. None: nothing is reasoning. "harmony" and "kimi-k3" ignore tags and
+            None.
         limits: Limits that differ from the defaults, by name; each is a positive int.
             "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
             "depth": levels of nesting, of which the arguments are the first; 128.
@@ -123,12 +123,16 @@ class Toolset(_core.Toolset):
             if protocol != "wire":
                 raise ToolError(f"model={model!r} selects the protocol; protocol={protocol!r} is given, too")
             protocol = protocol_for(model)
+        if not isinstance(recover, bool):
+            for name in recover:
+                if not isinstance(name, str):
+                    raise TypeError(f"recover must list names of protocols, not {type(name).__name__}")
         read = definitions(tools)
         made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
             protocol=protocol,
-            recover=recover if isinstance(recover, bool) else list(recover),
+            recover=recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
             syntax=syntax,
             fallback_to_json=fallback_to_json,
             strict=strict,

@@ -16,10 +16,9 @@ pub struct Text {
     pub text: Slot<LazyText>,
 }
 
-/// Reasoning, without what opens and closes it, if it is separate from the text.
+/// Reasoning, without its tags, if it is separate from the text (the option `reasoning`).
 ///
-/// In a stream, the next part of it; in a message, all of it up to its end or to framing. The option
-/// `reasoning` says whether it is separate.
+/// In a stream, the next part; in a message, all of it up to its end or to framing.
 #[pyclass(frozen, eq, hash, get_all, new = "from_fields", module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Reasoning {

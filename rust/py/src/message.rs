@@ -21,11 +21,11 @@ pub struct Message {
     /// Between two adjacent texts, or two adjacent pieces of reasoning, is framing.
     #[pyo3(get)]
     items: Py<PyTuple>,
-    /// What is neither text, reasoning, a call nor an error: markers of a native format and of separate
-    /// reasoning, whitespace around them, and stop tokens.
+    /// What is in no item: markers of a native format and of separate reasoning, whitespace around them,
+    /// and stop tokens.
     ///
-    /// The start and end of each span, in characters of the message, in order. Empty for prompted protocols
-    /// whose reasoning is text.
+    /// The start and end of each span, in characters of the message, in order. Empty in protocols that are
+    /// only prompted, unless reasoning is separate.
     #[pyo3(get)]
     framing: Vec<(usize, usize)>,
 }

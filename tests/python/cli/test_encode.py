@@ -7,7 +7,7 @@ import pytest
 from cli_support import TOOLS, run
 
 from support import EVERY
-from wirecall import Toolset
+from wirecall import FAMILIES, Toolset
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_protocols_that_know_calls_by_names_need_tools(protocol: str) -> None:
     done = run("parse", "--protocol", protocol, stdin="<f><a>1</a></f>")
     assert (done.exit_code, done.stdout) == (2, "")
     assert f"--protocol {protocol} needs --tools: calls are tags with the tools' names." in done.stderr
-    for other in ("wire", "hermes", "gemma", "qwen3coder", "auto"):
+    for other in (*FAMILIES, "wire", "gemma", "auto"):
         assert run("parse", "--protocol", other, stdin="Hello").exit_code == 0
     assert run("encode", "--protocol", protocol, "f").stdout == "<f/>\n"
 
