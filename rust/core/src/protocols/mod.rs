@@ -12,6 +12,7 @@ pub(crate) mod named_tags;
 pub(crate) mod parts;
 pub(crate) mod protocol;
 pub(crate) mod registry;
+pub(crate) mod results;
 pub(crate) mod wire;
 pub(crate) mod xml;
 pub(crate) mod yaml;

@@ -16,10 +16,9 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::{EncodeError, Repair};
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
-use crate::syntax::json::{Member, Value, json_string, parse};
+use crate::syntax::json::Member;
 use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks, starts_ignoring_case};
-use crate::syntax::xml::{For, escape};
 use crate::tools::{Lookup, Tool, Tools};
 
 /// What is at a place where a call could begin. Byte offsets count from that place.
@@ -448,54 +447,4 @@ pub(crate) const RESULT_TAGS: [&str; 2] = ["<tool_response", "</tool_response"];
 /// Whether the text begins with the tag of a result.
 pub(crate) fn is_result_tag(text: &str) -> bool {
     RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
-}
-
-/// What the tag of a result contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResultForm {
-    /// A JSON object.
-    Json,
-    /// An element for each part.
-    Elements,
-    /// The content on lines of its own, as templates write it.
-    Lines,
-}
-
-impl ResultForm {
-    pub(crate) fn write(self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        match self {
-            ResultForm::Json => json(prompt, result),
-            ResultForm::Elements => elements(prompt, result),
-            ResultForm::Lines => format!("<tool_response>\n{}\n</tool_response>", result.content),
-        }
-    }
-}
-
-fn json(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-    let name = json_string(&prompt.neutralise(result.name));
-    let error = if result.error { ",\"error\":true" } else { "" };
-    let number = result.number.map_or(String::new(), |number| format!(",\"number\":{number}"));
-    // An object or list is written unquoted.
-    let content = match parse(result.content, prompt.settings.limits.depth) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
-            let mut json = String::new();
-            value.write(&mut json);
-            // Without escapes it may contain a mark.
-            if prompt.neutralise(&json) == json { json } else { json_string(result.content) }
-        }
-        _ => json_string(result.content),
-    };
-    format!("<tool_response>{{\"name\":{name}{number}{error},\"content\":{content}}}</tool_response>")
-}
-
-fn elements(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-    let tag = if result.error { "error" } else { "result" };
-    let mut out = String::from("<tool_response>\n  <tool_name>");
-    escape(&prompt.neutralise(result.name), For::Us, &mut out);
-    out.push_str("</tool_name>\n");
-    if let Some(number) = result.number {
-        out.push_str(&format!("  <number>{number}</number>\n"));
-    }
-    out.push_str(&format!("  <{tag}>{}</{tag}>\n</tool_response>", result.content));
-    out
 }

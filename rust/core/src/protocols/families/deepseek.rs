@@ -1,7 +1,7 @@
 //! Calls as DeepSeek-V3.2 and newer write them (DSML): `<｜DSML｜invoke name="NAME">` with
 //! `<｜DSML｜parameter name="KEY" string="true">VALUE</｜DSML｜parameter>` for each argument. GigaChat 3.5 writes the same with another word.
 
-use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -23,7 +23,7 @@ const TAGS: Tags = Tags {
     argument_close: "</｜DSML｜parameter>",
     spaced: true,
     head: Head::Attributes(ATTRIBUTES),
-    values: Values::Json,
+    values: ValueStyle::Json,
     line_breaks: false,
     lines: Lines { empty: "\n", ..Lines::EACH },
     ends: &["<｜DSML｜invoke ", "</｜DSML｜function_calls>"],

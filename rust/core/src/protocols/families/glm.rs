@@ -1,7 +1,7 @@
 //! Calls as GLM-4.5 and newer write them: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`. The models
 //! differ in the line breaks, which are read in any case, and in how the prompt ends. Ling, Spark and IQuest write the same.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 
@@ -12,7 +12,7 @@ const TAGS: Tags = Tags {
     argument_close: "</arg_value>",
     spaced: true,
     head: Head::Text(KeyTags { name_close: "", key_close: "</arg_key>", kind: None, value: "<arg_value>" }),
-    values: Values::Json,
+    values: ValueStyle::Json,
     line_breaks: false,
     lines: Lines { key: "\n", ..Lines::EACH },
     ends: &[],

@@ -1,6 +1,6 @@
 //! Calls as Kimi K3 writes them: elements with attributes, each opened and closed by its name.
 
-use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, ValueStyle};
 use crate::protocols::frames::elements::Elements;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, Section};
@@ -21,7 +21,7 @@ const TAGS: Tags = Tags {
         kinds: ["string", "number", "boolean", "null", "array", "object"],
         escaped: true,
     }),
-    values: Values::Json,
+    values: ValueStyle::Json,
     line_breaks: false,
     lines: Lines::NONE,
     ends: &["<|open|>call ", "<|close|>tools<|sep|>"],

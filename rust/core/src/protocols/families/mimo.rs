@@ -2,7 +2,7 @@
 //! SGLang, `function_call/mimo_detector.py`.
 
 use super::seed_oss::TAGS;
-use crate::protocols::bodies::tagged::{Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -14,7 +14,7 @@ pub(crate) const MIMO_V2: FlatFamily = FlatFamily {
         stops: &["<|im_end|>"],
         ..Layout::NATIVE
     },
-    call: &Tagged(&Tags { values: Values::Json, ends: &["<function=", "</tool_call>"], ..TAGS }),
+    call: &Tagged(&Tags { values: ValueStyle::Json, ends: &["<function=", "</tool_call>"], ..TAGS }),
     writing: Writing {
         begin: "<tool_call>\n",
         end: "\n</tool_call>",

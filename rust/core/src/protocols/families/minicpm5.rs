@@ -1,6 +1,6 @@
 //! Calls as MiniCPM5 writes them: `<function name="NAME"><param name="KEY">VALUE</param></function>`.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 
@@ -10,7 +10,7 @@ const TAGS: Tags = Tags {
     argument: "<param name=\"",
     argument_close: "</param>",
     head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
-    values: Values::PythonOrCdata,
+    values: ValueStyle::PythonOrCdata,
     lines: Lines::NONE,
     ..Tags::BASE
 };

@@ -1,6 +1,6 @@
 //! Calls as Seed-OSS writes them: a function with its parameters, each as raw text in a tag. Each call is in a section of its own.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags, Values};
+use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
 
@@ -10,7 +10,7 @@ pub(super) const TAGS: Tags = Tags {
     argument: "<parameter=",
     argument_close: "</parameter>",
     head: Head::Text(KeyTags { name_close: ">", key_close: ">", kind: None, value: "" }),
-    values: Values::Python,
+    values: ValueStyle::Python,
     ends: &["<function=", "</seed:tool_call>"],
     ..Tags::BASE
 };

@@ -6,9 +6,10 @@ use crate::protocols::body::{Markers, Opening, json_start};
 use crate::protocols::format::json_field_example;
 use crate::protocols::layout::Layout;
 use crate::protocols::protocol::{
-    ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, ResultForm, Settings, bad,
-    is_result_tag, misspelled,
+    ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, Settings, bad, is_result_tag,
+    misspelled,
 };
+use crate::protocols::results::ResultForm;
 use crate::schema::Descriptions;
 use crate::syntax::json::{Member, Value, push_string, write_object, write_spaced_object};
 use crate::syntax::misspelled::{Spellings, meant};

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::value::{Kind, TaggedValue};
-use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueEnd, Values};
+use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueEnd, ValueStyle};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
@@ -326,8 +326,8 @@ impl TaggedBody {
             input.at += 1;
             return self.to(State::Value);
         }
-        self.cdata =
-            self.tags.values == Values::PythonOrCdata && starts(input.rest(), CDATA.0, input.last).decided()?.is_some();
+        self.cdata = self.tags.values == ValueStyle::PythonOrCdata
+            && starts(input.rest(), CDATA.0, input.last).decided()?.is_some();
         if self.cdata {
             input.at += CDATA.0.len();
             self.value.quote(&input.cx);

@@ -34,7 +34,7 @@ pub(crate) struct Tags {
     /// Whitespace may follow the closer of a value before the next tag.
     pub spaced: bool,
     pub head: Head,
-    pub values: Values,
+    pub values: ValueStyle,
     /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
     pub line_breaks: bool,
     /// What the template writes between tags.
@@ -45,7 +45,7 @@ pub(crate) struct Tags {
 
 /// How values other than strings are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Values {
+pub(crate) enum ValueStyle {
     Json,
     /// As Python prints them.
     Python,
@@ -84,7 +84,7 @@ pub(crate) enum Head {
     Attributes(TagAttributes),
 }
 
-/// Names and keys as text. Values are typed by the schema. The last value may be closed by the end of the call alone.
+/// Names and keys as text. ValueStyle are typed by the schema. The last value may be closed by the end of the call alone.
 #[derive(Debug)]
 pub(crate) struct KeyTags {
     /// What follows the tool's name, if anything does.
@@ -135,7 +135,7 @@ impl Tags {
         argument_close: "",
         spaced: true,
         head: Head::Text(KeyTags { name_close: "", key_close: "", kind: None, value: "" }),
-        values: Values::Json,
+        values: ValueStyle::Json,
         line_breaks: false,
         lines: Lines::EACH,
         ends: &[],

@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::Values;
+use super::ValueStyle;
 use crate::arguments::tree::{ValuePath, is_json, is_literal};
 use crate::arguments::{Context, Lists, Object, ReadError, Report, Slot, TreeWriter};
 use crate::error::{ErrorKind, Repair};
@@ -100,8 +100,13 @@ impl TaggedValue {
     }
 
     /// Streams text that could have been null, once it cannot be null.
-    pub(super) fn go_live(&mut self, cx: &Context<'_>, report: &mut Report, values: Values) -> Result<(), ReadError> {
-        let none = values != Values::Json && "None".starts_with(&self.text);
+    pub(super) fn go_live(
+        &mut self,
+        cx: &Context<'_>,
+        report: &mut Report,
+        values: ValueStyle,
+    ) -> Result<(), ReadError> {
+        let none = values != ValueStyle::Json && "None".starts_with(&self.text);
         if !self.perhaps_null || none || "null".starts_with(&self.text) {
             return Ok(());
         }
@@ -116,7 +121,7 @@ impl TaggedValue {
     }
 
     /// The value is complete.
-    pub(super) fn end(&mut self, cx: &Context<'_>, report: &mut Report, values: Values) -> Result<(), ReadError> {
+    pub(super) fn end(&mut self, cx: &Context<'_>, report: &mut Report, values: ValueStyle) -> Result<(), ReadError> {
         let Some(slot) = self.slot.take() else { return Ok(()) };
         if self.live {
             return slot.end(report);
@@ -137,11 +142,11 @@ impl TaggedValue {
 pub(super) fn write_typed(
     cx: &Context<'_>,
     report: &mut Report,
-    values: Values,
+    values: ValueStyle,
     at: &ValuePath<'_>,
     text: &str,
 ) -> Result<(), ReadError> {
-    if values == Values::Json {
+    if values == ValueStyle::Json {
         return write_text(cx, report, false, at, text);
     }
     let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'[' | b'{'));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::value::write_typed;
-use super::{CDATA, HEAD_CHARS, Head, TagAttributes, Tags, Values};
+use super::{CDATA, HEAD_CHARS, Head, TagAttributes, Tags, ValueStyle};
 use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Report, is_misnamed};
 use crate::error::EncodeError;
@@ -45,19 +45,19 @@ fn push_attribute(attributes: &TagAttributes, key: &str, value: &str, out: &mut 
 }
 
 /// The text of a value.
-fn text<'v>(values: Values, value: &'v Value<'_>) -> Cow<'v, str> {
+fn text<'v>(values: ValueStyle, value: &'v Value<'_>) -> Cow<'v, str> {
     let mut out = String::new();
     match (value, values) {
         (Value::String(text), _) => return Cow::Borrowed(text),
-        (_, Values::Json) => value.write_spaced(&mut out),
-        (_, Values::Python | Values::PythonOrCdata) => write_value(value, &mut out),
+        (_, ValueStyle::Json) => value.write_spaced(&mut out),
+        (_, ValueStyle::Python | ValueStyle::PythonOrCdata) => write_value(value, &mut out),
     }
     Cow::Owned(out)
 }
 
 /// Whether the value is written between [`CDATA`].
 fn is_cdata(tags: &Tags, value: &Value<'_>) -> bool {
-    tags.values == Values::PythonOrCdata && matches!(value, Value::String(text) if text.contains(['<', '&', '\n']))
+    tags.values == ValueStyle::PythonOrCdata && matches!(value, Value::String(text) if text.contains(['<', '&', '\n']))
 }
 
 fn argument(tags: &Tags, key: &str, value: &Value<'_>, out: &mut String) {
@@ -140,7 +140,7 @@ fn node<'c>(cx: &Context<'c>, key: &str) -> &'c Node {
     cx.schema.node(cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN))
 }
 
-fn reads_as_string(values: Values, cx: &Context<'_>, key: &str, text: &str) -> bool {
+fn reads_as_string(values: ValueStyle, cx: &Context<'_>, key: &str, text: &str) -> bool {
     if node(cx, key).is_string() {
         return true;
     }
