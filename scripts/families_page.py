@@ -20,8 +20,9 @@ from canitoolcall.fixtures import Fixture  # noqa: E402
 
 from neutral_suite import FIXTURES, SOFT, checked, row  # noqa: E402
 from official import TEMPLATES, Official  # noqa: E402
-from wirecall import Toolset  # noqa: E402
+from wirecall import FAMILIES, Toolset, detect  # noqa: E402
 from wirecall._core import native_formats  # noqa: E402
+from wirecall._tools.model_table import ENTRIES  # noqa: E402
 
 SUITE = "canitoolcall 0.1.1"
 # From the README of the suite. It has no figures by family.
@@ -62,7 +63,16 @@ ROWS = """\
 A row is one format. Its name and aliases are values of `protocol`. `in_reasoning` overrides "starts
 in". Stop tokens at the end of a message are not content. If the markers are special tokens, ask the
 server to keep them (`skip_special_tokens=False` in vLLM and SGLang). Each example is a whole message
-that `Toolset.encode_message` writes, with reasoning if the format has any.
+that `Toolset.encode_message` writes, with reasoning if the format has any. "Models" are names that
+`protocol_for` knows, without sizes and the like. "Documented in" says where they are said to write
+this format; a row without models has its source in its file in `rust/core/src/protocols/families/`.
+"""
+
+SAME = """\
+## What a text does not tell
+
+`wirecall.detect` gives these formats the same score for a message with one call and without
+reasoning. Know the model, or the template, to choose among them.
 """
 
 TEMPLATES_HEAD = """\
@@ -137,13 +147,25 @@ def pair(given: tuple[str, str] | None) -> str:
     return "…".join(code(mark) for mark in given if mark) if given and any(given) else "none"
 
 
-def example(name: str) -> str:
+def written(name: str, reasoning: str | None = None) -> str:
+    """A message with a call, as the row writes it."""
     toolset = Toolset(TOOLS, protocol=name)
-    # A call of Llama is a whole message.
-    content = "" if name.startswith("llama-") else "I look it up."
-    arguments = {"city": "Paris", "days": 3}
-    text = toolset.encode_message(content, [("get_weather", arguments)], reasoning="A city.", native=True)
-    return "".join(f"    {line}\n" if line else "\n" for line in text.split("\n"))
+    # There is no text around a call that is a whole message.
+    content = "" if name in ("llama-json", "llama-pythonic", "xlam") else "I look it up."
+    calls = [("get_weather", {"city": "Paris", "days": 3})]
+    return toolset.encode_message(content, calls, reasoning=reasoning, native=True)
+
+
+def same() -> str:
+    """Rows that one another's messages do not tell apart."""
+    groups: dict[tuple[str, ...], None] = {}
+    for name in FAMILIES:
+        scores = detect(written(name), TOOLS).scores
+        best = max(scores.values())
+        group = tuple(other for other in FAMILIES if best > 0 and scores[other] == best)
+        if len(group) > 1:
+            groups[group] = None
+    return "".join(f"- {', '.join(f'`{name}`' for name in group)}\n" for group in groups)
 
 
 def described(facts: dict[str, Any]) -> str:
@@ -152,7 +174,12 @@ def described(facts: dict[str, Any]) -> str:
     start = "reasoning" if facts["starts_in_reasoning"] else "text"
     thought = "A city." in Toolset(protocol=name).encode_message("", reasoning="A city.")
     reasoning = ", ".join(map(pair, facts["reasoning"])) or ("as in the example" if thought else "none")
+    entries = [entry for entry in ENTRIES if entry.protocol == name]
+    models = [f"`{pattern}`" for entry in entries for pattern in entry.patterns.split()]
+    sources = dict.fromkeys(entry.source for entry in entries)
     special = "special tokens" if facts["special_tokens"] else "text"
+    text = written(name, reasoning="A city.")
+    example = "".join(f"    {line}\n" if line else "\n" for line in text.split("\n"))
     lines = [
         f"### {name}",
         "",
@@ -165,9 +192,11 @@ def described(facts: dict[str, Any]) -> str:
         f"| starts in | {start} |",
         f"| markers are | {special} |",
         f"| stop tokens | {', '.join(map(code, facts['stops'])) or 'none'} |",
+        f"| models | {', '.join(models) or 'none'} |",
+        f"| documented in | {'; '.join(sources) or 'the row'} |",
         f"| compared with | {', '.join(files) or 'no official template'} |",
     ]
-    return "\n".join(lines) + f"\n\n{example(name)}\n"
+    return "\n".join(lines) + f"\n\n{example}\n"
 
 
 def template(official: Official) -> str:
@@ -179,7 +208,17 @@ def template(official: Official) -> str:
 
 
 def page(status: Callable[[Fixture], str] = measured) -> str:
-    parts = [HEAD, matrix(status), soft(), FIGURES, figures(), ROWS, *map(described, native_formats())]
+    parts = [
+        HEAD,
+        matrix(status),
+        soft(),
+        FIGURES,
+        figures(),
+        ROWS,
+        *map(described, native_formats()),
+        SAME,
+        same(),
+    ]
     text = "\n".join(part.rstrip("\n") + "\n" for part in parts)
     return text + "\n" + TEMPLATES_HEAD + "".join(map(template, TEMPLATES))
 
