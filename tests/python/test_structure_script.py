@@ -220,6 +220,12 @@ def test_the_table_of_protocols_is_that_of_the_script(script: ModuleType, checko
     assert tuple(map(int, most)) == tuple(map(max, zip(*others, strict=True)))
 
 
+def test_a_native_format_has_few_lines(script: ModuleType) -> None:
+    formats, lines = script.row_lines(ROOT)
+    assert formats > 60
+    assert lines / formats <= 40
+
+
 def test_the_report_of_this_checkout(script: ModuleType, checkout: Any) -> None:
     lines = [*script.report(checkout)]
     assert any(line.startswith("  rust/core/src: ") for line in lines)
