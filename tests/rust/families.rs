@@ -7,7 +7,7 @@
 #[macro_use]
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ use support::reading::{Seen, boundaries, calls, read, read_chunks_of, traces};
 use support::schemas::root;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, limits, options_of, settings_of};
-use wirecall_core::{Limits, Toolset, parse_json};
+use wirecall_core::{Limits, Toolset, native_formats, parse_json};
 
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse", "solar-open"];
@@ -32,9 +32,9 @@ const SORTED: &[&str] = &["functiongemma", "gemma4"];
 /// The templates of these rows leave out members that are null.
 const NULLS_LEFT_OUT: &[&str] = &["minimax-m3"];
 
-/// The openers, separators and closers of all families, halves of them, and stop tokens.
+/// Openers, separators and closers, halves of them, and what may be between them.
 #[rustfmt::skip]
-const MARKERS: &[&str] = &[
+const PIECES: &[&str] = &[
     "<think>", "<think>\n", "</think>", "\n</think>\n\n", "</think>\n", "[THINK]", "[/THINK]", "<|channel>thought\n", "<channel|>",
     "<tool_call>", "<tool_call>\n", "\n</tool_call>", "</tool_call>", "<function=get_weather>", "<parameter=city>", "</parameter>", "</function>",
     "<tool_call>get_weather", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<arg_key>city</arg_key><arg_value>",
@@ -90,46 +90,19 @@ const MARKERS: &[&str] = &[
     "]<]minimax[>[</invoke>", "]<]minimax[>[<city>", "]<]minimax[>[</city>", "]<]minimax[>[<item>", "]<]minimax[>[</item>",
     "{", "}", "\"", "'", "\\", "{\"city\": \"", "\"}", ":", ",", "<", "</", "<|", "|>", "<｜", "[", "null", "True", "1", "é", "word",
 ];
-const STOPS: &[&str] = &[
-    "<|im_end|>",
-    "<｜end▁of▁sentence｜>",
-    "<|user|>",
-    "<|observation|>",
-    "<|endoftext|>",
-    "<|end_of_msg|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|eot|>",
-    "<|eom|>",
-    "</s>",
-    "<turn|>",
-    "<|tool_response>",
-    "<eos>",
-    "<|return|>",
-    "<|flush|>",
-    "<|content_model_end_sampling|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<|plamo:tag|>",
-    "[e~[",
-    "<seed:eos>",
-    "</assistant>",
-    "<｜hy_eos:opensource｜>",
-    "<SPECIAL_12>",
-    "<end_of_sentence>",
-    "<|assistant_end|>",
-    "<|end|>",
-    "</longcat_s>",
-    "<|eos|>",
-    "<|end_of_text|>",
-    "<｜hy_eos:6124c78e｜>",
-    "<|role_end|>",
-    "<|iquest_end|>",
-    "<|endofassistant|>",
-    "<|EOT|>",
-    "<|ifm|im_end|>",
-    "<end_of_turn>",
-    "<start_function_response>",
-];
+/// These, and the markers that the rows name.
+static MARKERS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let named = native_formats().flat_map(|format| {
+        let pairs = [Some((&*format.call.0, &*format.call.1)), format.section].into_iter().flatten();
+        let pairs = pairs.chain(format.reasoning.iter().copied());
+        pairs.flat_map(|(open, close)| [open.to_owned(), close.to_owned()]).collect::<Vec<_>>()
+    });
+    let all: BTreeSet<String> = named.chain(PIECES.iter().map(|piece| (*piece).to_owned())).collect();
+    all.into_iter().filter(|mark| !mark.is_empty()).collect()
+});
+/// What a server may leave at the end of a message, in any row.
+static STOPS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| native_formats().flat_map(|format| format.stops).collect::<BTreeSet<_>>().into_iter().collect());
 const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 
 /// The settings of each row, and the same with little room for a call.
@@ -147,9 +120,9 @@ fn row() -> impl Strategy<Value = &'static str> {
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
-        3 => prop::collection::vec(select(MARKERS), 0..4).prop_map(|parts| parts.concat()),
+        3 => prop::collection::vec(select(&MARKERS[..]), 0..4).prop_map(|parts| parts.concat()),
         1 => soup(3),
-        1 => select(MARKERS).prop_map(str::to_owned),
+        1 => select(&MARKERS[..]),
     ]
 }
 
@@ -227,13 +200,13 @@ fn message(row: &'static str, at: usize) -> impl Strategy<Value = String> {
     let part = prop_oneof![
         3 => call(),
         3 => piece,
-        4 => select(MARKERS).prop_map(str::to_owned),
+        4 => select(&MARKERS[..]),
         2 => select(BLANKS).prop_map(str::to_owned),
-        1 => select(STOPS).prop_map(str::to_owned),
+        1 => select(&STOPS[..]).prop_map(str::to_owned),
         1 => soup(4),
         1 => prose(),
     ];
-    let token = prop_oneof![Just(String::new()), select(MARKERS).prop_map(str::to_owned)];
+    let token = prop_oneof![Just(String::new()), select(&MARKERS[..])];
     let changes = prop::collection::vec((any::<Index>(), any::<Index>(), token), 0..3);
     (prop::collection::vec(part, 0..6), changes).prop_map(|(parts, changes)| {
         let mut message = parts.concat();
