@@ -312,7 +312,7 @@ impl Toolset {
     /// Raises:
     ///     TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
     ///     ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have the name;
-    ///         with `native`, the format cannot hold a call.
+    ///         with `native`, the format cannot hold a call, or both the text and calls.
     #[pyo3(signature = (content, calls=Vec::new(), /, *, reasoning=None, calls_before=0, native=false))]
     fn encode_message<'py>(
         &self,

@@ -30,7 +30,7 @@ pub(crate) struct Writing {
     pub begin: &'static str,
     pub end: &'static str,
     pub between: &'static str,
-    /// Between content and the first call.
+    /// Between content and the first call. Where calls without markers are a whole message, it is the marker of calls after content.
     pub after_content: &'static str,
     /// A result, with `{name}`, `{content}`, `{json}` (the content as a JSON string), `{id}` and `{index}` (of the call in its
     /// message, from 1) in it.
