@@ -153,7 +153,8 @@ def test_calls_that_are_whole_messages_have_a_marker_after_content(
     )
     calls = [("get_weather", '{"city":"Rome"}')] * count
     read = tools.parse(tools.encode_message(content, calls), truncated=False)
-    assert read.text.startswith(content.strip()) and read.errors == ()
+    assert read.text.startswith(content.strip())
+    assert read.errors == ()
     assert {(call.name, call.arguments) for call in read.calls} == {*calls}
     # A note stands for what the format cannot hold.
     assert len(read.calls) + read.text.count("[called ") == count

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reasoning_support import NATIVE, PLAN, PROMPTED, TOOLS, gaps, kinds, streamed
-from wirecall import ToolError, Toolset
+from wirecall import FAMILIES, ToolError, Toolset
 
 
 @pytest.mark.parametrize("protocol", PROMPTED + NATIVE)
@@ -144,6 +144,7 @@ def test_native_formats_can_be_recovered(own: str, other: str) -> None:
         ({"recover": ["hermes", "json"]}, "hermes and hermes begin calls in the same way"),
         ({"recover": ["harmony"]}, "harmony divides whole messages into parts"),
         ({"protocol": "kimi-k3", "recover": ["hermes"]}, "kimi-k3 divides whole messages into parts"),
+        ({"protocol": "harmony", "recover": True}, "harmony divides whole messages into parts"),
         ({"recover": ["nope"]}, 'there is no protocol "nope"'),
         ({"protocol": "auto", "recover": ["hermes"]}, "auto reads the protocol of each message's first call"),
     ],
@@ -151,6 +152,25 @@ def test_native_formats_can_be_recovered(own: str, other: str) -> None:
 def test_formats_that_cannot_be_read_together(options: Any, message: str) -> None:
     with pytest.raises(ToolError, match=message):
         Toolset(TOOLS, **options)
+
+
+@pytest.mark.parametrize("row", ["harmony", "kimi-k3", "functionary-v3.2", "muse", "solar-open"])
+@pytest.mark.parametrize("reasoning", [None, ("[A]", "[/A]"), ("[A]", "[/A]", "separate")])
+def test_messages_in_parts_have_no_other_tags(row: str, reasoning: Any) -> None:
+    with pytest.raises(ToolError, match=f"{row} divides .* leave out reasoning"):
+        Toolset(TOOLS, protocol=row, reasoning=reasoning)
+    for mode in ("auto", "content", "separate"):
+        Toolset(TOOLS, protocol=row, reasoning=mode)
+
+
+@pytest.mark.parametrize("row", sorted({*FAMILIES}))
+def test_json_is_refused_where_calls_are_not_json(row: str) -> None:
+    encoding = Toolset(TOOLS, protocol=row).plan("get").encoding
+    if encoding == "json":
+        assert '"city"' in Toolset(TOOLS, protocol=row, syntax="json").encode("get", {"city": "Ulm"})
+    else:
+        with pytest.raises(ToolError, match=f'{row} has one way .* leave out syntax="json"'):
+            Toolset(TOOLS, protocol=row, syntax="json")
 
 
 def test_formats_that_look_ahead_can_tell_apart() -> None:
