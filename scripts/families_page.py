@@ -139,8 +139,8 @@ def pair(given: tuple[str, str] | None) -> str:
 
 def example(name: str) -> str:
     toolset = Toolset(TOOLS, protocol=name)
-    # A call of Llama is a whole message.
-    content = "" if name.startswith("llama-") else "I look it up."
+    # A call of these is a whole message.
+    content = "" if name.startswith(("llama-", "xlam")) else "I look it up."
     arguments = {"city": "Paris", "days": 3}
     text = toolset.encode_message(content, [("get_weather", arguments)], reasoning="A city.", native=True)
     return "".join(f"    {line}\n" if line else "\n" for line in text.split("\n"))

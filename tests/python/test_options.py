@@ -13,6 +13,9 @@ FULL: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}
     ("options", "match"),
     [
         ({"protocol": "toml"}, r'there is no protocol "toml"; available: .*wire'),
+        ({"protocol": "GLM-4.7"}, r'"GLM-4.7"; did you mean "glm-4.7"\? `wirecall protocols` lists all'),
+        ({"protocol": "gpt_oss"}, r'did you mean "gpt-oss"\?'),
+        ({"protocol": "glm"}, r'did you mean "glm-4.5" or "glm-4.7"\?'),
         ({"syntax": "yaml"}, r'syntax is "yaml"; it must be one of "wire", "json"'),
         (
             {"fallback_to_json": "always"},
