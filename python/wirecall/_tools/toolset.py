@@ -62,7 +62,7 @@ class Toolset(_core.Toolset):
             in different ways. Ignored if `strict`. Formats that divide messages into parts, such as
             "harmony", cannot be combined with others.
         syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
-            call, which native formats that do not write JSON refuse.
+            call, which formats refuse that are only native and do not write JSON.
         fallback_to_json: What happens to a tool that pairs, elements or parameters cannot express: "complex"
             writes its calls as object bodies, "error" raises, "force" never writes object bodies.
         strict: Refuse near misses instead of repairing them.

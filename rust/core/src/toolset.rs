@@ -147,8 +147,9 @@ impl Options {
 impl Options {
     /// Why one of the options cannot work in this protocol, with what to do instead.
     fn misfit(&self, protocol: &dyn Protocol, recovers: bool) -> Option<String> {
-        let (own, layout, encoding) = (&self.protocol, protocol.layout(), protocol.facts().encoding);
-        if layout.native && self.syntax == Syntax::Json && encoding != "json" {
+        let (own, layout, facts) = (&self.protocol, protocol.layout(), protocol.facts());
+        // Rows with repairs are also for prompting: their manual can ask for JSON.
+        if layout.native && !facts.near_misses && self.syntax == Syntax::Json && facts.encoding != "json" {
             return Some(format!("{own} has one way to write calls, which is not JSON; leave out syntax=\"json\""));
         }
         layout.parts?;
