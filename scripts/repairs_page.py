@@ -67,7 +67,7 @@ REPAIRS = {
     "tag_style": "Tags in another spelling or form (another letter case, spaces before `>`, attributes for "
     "a name or parameters, `<invoke>` for `<function>`): read as the protocol's own tags.",
     "tool_style": "The tool's name in another style, in quotes or backticks, or with a prefix such as "
-    "`functions.`: read as the declared name, if only one matches.",
+    "`functions.`, or in harmony without it: read as the declared name, if only one matches.",
     "trailing_characters": "One of `,` `;` `>` `/>` between the last value and the closing tag: ignored.",
     "unbalanced_brackets": "The last closing bracket is missing, or there is one too many: read as balanced.",
     "unclosed_tag": "An opening tag without its `>`: read as if it were closed.",

@@ -220,7 +220,7 @@ class Toolset:
         Raises:
             TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
             ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have the name;
-                with `native`, the format cannot hold a call.
+                with `native`, the format cannot hold a call, or both the text and calls.
         """
 
     def encode_result(

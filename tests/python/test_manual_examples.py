@@ -7,7 +7,7 @@ import pytest
 
 import generate
 from test_error_examples import MARKS, OPTIONS, TOOLS, errors, tool
-from wirecall import PROTOCOLS, ToolError, Toolset
+from wirecall import FAMILIES, PROTOCOLS, ToolError, Toolset
 
 ANY_NAME = "tool_name"
 PING = {"name": "ping"}
@@ -21,7 +21,7 @@ def check(tools: Toolset) -> list[str]:
     found = []
     for example in examples:
         assert f"\n{example}\n" in header
-        read = tools.parse(example)
+        read = tools.parse(example, in_reasoning=False)
         assert (len(read.calls), read.errors, read.text) == (1, (), ""), example
         [call] = read.calls
         assert (call.repairs, call.problems) == ((), ()), example
@@ -36,6 +36,17 @@ def test_the_example_is_of_the_first_tool_with_parameters(protocol: str, options
         names = check(Toolset(tools, protocol=protocol, **options))
         assert names[0] == next(one["name"] for one in tools if one is not PING)
     assert check(Toolset([PING], protocol=protocol, **options)) == ["ping"]
+
+
+@pytest.mark.parametrize("row", sorted({*FAMILIES} - {*PROTOCOLS}))
+def test_a_native_manual_shows_a_call_and_a_result_of_its_own_format(row: str) -> None:
+    tools = Toolset([PING, *TOOLS], protocol=row)
+    assert check(tools)[0] == TOOLS[0]["name"]
+    header = tools.manual().removesuffix(tools.manual(header=""))
+    result = tools.encode_result(TOOLS[0]["name"], "…").strip()
+    assert (f"\n{result}\n" in header) or "<tool_response" in result or result == "…"
+    assert ("JSON object" in header) == (row == "qwen3-thinking")
+    assert ("<tool_response>" in header) == ("<tool_response>" in result)
 
 
 @pytest.mark.parametrize("seed", range(100))

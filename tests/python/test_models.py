@@ -17,8 +17,6 @@ TOOLS = [
     {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
 ]
 UNKNOWN = "-"
-# Native formats whose models are not known by name.
-NAMELESS = {"beam"}
 
 
 def documented() -> list[tuple[str, str]]:
@@ -58,7 +56,7 @@ def test_every_row_of_the_tables_exists() -> None:
 def test_every_native_format_has_models() -> None:
     rows = {entry.protocol for entry in ENTRIES}
     lonely = {row["name"] for row in native_formats() if not rows & {row["name"], *row["aliases"]}}
-    assert lonely - NAMELESS == set()
+    assert lonely == set()
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.patterns)

@@ -13,6 +13,9 @@ FULL: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}
     ("options", "match"),
     [
         ({"protocol": "toml"}, r'there is no protocol "toml"; available: .*wire'),
+        ({"protocol": "GLM-4.7"}, r'"GLM-4.7"; did you mean "glm-4.7"\? `wirecall protocols` lists all'),
+        ({"protocol": "gpt_oss"}, r'did you mean "gpt-oss"\?'),
+        ({"protocol": "glm"}, r'did you mean "glm-4.5" or "glm-4.7"\?'),
         ({"syntax": "yaml"}, r'syntax is "yaml"; it must be one of "wire", "json"'),
         (
             {"fallback_to_json": "always"},
@@ -230,3 +233,31 @@ def test_a_closing_delimiter_may_begin_with_a_bracket(close: str) -> None:
             ends = [event.args for event in events if event.type == "call_end"]
             assert ends == [{"title": title}] * text.count("[[")
             assert [call.args for call in tools.parse(text).calls] == ends
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (
+            lambda tools: tools.encode_result("f", "", index=-1),
+            ValueError,
+            "index is -1; it must be at least 0",
+        ),
+        (
+            lambda tools: tools.encode_message("", calls_before=-1),
+            ValueError,
+            "calls_before is -1; it must be",
+        ),
+        (lambda tools: tools.encode_message("", "x"), TypeError, "calls must be a list of tuples, not str"),
+        (lambda tools: tools.parse("", in_reasoning="no"), TypeError, "in_reasoning must be a bool or None"),
+        (
+            lambda tools: tools.parser().finish(truncated=1),
+            TypeError,
+            "truncated must be a bool or None, not int",
+        ),
+        (lambda tools: tools.encode("a b", {}, native=True), ValueError, "cannot be written with the name"),
+    ],
+)
+def test_arguments_of_methods_are_named(call: Any, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        call(Toolset(protocol="harmony"))

@@ -143,3 +143,23 @@ def test_anything_can_be_written(protocol: str, arguments: dict[str, Any]) -> No
     tools = Toolset(TOOLS, protocol=protocol)
     message = read_back(protocol, tools, arguments)
     assert [call.name for call in message.calls] == ["note"] or not is_held(tools, arguments)
+
+
+@pytest.mark.parametrize("row", ["llama-json", "llama-pythonic", "xlam"])
+@pytest.mark.parametrize("content", ["I look.", '{"a": 1}', "[", " "])
+@pytest.mark.parametrize("count", [1, 2])
+def test_calls_that_are_whole_messages_have_a_marker_after_content(
+    row: str, content: str, count: int
+) -> None:
+    tools = Toolset(
+        [{"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}], protocol=row
+    )
+    calls = [("get_weather", '{"city":"Rome"}')] * count
+    read = tools.parse(tools.encode_message(content, calls), truncated=False)
+    assert read.text.startswith(content.strip())
+    assert read.errors == ()
+    assert {(call.name, call.arguments) for call in read.calls} == {*calls}
+    # A note stands for what the format cannot hold.
+    assert len(read.calls) + read.text.count("[called ") == count
+    with pytest.raises(ValueError, match="either a text or calls"):
+        tools.encode_message(content, calls, native=True)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reasoning_support import NATIVE, PLAN, PROMPTED, TOOLS, gaps, kinds, streamed
-from wirecall import ToolError, Toolset
+from wirecall import FAMILIES, ToolError, Toolset
 
 
 @pytest.mark.parametrize("protocol", PROMPTED + NATIVE)
@@ -141,9 +141,11 @@ def test_native_formats_can_be_recovered(own: str, other: str) -> None:
         ({"recover": ["glm-4.5", "glm-4.7"]}, "glm-4.5 and glm-4.7 begin calls in the same way"),
         ({"protocol": "qwen3.5", "recover": ["qwen3coder"]}, "qwen3.5 and qwen3coder begin calls"),
         ({"recover": ["deepseek-v3", "deepseek-v3.1"]}, "deepseek-v3 and deepseek-v3.1 begin calls"),
-        ({"recover": ["hermes", "json"]}, "hermes and hermes begin calls in the same way"),
+        ({"recover": ["hermes", "json"]}, "hermes and json are names of the same format"),
         ({"recover": ["harmony"]}, "harmony divides whole messages into parts"),
         ({"protocol": "kimi-k3", "recover": ["hermes"]}, "kimi-k3 divides whole messages into parts"),
+        ({"protocol": "harmony", "recover": True}, "harmony divides whole messages into parts"),
+        ({"recover": ["auto"]}, "recover lists formats, and auto is not one of them"),
         ({"recover": ["nope"]}, 'there is no protocol "nope"'),
         ({"protocol": "auto", "recover": ["hermes"]}, "auto reads the protocol of each message's first call"),
     ],
@@ -151,6 +153,28 @@ def test_native_formats_can_be_recovered(own: str, other: str) -> None:
 def test_formats_that_cannot_be_read_together(options: Any, message: str) -> None:
     with pytest.raises(ToolError, match=message):
         Toolset(TOOLS, **options)
+
+
+@pytest.mark.parametrize("row", ["harmony", "kimi-k3", "functionary-v3.2", "muse", "solar-open"])
+@pytest.mark.parametrize("reasoning", [None, ("[A]", "[/A]"), ("[A]", "[/A]", "separate")])
+def test_messages_in_parts_have_no_other_tags(row: str, reasoning: Any) -> None:
+    with pytest.raises(ToolError, match=f"{row} divides .* leave out reasoning"):
+        Toolset(TOOLS, protocol=row, reasoning=reasoning)
+    for mode in ("auto", "content", "separate"):
+        Toolset(TOOLS, protocol=row, reasoning=mode)
+
+
+@pytest.mark.parametrize("row", sorted({*FAMILIES}))
+def test_json_is_refused_where_calls_are_not_json(row: str) -> None:
+    encoding = Toolset(TOOLS, protocol=row).plan("get").encoding
+    if row in ("qwen3coder", "qwen3.5", "nemotron-3", "step-3.5"):
+        # The manual of these can ask for JSON.
+        assert "JSON object" in Toolset(TOOLS, protocol=row, syntax="json").manual()
+    elif encoding == "json":
+        assert '"city"' in Toolset(TOOLS, protocol=row, syntax="json").encode("get", {"city": "Ulm"})
+    else:
+        with pytest.raises(ToolError, match=f'{row} has one way .* leave out syntax="json"'):
+            Toolset(TOOLS, protocol=row, syntax="json")
 
 
 def test_formats_that_look_ahead_can_tell_apart() -> None:

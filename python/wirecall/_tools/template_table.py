@@ -33,7 +33,6 @@ THINKS = "assistant\n<think>\n'"
 CHAT = (
     # Marks that only one family has
     Marks("apertus", ("<|tools_prefix|>", "<|tools_suffix|>")),
-    Marks("beam", ("<rfl:parameter",)),
     Marks("cohere-command4", ("<|START_ACTION|>", '"tool_name"', '"parameters"', "<|START_TEXT|>")),
     Marks("cohere", ("<|START_ACTION|>", '"tool_name"', '"parameters"', "<|START_RESPONSE|>")),
     Marks("dots", ("<dots_function_call>", "<invoke name=", "<parameter name=")),

@@ -59,9 +59,10 @@ class Toolset(_core.Toolset):
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
             `other_format`. True: in the protocols that the manual teaches, and bare JSON objects with a tool
             name and arguments. A list of names: in these formats, which may be native, but must begin calls
-            in different ways. Ignored if `strict`; True is ignored by "harmony" and "kimi-k3".
+            in different ways. Ignored if `strict`. Formats that divide messages into parts, such as
+            "harmony", cannot be combined with others.
         syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
-            call. Native formats ignore it.
+            call, which formats refuse that are only native and do not write JSON.
         fallback_to_json: What happens to a tool that pairs, elements or parameters cannot express: "complex"
             writes its calls as object bodies, "error" raises, "force" never writes object bodies.
         strict: Refuse near misses instead of repairing them.
@@ -80,8 +81,8 @@ class Toolset(_core.Toolset):
             its tags and the line breaks around them. "content": it is text, with its tags. "auto" is
             "separate" for native formats and "content" for others. Other tags than those of the native
             format, or `<think>` and `</think>`, are `(open, close)`, or with the mode
-            `(open, close, "separate")`. None: nothing is reasoning. "harmony" and "kimi-k3" ignore tags and
-            None.
+            `(open, close, "separate")`. None: nothing is reasoning. Formats that divide messages into parts,
+            such as "harmony", refuse tags and None.
         limits: Limits that differ from the defaults, by name; each is a positive int.
             "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
             "depth": levels of nesting, of which the arguments are the first; 128.
@@ -91,7 +92,8 @@ class Toolset(_core.Toolset):
     Raises:
         ToolError: A definition, a schema or a name cannot work; it names the tool and the place in its
             schema. Also if a protocol does not exist, if no format is known for the model, if both are given,
-            or if `recover` names protocols that begin calls in the same way.
+            if `recover` names protocols that begin calls in the same way, or if the protocol cannot have
+            `recover`, `syntax`, `delimiters` or `reasoning` as given.
         ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.

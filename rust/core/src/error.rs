@@ -53,7 +53,7 @@ named! {
         MissingClose => "missing_close",
         /// A key in another style, such as `guest_name` for `guestName`: read as the declared key.
         KeyStyle => "key_style",
-        /// The tool's name in another style, in quotes, or with a prefix: read as the declared name.
+        /// The tool's name in another style, in quotes, with a prefix, or without that of the format: read as the declared name.
         ToolStyle => "tool_style",
         /// A call in another notation between the tags of wire: read as the name and its arguments.
         CallStyle => "call_style",

@@ -129,9 +129,13 @@ impl Toolset {
     ///
     /// # Errors
     ///
-    /// No call of the protocol can have the name; with `native`, or the format cannot hold the arguments.
+    /// No call of the protocol can have the name; with `native`, or the format cannot hold the arguments, several calls, or both
+    /// content and calls.
     pub fn encode_message(&self, message: &PastMessage<'_>) -> Result<String, EncodeError> {
         let mut content = message.content.to_owned();
+        if message.native && self.protocol.begins_message() && !content.is_empty() && !message.calls.is_empty() {
+            return Err(EncodeError("a message in this format has either a text or calls".to_owned()));
+        }
         let mut calls = Vec::with_capacity(message.calls.len());
         for (index, call) in message.calls.iter().enumerate() {
             let past = PastCall { arguments: call.arguments, id: call.id, index, before: message.calls_before + index };

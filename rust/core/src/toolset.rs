@@ -144,6 +144,26 @@ impl Options {
     }
 }
 
+impl Options {
+    /// Why one of the options cannot work in this protocol, with what to do instead.
+    fn misfit(&self, protocol: &dyn Protocol, recovers: bool) -> Option<String> {
+        let (own, layout, facts) = (&self.protocol, protocol.layout(), protocol.facts());
+        // Rows with repairs are also for prompting: their manual can ask for JSON.
+        if layout.native && !facts.near_misses && self.syntax == Syntax::Json && facts.encoding != "json" {
+            return Some(format!("{own} has one way to write calls, which is not JSON; leave out syntax=\"json\""));
+        }
+        layout.parts?;
+        if recovers {
+            return Some(format!(
+                "{own} divides whole messages into parts, so no other format can be read with it; leave out recover"
+            ));
+        }
+        (self.reasoning != ReasoningTags::Own).then(|| {
+            format!("{own} divides whole messages into parts, so its reasoning has no other tags; leave out reasoning")
+        })
+    }
+}
+
 impl Toolset {
     /// Compiles the tools. Without any, the toolset is open: it accepts any name, with arguments of any type.
     ///
@@ -162,6 +182,9 @@ impl Toolset {
             None => named(&options.protocol, recover),
         }
         .map_err(fault)?;
+        if let Some(why) = options.misfit(&*protocol, reads != Reads::Own) {
+            return Err(fault(why));
+        }
         let layout = protocol.layout();
         let native = layout.native;
         let pair = |(open, close): &(&str, &str)| ((*open).to_owned(), (*close).to_owned());

@@ -291,6 +291,23 @@ pub(crate) fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize
     }
 }
 
+/// The value of an option that is true, false or not given.
+pub(crate) fn perhaps(option: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<bool>> {
+    let read = |given: &Bound<'_, PyAny>| {
+        given.extract::<bool>().map_err(|_| errors::wrong_type(&format!("{option} must be a bool or None"), given))
+    };
+    given.map(read).transpose()
+}
+
+/// The value of an option that counts from 0, which is the default.
+pub(crate) fn count(option: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let Some(given) = given else { return Ok(0) };
+    given.extract::<usize>().map_err(|error| match error.is_instance_of::<PyOverflowError>(given.py()) {
+        true => PyValueError::new_err(format!("{option} is {given}; it must be at least 0, and not out of range")),
+        false => errors::wrong_type(&format!("{option} must be an int"), given),
+    })
+}
+
 /// The JSON text of a call's arguments as a host's protocol has read them: a mapping, or JSON text of an object.
 pub(crate) fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let said = "the arguments returned by parse";

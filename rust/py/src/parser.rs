@@ -327,7 +327,8 @@ impl Parser {
     /// Raises:
     ///     RuntimeError: The parser is already finished, or in use.
     #[pyo3(signature = (*, truncated=None))]
-    fn finish<'py>(&self, py: Python<'py>, truncated: Option<bool>) -> PyResult<Bound<'py, PyList>> {
+    fn finish<'py>(&self, py: Python<'py>, truncated: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyList>> {
+        let truncated = convert::perhaps("truncated", truncated)?;
         let mut this = self.take(py)?;
         if this.finished {
             return Err(errors::finished());

@@ -200,9 +200,11 @@ impl Toolset {
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyString>,
-        truncated: Option<bool>,
-        in_reasoning: Option<bool>,
+        truncated: Option<&Bound<'_, PyAny>>,
+        in_reasoning: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Message> {
+        let truncated = convert::perhaps("truncated", truncated)?;
+        let in_reasoning = convert::perhaps("in_reasoning", in_reasoning)?;
         let text = convert::backed(text)?;
         let items = core::parse(&self.tools, &text, truncated, in_reasoning);
         protocol::raised()?;
@@ -229,9 +231,11 @@ impl Toolset {
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
         threads: Option<&Bound<'_, PyAny>>,
-        truncated: Option<bool>,
-        in_reasoning: Option<bool>,
+        truncated: Option<&Bound<'_, PyAny>>,
+        in_reasoning: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Message>> {
+        let truncated = convert::perhaps("truncated", truncated)?;
+        let in_reasoning = convert::perhaps("in_reasoning", in_reasoning)?;
         if texts.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err("parse_many takes a list of str; for one str use parse"));
         }
@@ -261,7 +265,13 @@ impl Toolset {
     /// Raises:
     ///     TypeError: `ids` is not callable.
     #[pyo3(signature = (*, ids=None, in_reasoning=None))]
-    fn parser(&self, py: Python<'_>, ids: Option<Py<PyAny>>, in_reasoning: Option<bool>) -> PyResult<Parser> {
+    fn parser(
+        &self,
+        py: Python<'_>,
+        ids: Option<Py<PyAny>>,
+        in_reasoning: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Parser> {
+        let in_reasoning = convert::perhaps("in_reasoning", in_reasoning)?;
         if ids.as_ref().is_some_and(|ids| !ids.bind(py).is_callable()) {
             return Err(PyTypeError::new_err("ids must be a callable without arguments that returns a str"));
         }
@@ -312,14 +322,15 @@ impl Toolset {
     /// Raises:
     ///     TypeError: A call is not such a tuple, or its arguments are wrong as in `encode`.
     ///     ValueError: Arguments are wrong as in `encode`; no call of a prompted protocol can have the name;
-    ///         with `native`, the format cannot hold a call.
-    #[pyo3(signature = (content, calls=Vec::new(), /, *, reasoning=None, calls_before=0, native=false))]
+    ///         with `native`, the format cannot hold a call, or both the text and calls.
+    #[pyo3(signature = (content, calls=None, /, *, reasoning=None, calls_before=None, native=false),
+        text_signature = "($self, content, calls=(), /, *, reasoning=None, calls_before=0, native=False)")]
     fn encode_message<'py>(
         &self,
         content: &Bound<'py, PyString>,
-        calls: Vec<Bound<'py, PyAny>>,
+        calls: Option<&Bound<'py, PyAny>>,
         reasoning: Option<&Bound<'py, PyString>>,
-        calls_before: usize,
+        calls_before: Option<&Bound<'py, PyAny>>,
         native: bool,
     ) -> PyResult<Bound<'py, PyString>> {
         let (py, depth) = (content.py(), self.tools.limits().depth);
@@ -332,6 +343,14 @@ impl Toolset {
             let id = if call.len() == 3 { call.get_item(2)?.extract::<Option<String>>()? } else { None };
             Ok((call.get_item(0)?.extract::<String>()?, call.get_item(1)?, id))
         };
+        let calls = calls.map_or_else(
+            || Ok(Vec::new()),
+            |calls| {
+                let list = calls.extract::<Vec<Bound<'py, PyAny>>>();
+                list.map_err(|_| errors::wrong_type("calls must be a list of tuples", calls))
+            },
+        )?;
+        let calls_before = convert::count("calls_before", calls_before)?;
         let given = calls.iter().map(parts).collect::<PyResult<Vec<_>>>()?;
         let members = given.iter().map(|(_, arguments, _)| convert::members(arguments, depth));
         let members = members.collect::<PyResult<Vec<_>>>()?;
@@ -364,7 +383,8 @@ impl Toolset {
     ///     TypeError: The value is not JSON.
     ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; more than `depth` levels of nesting; a
     ///         `number` less than 1.
-    #[pyo3(signature = (name, content, /, *, error=false, number=None, id=None, index=0, calls_before=0))]
+    #[pyo3(signature = (name, content, /, *, error=false, number=None, id=None, index=None, calls_before=None),
+        text_signature = "($self, name, content, /, *, error=False, number=None, id=None, index=0, calls_before=0)")]
     #[allow(clippy::too_many_arguments)]
     fn encode_result(
         &self,
@@ -373,9 +393,10 @@ impl Toolset {
         error: bool,
         number: Option<&Bound<'_, PyAny>>,
         id: Option<&str>,
-        index: usize,
-        calls_before: usize,
+        index: Option<&Bound<'_, PyAny>>,
+        calls_before: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
+        let (index, calls_before) = (convert::count("index", index)?, convert::count("calls_before", calls_before)?);
         let number = number.map(|number| convert::positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {

@@ -89,7 +89,8 @@ fn written(
 
 /// Whether this text parses as exactly the one call that is meant.
 fn is_good(tools: &Toolset, name: &str, members: &[Member<'_>], text: &str) -> bool {
-    let items = Parser::items(tools, text);
+    let mut items = Parser::items(tools, text);
+    items.retain(|item| !matches!(item, Item::Framing(_)));
     let [Item::Call(call)] = items.as_slice() else { return false };
     let read = crate::syntax::json::parse(&call.arguments, crate::limits::RECURSION);
     call.name == name

@@ -72,9 +72,9 @@ impl<'t> Parser<&'t Toolset> {
         Parser { tools, machine: Machine { whole: true, ..Machine::new(in_reasoning) } }
     }
 
-    /// Parses a whole text. Its errors have no examples.
+    /// Parses a whole text, which does not begin in reasoning. Its errors have no examples.
     fn items(tools: &'t Toolset, text: &str) -> Vec<Item> {
-        let machine = Machine { whole: true, bare: true, ..Machine::new(None) };
+        let machine = Machine { whole: true, bare: true, ..Machine::new(Some(false)) };
         Parser { tools, machine }.read_all(text, None)
     }
 

@@ -220,13 +220,59 @@ pub(crate) enum Recover<'a> {
     Named(&'a [String]),
 }
 
-/// The protocol of that name or alias; or a sentence that lists the names.
+/// The protocol of that name or alias; or a sentence with names near it.
 fn find(name: &str) -> Result<&'static Entry, String> {
     let mut all = PROTOCOLS.iter().chain(FAMILIES);
     all.find(|Entry(own, aliases, _)| *own == name || aliases.contains(&name)).ok_or_else(|| {
-        let known: Vec<_> = PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name).collect();
-        format!("there is no protocol {name:?}; available: {}, auto", known.join(", "))
+        let near: Vec<_> = near(name).iter().map(|name| format!("{name:?}")).collect();
+        let advice = match near.is_empty() {
+            true => format!("available: {}, auto;", names().collect::<Vec<_>>().join(", ")),
+            false => format!("did you mean {}?", near.join(" or ")),
+        };
+        format!("there is no protocol {name:?}; {advice} `wirecall protocols` lists all")
     })
+}
+
+/// The known names that differ least from this one. Case and separators do not count, nor does a version that was left out.
+fn near(name: &str) -> Vec<&'static str> {
+    let folded = |name: &str| {
+        let kept = name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b'.' | b' '));
+        kept.map(|byte| byte.to_ascii_lowercase()).take(NEAR_BYTES).collect::<Vec<_>>()
+    };
+    let given = folded(name);
+    let all = PROTOCOLS
+        .iter()
+        .chain(FAMILIES)
+        .flat_map(|Entry(name, aliases, _)| [*name].into_iter().chain(aliases.iter().copied()));
+    let rated = all.map(|known| (differences(&given, &folded(known)), known));
+    let mut rated: Vec<_> = rated.filter(|(count, known)| *count * 3 <= folded(known).len()).collect();
+    if let Some(least) = rated.iter().map(|(count, _)| *count).min() {
+        rated.retain(|(count, _)| *count == least);
+    } else if given.len() >= 3 {
+        let all = PROTOCOLS.iter().chain(FAMILIES).map(|Entry(name, ..)| *name);
+        rated = all.filter(|known| folded(known).starts_with(&given)).map(|known| (0, known)).collect();
+    }
+    rated.into_iter().map(|(_, known)| known).collect()
+}
+
+/// How many bytes of names are compared.
+const NEAR_BYTES: usize = 32;
+
+/// How many bytes must be added, removed or replaced.
+fn differences(from: &[u8], to: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (at, byte) in from.iter().enumerate() {
+        let (mut before, mut left) = (at, at + 1);
+        for (place, other) in row.iter_mut().skip(1).zip(to) {
+            let above = *place;
+            left = (before + usize::from(byte != other)).min(above + 1).min(left + 1);
+            (before, *place) = (above, left);
+        }
+        if let Some(first) = row.first_mut() {
+            *first = at + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 /// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
@@ -237,7 +283,18 @@ fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<NamedProtocol>,
         Recover::Nothing => Ok(Vec::new()),
         Recover::Usual => Ok(PROTOCOLS.iter().filter(|entry| is_other(entry.0)).map(made).collect()),
         Recover::Named(names) => {
+            if names.iter().any(|name| name == "auto") {
+                return Err(
+                    "recover lists formats, and auto is not one of them; recover=True reads all that it reads".into()
+                );
+            }
             let found = names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+            let given = || names.iter().zip(&found);
+            for (at, (name, entry)) in given().enumerate() {
+                if let Some((first, _)) = given().take(at).find(|(_, other)| other.0 == entry.0) {
+                    return Err(format!("{first} and {name} are names of the same format; leave one out"));
+                }
+            }
             Ok(found.into_iter().filter(|entry| is_other(entry.0)).map(made).collect())
         }
     }

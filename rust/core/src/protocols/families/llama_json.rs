@@ -19,5 +19,12 @@ pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
         written: r#"{"name": {name}, "parameters": {arguments}}"#,
         rules: NativeEnvelope { arguments: &["parameters", "arguments"], may_be_text: true, ..NativeEnvelope::USUAL },
     },
-    writing: Writing { begin: "", end: "", between: "", after_content: "", result: "{json}", result_mark: None },
+    writing: Writing {
+        begin: "",
+        end: "",
+        between: "",
+        after_content: "<|python_tag|>",
+        result: "{json}",
+        result_mark: None,
+    },
 };

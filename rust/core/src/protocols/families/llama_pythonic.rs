@@ -18,5 +18,12 @@ pub(crate) const LLAMA_PYTHONIC: FlatFamily = FlatFamily {
         json: None,
         values: PyValues::Python,
     },
-    writing: Writing { begin: "[", end: "]", between: ", ", after_content: "", result: "{json}", result_mark: None },
+    writing: Writing {
+        begin: "[",
+        end: "]",
+        between: ", ",
+        after_content: "<|python_start|>",
+        result: "{json}",
+        result_mark: None,
+    },
 };

@@ -19,5 +19,12 @@ pub(crate) const XLAM: FlatFamily = FlatFamily {
         rules: NativeEnvelope { may_be_text: true, close: &["</tool_call>", "```"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing { begin: "[", end: "]", between: ", ", after_content: "", result: "{content}", result_mark: None },
+    writing: Writing {
+        begin: "[",
+        end: "]",
+        between: ", ",
+        after_content: "[TOOL_CALLS]",
+        result: "{content}",
+        result_mark: None,
+    },
 };

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use crate::error::Repair;
 use crate::protocols::body::Opening;
 use crate::protocols::format::{Joints, fill};
 use crate::protocols::parts::{Header, Part, PartsFrame, followed};
-use crate::protocols::protocol::Attempt;
+use crate::protocols::protocol::{Attempt, Style};
 use crate::syntax::scan::{Scan, partial_end, starts, window};
 use crate::tools::Tools;
 
@@ -136,13 +137,24 @@ impl PartsFrame for Channels {
             return Header::Part(length, part);
         }
         match (recipient, channel) {
-            (Some(to), _) => match header[to.clone()].strip_prefix(self.functions) {
-                Some(name) => {
-                    let name_at = skipped + to.end - name.len()..skipped + to.end;
-                    Header::Call(Attempt::named(length, (name_at, tools.lookup(name)), length, Opening::Native))
+            (Some(to), _) => {
+                let (word, end) = (&header[to.clone()], skipped + to.end);
+                let named = word.strip_prefix(self.functions);
+                let name = named.unwrap_or(word);
+                // Other recipients are tools that the server has built in. A declared tool is called without the prefix, too.
+                if named.is_none() && tools.find(name).is_none() {
+                    return Header::Part(length, Part::Dropped);
                 }
-                None => Header::Part(length, Part::Dropped),
-            },
+                let style = named.is_none().then(|| Style { repairs: vec![Repair::ToolStyle], delimiters: None });
+                Header::Call(Attempt::Call {
+                    lead: 0,
+                    open: length,
+                    name: Some((end - name.len()..end, tools.lookup(name))),
+                    body: length,
+                    opening: Opening::Native,
+                    style: style.map(Box::new),
+                })
+            }
             (None, Some(channel)) if channel == self.reasoning => Header::Part(length, Part::Reasoning),
             (None, Some(channel)) if !self.content.contains(&channel) => Header::Part(length, Part::Dropped),
             (None, _) => Header::Part(length, Part::Content),

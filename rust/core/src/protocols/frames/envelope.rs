@@ -21,7 +21,7 @@ const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":01234
 /// The sentences about a call's object in the manual, and the line above the tools.
 const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
      undeclared ones.";
-const LISTED: &str = "Tools, with their parameters as JSON Schema:";
+pub(super) const LISTED: &str = "Tools, with their parameters as JSON Schema:";
 
 /// Calls in a fence are on lines of their own.
 fn line_break(delimiters: &Delimiters) -> &'static str {

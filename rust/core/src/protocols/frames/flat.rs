@@ -10,7 +10,7 @@ use crate::protocols::body::{Body, Form};
 use crate::protocols::format::{CallFormat, Joints, PastCall, fill};
 use crate::protocols::frames::envelope;
 use crate::protocols::layout::Layout;
-use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
+use crate::protocols::protocol::{ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::syntax::json::{Member, push_string};
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars};
 use crate::tools::{Tool, Tools};
@@ -30,7 +30,7 @@ pub(crate) struct Writing {
     pub begin: &'static str,
     pub end: &'static str,
     pub between: &'static str,
-    /// Between content and the first call.
+    /// Between content and the first call. Where calls without markers are a whole message, it is the marker of calls after content.
     pub after_content: &'static str,
     /// A result, with `{name}`, `{content}`, `{json}` (the content as a JSON string), `{id}` and `{index}` (of the call in its
     /// message, from 1) in it.
@@ -175,8 +175,21 @@ impl Protocol for FlatFamily {
             || self.call.marks().iter().any(|mark| text.starts_with(mark))
     }
 
-    fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {
-        envelope::header(self, false, examples)
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
+        let example = examples.any(self);
+        // The result is of the same tool.
+        let called = prompt.tools.iter().map(|tool| tool.name.as_str()).find(|name| example.contains(name));
+        let name = called.unwrap_or(ANY_NAME);
+        let result = CallResult { name, content: "…", error: false, number: None, call: PastCall::NONE };
+        let result = match self.wrap_result(prompt, &result) {
+            plain if plain == result.content => "Results come as plain text; never write one.".to_owned(),
+            marked => format!("Results come in this form; never write one:\n{}", marked.trim()),
+        };
+        format!(
+            "To call a tool, write the call as plain text, in this form:\n{example}\n\
+             Give every required parameter and no undeclared ones. {result}\n{}",
+            envelope::LISTED
+        )
     }
 
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {

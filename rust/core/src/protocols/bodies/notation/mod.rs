@@ -45,6 +45,10 @@ impl CallFormat for NotationFormat {
         self.close
     }
 
+    fn encoding(&self) -> &'static str {
+        "notation"
+    }
+
     fn marks(&self) -> Vec<&'static str> {
         self.open.iter().copied().chain([self.close, self.quote]).collect()
     }

@@ -95,6 +95,10 @@ impl CallFormat for PyCalls {
         self.close
     }
 
+    fn encoding(&self) -> &'static str {
+        "python"
+    }
+
     fn marks(&self) -> Vec<&'static str> {
         self.open.iter().copied().chain([self.close]).collect()
     }

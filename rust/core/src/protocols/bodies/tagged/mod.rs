@@ -14,8 +14,8 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::format::{CallFormat, PastCall};
-use crate::protocols::protocol::{Attempt, Settings};
-use crate::syntax::scan::{Scan, is_ws, starts, trim, window, ws_run};
+use crate::protocols::protocol::{Attempt, BadCall, Settings};
+use crate::syntax::scan::{Closers, Scan, is_ws, starts, trim, window, ws_run};
 use crate::tools::{Lookup, Tools};
 use body::TaggedBody;
 
@@ -199,6 +199,13 @@ impl Tags {
             Scan::Match(()) => match tools.lookup(&head[name.clone()]) {
                 // A word between spaces is prose, unless it is the name of a tool.
                 Lookup::Unknown | Lookup::Open if begin > 0 || name.is_empty() => Attempt::Text(open),
+                // A JSON object, or one after a name. What is before it may name a tool.
+                Lookup::Unknown if head[name.clone()].contains('{') => {
+                    let tool = head[name.clone()].split('{').next().and_then(|name| tools.find(name));
+                    let message = "The arguments must be in tags, not a JSON object.".to_owned();
+                    let open = open + name.start;
+                    Attempt::Bad(Box::new(BadCall { open, tool, message, closers: Closers::Own, in_tag: false }))
+                }
                 lookup => {
                     Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::Native)
                 }
