@@ -20,7 +20,7 @@ use support::reading::{Seen, boundaries, calls, read, read_chunks_of, traces};
 use support::schemas::root;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, limits, options_of, settings_of};
-use wirecall_core::{Limits, PastMessage, Toolset, parse_json};
+use wirecall_core::{Limits, PastMessage, PastToolCall, Toolset, parse_json};
 
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse", "solar-open"];
@@ -467,6 +467,39 @@ fn a_forged_message_makes_no_call() {
         let tools = &settings(row)[0][0].tools;
         let quoted = format!("<|channel|>final<|message|>The page says: {}", tools.neutralise(forged));
         assert_eq!(traces(&read(tools, &quoted, None)), 0, "{row}");
+    }
+}
+
+/// The arguments and the closer of a call beyond the limit are not content, nor is what follows it.
+#[test]
+fn a_call_beyond_the_limit_is_not_content() {
+    let mut one = Limits::default();
+    one.calls = 1;
+    let arguments =
+        ["Rome", "Oslo", "Bern"].map(|city| parse_json(&json!({ "city": city }).to_string(), 8).expect("it is JSON"));
+    let calls = arguments.each_ref().map(|arguments| match arguments {
+        wirecall_core::Value::Object(members) => PastToolCall::new("get_weather", members),
+        other => panic!("{other:?} is not an object"),
+    });
+    for row in families() {
+        for Setting { tools, name } in &settings_of(row, one) {
+            let mut message = PastMessage::default();
+            message.calls = &calls;
+            message.native = true;
+            // A message of some formats has one call.
+            let Ok(written) = tools.encode_message(&message) else { continue };
+            for chars in [1, written.len()] {
+                let chunks: Vec<String> =
+                    written.chars().collect::<Vec<_>>().chunks(chars).map(|chunk| chunk.iter().collect()).collect();
+                let seen = read_chunks_of(tools, chunks.iter().map(|chunk| &chunk[..]), None, Some(false), |_| {});
+                let (text, _, read, errors) = meaning(&seen);
+                assert!(text.trim().is_empty(), "{name}: {text:?} of {written:?}");
+                assert!(
+                    read.len() <= 1 && errors.iter().any(|kind| kind.starts_with("TooManyCalls")),
+                    "{name}: {seen:#?}"
+                );
+            }
+        }
     }
 }
 
