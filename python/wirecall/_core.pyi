@@ -235,8 +235,7 @@ class Toolset:
         index: int = 0,
         calls_before: int = 0,
     ) -> str:
-        """The text of a tool's result. Nothing in it can be parsed as a tag (section 10), except in native
-        formats (docs/protocols.md, "Results").
+        """The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
 
         Args:
             name: The tool's name; None if it is unknown, which is written as "unknown".
@@ -261,7 +260,8 @@ class Toolset:
         """Text of a user, in which nothing can be parsed as a tag of wirecall (section 10).
 
         Everything that could open or end a result, and OPEN, gets a visible backslash; nothing else is
-        changed. In native formats, some markers are left (docs/protocols.md, "Results").
+        changed. In native formats, the other markers and special tokens get one, too (docs/protocols.md,
+        "Results").
 
         Args:
             text: Any text. Lone surrogates become U+FFFD.

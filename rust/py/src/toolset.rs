@@ -363,8 +363,7 @@ impl Toolset {
         self.written(py, reasoning.as_deref(), &content, &past, calls_before, native)
     }
 
-    /// The text of a tool's result. Nothing in it can be parsed as a tag (section 10), except in native
-    /// formats (docs/protocols.md, "Results").
+    /// The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
     ///
     /// Args:
     ///     name: The tool's name; None if it is unknown, which is written as "unknown".
@@ -416,7 +415,8 @@ impl Toolset {
     /// Text of a user, in which nothing can be parsed as a tag of wirecall (section 10).
     ///
     /// Everything that could open or end a result, and OPEN, gets a visible backslash; nothing else is
-    /// changed. In native formats, some markers are left (docs/protocols.md, "Results").
+    /// changed. In native formats, the other markers and special tokens get one, too (docs/protocols.md,
+    /// "Results").
     ///
     /// Args:
     ///     text: Any text. Lone surrogates become U+FFFD.

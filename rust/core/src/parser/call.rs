@@ -47,7 +47,9 @@ impl Machine {
         if self.calls >= tools.settings.limits.calls {
             let mark = &window.text[begin..begin + open];
             let refused = Refused::new(mark, ErrorKind::TooManyCalls, too_many_calls(tools));
-            return self.refuse(window, refused, on_event);
+            self.refuse(window, refused, on_event);
+            self.drop_rest(tools);
+            return true;
         }
         self.calls += 1;
         let mut call = self.recycled.take().unwrap_or_default();
@@ -93,6 +95,13 @@ impl Machine {
         }
         self.state = ParserState::Call(call);
         self.call(tools, window, begin, on_event)
+    }
+
+    /// There are too many calls. More may follow, and markup of native formats is never content.
+    fn drop_rest(&mut self, tools: &Toolset) {
+        if tools.native {
+            self.state = ParserState::Dropped;
+        }
     }
 
     /// Names the call, and reports its start if the tool is known.
@@ -316,6 +325,10 @@ impl Machine {
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, on_event: OnEvent<'_>) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         self.state = self.outside(tools);
+        if self.other.is_none() && call.failure.as_ref().is_some_and(|failure| failure.kind == ErrorKind::TooManyCalls)
+        {
+            self.drop_rest(tools);
+        }
         let waits = call.waits;
         let error = Box::new(self.error(tools, call, window.offset(window.at), window.before + window.at));
         if waits {

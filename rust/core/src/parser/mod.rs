@@ -346,6 +346,10 @@ impl Machine {
                     window.at = text.len();
                     false
                 }
+                ParserState::Dropped => {
+                    self.frame(&mut window, text.len(), on_event);
+                    false
+                }
                 ParserState::Call(_) => {
                     let begin = window.at;
                     self.call(self.read_as(tools), &mut window, begin, on_event)

@@ -26,6 +26,8 @@ pub(super) enum ParserState {
     Call(Box<Call>),
     /// Everything up to the end of the message is text.
     Rest,
+    /// Everything up to the end of the message is framing.
+    Dropped,
 }
 
 /// Bytes of memory for a call's source that are kept for the next call.

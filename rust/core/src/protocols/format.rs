@@ -82,7 +82,7 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// What ends a call.
     fn close(&self) -> &'static str;
 
-    /// What else separates the parts of a call or of a result, so that untrusted text must not contain it. All begin with `<`.
+    /// What else separates the parts of a call or of a result, so that untrusted text must not contain it.
     fn marks(&self) -> Vec<&'static str> {
         Vec::new()
     }
@@ -155,6 +155,29 @@ pub(crate) fn fill(text: &str, out: &mut String, value: impl Fn(&str, &mut Strin
         };
     }
     out.push_str(rest);
+}
+
+/// The markers in a text that a template writes: tags and tokens such as `<|end|>`, `</result>` or `[/TOOL_RESULTS]`. Of a tag that
+/// contains more than its name, only the beginning.
+pub(crate) fn markers(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.char_indices().filter_map(move |(at, c)| {
+        let rest = &text[at..];
+        match c {
+            '<' => {
+                let more = |c: char| c.is_ascii_whitespace() || matches!(c, '<' | '{');
+                let end = rest[1..].find(|c| c == '>' || more(c))? + 1;
+                let length = if rest[end..].starts_with('>') { end + 1 } else { end };
+                (end > 1).then_some(&rest[..length])
+            }
+            '[' => {
+                let end = rest.find(']')?;
+                let name = rest[1..end].trim_start_matches('/');
+                let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+                is_name.then_some(&rest[..=end])
+            }
+            _ => None,
+        }
+    })
 }
 
 /// A member with a value, given as JSON, as a part of an object.

@@ -2,6 +2,7 @@
 //! parser.
 
 use crate::protocols::parts::PartsFrame;
+use crate::syntax::scan::window;
 
 /// How a message is divided.
 #[derive(Debug)]
@@ -71,8 +72,12 @@ impl Layout {
         let section = self.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
         let pairs = self.reasoning.iter().flat_map(|marks| marks.pairs).chain(&self.answer);
         let parts = self.parts.iter().flat_map(|frame| frame.marks());
-        let single = section.chain(self.stops).chain(parts).copied();
-        single.chain(pairs.flat_map(|(open, close)| [*open, *close]))
+        section.chain(self.stops).copied().chain(parts).chain(pairs.flat_map(|(open, close)| [*open, *close]))
+    }
+
+    /// Whether a stop token or another special token is at the start of untrusted text, which the server would read as such.
+    pub(crate) fn is_token(&self, text: &str) -> bool {
+        self.native && (is_special_token(text) || self.stops.iter().any(|stop| text.starts_with(stop)))
     }
 
     /// Appends the reasoning of a past message.
@@ -99,6 +104,20 @@ impl Layout {
 
     /// A native format without reasoning and section.
     pub(crate) const NATIVE: Layout = Layout { native: true, reasoning: None, ..Layout::PROMPTED };
+}
+
+/// What special tokens begin with.
+pub(crate) const TOKEN_BEGINS: [&str; 2] = ["<|", "<｜"];
+
+/// Characters of a special token. Those of known templates are shorter.
+const TOKEN_CHARS: usize = 64;
+
+/// Whether the text begins with a token in the form of most templates, such as `<|user|>` or `<｜User｜>`, known or not.
+fn is_special_token(text: &str) -> bool {
+    let Some(rest) = TOKEN_BEGINS.iter().find_map(|begin| text.strip_prefix(begin)) else { return false };
+    let (rest, _) = window(rest, TOKEN_CHARS, true);
+    let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '<' | '>'));
+    end.is_some_and(|end| rest[end..].starts_with('>') && !rest[..end].trim_matches(['|', '｜']).is_empty())
 }
 
 impl ReasoningMarks {

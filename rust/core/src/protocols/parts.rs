@@ -41,10 +41,8 @@ pub(crate) trait PartsFrame: Debug + Sync {
         [None; 2]
     }
 
-    /// What begins the tags of parts, so that untrusted text must not contain it. All begin with `<`.
-    fn marks(&self) -> &'static [&'static str] {
-        &[]
-    }
+    /// What begins, divides and ends parts, so that untrusted text must not contain it.
+    fn marks(&self) -> Vec<&'static str>;
 
     /// What ends a part; a server may leave the last one at the end of a message.
     fn ends(&self) -> &'static [&'static str] {

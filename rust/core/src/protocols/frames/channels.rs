@@ -61,6 +61,11 @@ impl PartsFrame for Channels {
         (in_reasoning == Some(true)).then_some(Part::Reasoning)
     }
 
+    fn marks(&self) -> Vec<&'static str> {
+        let own = [self.start, self.channel, self.constrain, self.separator];
+        own.into_iter().chain(self.ends.iter().copied()).filter(|mark| !mark.is_empty()).collect()
+    }
+
     fn ends(&self) -> &'static [&'static str] {
         self.ends
     }

@@ -48,8 +48,10 @@ impl PartsFrame for Elements {
         }
     }
 
-    fn marks(&self) -> &'static [&'static str] {
-        self.tags
+    fn marks(&self) -> Vec<&'static str> {
+        let elements = self.content.iter().chain([&self.reasoning, &self.calls]);
+        let own = elements.flat_map(|(open, close)| [*open, *close]).chain([self.join, self.close]);
+        own.chain(self.tags.iter().copied()).filter(|mark| !mark.is_empty()).collect()
     }
 
     fn openers(&self) -> [Option<(&'static str, Part)>; 2] {

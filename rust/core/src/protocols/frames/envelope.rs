@@ -4,7 +4,7 @@ use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
 use crate::protocols::format::json_field_example;
-use crate::protocols::layout::Layout;
+use crate::protocols::layout::{Layout, TOKEN_BEGINS};
 use crate::protocols::protocol::{
     ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, Settings, bad, is_result_tag,
     misspelled,
@@ -90,7 +90,9 @@ impl Protocol for EnvelopeFamily {
     }
 
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
-        Candidates::none().with_text(&delimiters.open).with_text(self.open).with(b'<', *b"tT/")
+        let own = Candidates::none().with_text(&delimiters.open).with_text(self.open).with(b'<', *b"tT/");
+        let tokens = TOKEN_BEGINS.iter().chain(self.layout.stops).filter(|_| self.layout.native);
+        tokens.fold(own, |all, token| all.with_text(token))
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
@@ -133,6 +135,7 @@ impl Protocol for EnvelopeFamily {
         is_result_tag(text)
             || text.strip_prefix(open).is_some_and(opens)
             || (self.open == open && self.spellings.open(text))
+            || self.layout.is_token(text)
     }
 
     fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {

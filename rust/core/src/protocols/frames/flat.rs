@@ -7,12 +7,12 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::EncodeError;
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Form};
-use crate::protocols::format::{CallFormat, Joints, PastCall, fill};
+use crate::protocols::format::{CallFormat, Joints, PastCall, fill, markers};
 use crate::protocols::frames::envelope;
-use crate::protocols::layout::Layout;
+use crate::protocols::layout::{Layout, TOKEN_BEGINS};
 use crate::protocols::protocol::{ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::syntax::json::{Member, push_string};
-use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, neutralise_marks};
 use crate::tools::{Tool, Tools};
 
 /// A native format.
@@ -49,21 +49,40 @@ impl Writing {
         Joints { begin, end, between, after_content, calls_first: layout.calls_first }
     }
 
+    /// The markers around results, so that untrusted text must not contain them.
+    fn marks(&self) -> impl Iterator<Item = &'static str> {
+        markers(self.result).chain(self.result_mark)
+    }
+
     /// A result of the call with this id, if it has one.
-    pub(super) fn result(&self, result: &CallResult<'_>, id: Option<&str>) -> String {
+    pub(super) fn result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>, id: Option<&str>) -> String {
         let mut out = String::new();
         fill(self.result, &mut out, |key, out| {
             match key {
-                "name" => out.push_str(result.name),
+                "name" => out.push_str(&prompt.neutralise(result.name)),
                 "content" => out.push_str(result.content),
                 "json" => push_string(out, result.content),
-                "id" => out.push_str(id.unwrap_or_default()),
+                "id" => out.push_str(&prompt.neutralise(id.unwrap_or_default())),
                 "index" => out.push_str(&(result.call.index + 1).to_string()),
                 _ => return false,
             }
             true
         });
         out
+    }
+}
+
+impl FlatFamily {
+    /// What untrusted text must not contain. A bracket alone is no marker.
+    fn marks(&self) -> impl Iterator<Item = &'static str> {
+        let openers = self.call.openers().iter().copied().filter(|open| open.len() > 1);
+        openers.chain(self.call.marks()).chain(self.layout.marks()).chain(self.writing.marks())
+    }
+
+    fn is_mark_of(&self, marks: &[&str], tools: &Tools, settings: &Settings, text: &str) -> bool {
+        marks.iter().any(|mark| text.starts_with(mark))
+            || self.layout.is_token(text)
+            || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
     }
 }
 
@@ -108,8 +127,7 @@ impl Protocol for FlatFamily {
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
         // Untrusted text is searched for all of these.
-        let all = self.call.openers().iter().chain(&self.writing.result_mark).copied();
-        let all = all.chain(self.layout.marks()).chain(self.call.marks());
+        let all = self.call.openers().iter().copied().chain(self.marks()).chain(TOKEN_BEGINS);
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
@@ -161,18 +179,18 @@ impl Protocol for FlatFamily {
         self.writing.joints(&self.layout)
     }
 
-    fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let id = self.call.id(result.name, &result.call);
-        self.writing.result(result, id.as_deref().or(result.call.id))
+        self.writing.result(prompt, result, id.as_deref().or(result.call.id))
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
-        // A bracket alone is no marker.
-        let openers = self.call.openers().iter().filter(|open| open.len() > 1);
-        let mut marks = openers.chain(&self.writing.result_mark).copied().chain(self.layout.marks());
-        marks.any(|mark| text.starts_with(mark))
-            || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
-            || self.call.marks().iter().any(|mark| text.starts_with(mark))
+        self.is_mark_of(&self.marks().collect::<Vec<_>>(), tools, settings, text)
+    }
+
+    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
+        let marks: Vec<_> = self.marks().collect();
+        neutralise_marks(text, &settings.candidates, |rest| self.is_mark_of(&marks, tools, settings, rest))
     }
 
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {

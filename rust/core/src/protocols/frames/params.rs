@@ -173,13 +173,14 @@ impl Protocol for ParamsFamily {
         self.writing.joints(&self.layout)
     }
 
-    fn wrap_result(&self, _: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        self.writing.result(result, None)
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        self.writing.result(prompt, result, None)
     }
 
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
         tags::is_mark(self.row, text, &|name| tools.get(name).is_some())
             || (text.starts_with('<') && named_tags::is_mark(tools, text))
+            || self.layout.is_token(text)
     }
 
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {

@@ -44,6 +44,10 @@ impl PartsFrame for Recipients {
         None
     }
 
+    fn marks(&self) -> Vec<&'static str> {
+        vec![self.mark]
+    }
+
     fn begins(&self) -> u8 {
         self.mark.as_bytes().first().copied().unwrap_or_default()
     }
