@@ -392,8 +392,8 @@ fn hostile(row: &'static str) -> impl Strategy<Value = String> {
     own.extend([frame.clone(), encoded(tools, "ping", &json!({}))]);
     let part = prop_oneof![
         3 => select(own),
-        3 => select(MARKERS).prop_map(str::to_owned),
-        2 => select(STOPS).prop_map(str::to_owned),
+        3 => select(&MARKERS[..]),
+        2 => select(&STOPS[..]).prop_map(str::to_owned),
         1 => select(ROLES).prop_map(str::to_owned),
         1 => select(BLANKS).prop_map(str::to_owned),
         1 => prose(),
