@@ -142,6 +142,23 @@ fn arguments() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Calls of one message; one after another if the row cannot write them so.
+fn together(tools: &Toolset, calls: &[(&str, Value)]) -> String {
+    let arguments: Vec<_> = calls
+        .iter()
+        .map(|(_, arguments)| match parse_json(&arguments.to_string(), 64) {
+            Ok(wirecall_core::Value::Object(members)) => members,
+            other => panic!("{other:?} is not an object"),
+        })
+        .collect();
+    let past: Vec<_> =
+        calls.iter().zip(&arguments).map(|((name, _), arguments)| PastToolCall::new(name, arguments)).collect();
+    let mut message = PastMessage::default();
+    message.calls = &past;
+    let alone = || calls.iter().map(|(name, arguments)| encoded(tools, name, arguments)).collect();
+    tools.encode_message(&message).unwrap_or_else(|_| alone())
+}
+
 fn encoded(tools: &Toolset, name: &str, arguments: &Value) -> String {
     let arguments = parse_json(&arguments.to_string(), 64).expect("it is JSON");
     tools.encode(name, &arguments).expect("it can be written")
@@ -192,13 +209,15 @@ fn message(row: &'static str, at: usize) -> impl Strategy<Value = String> {
     let tools = &settings(row)[0][at].tools;
     let names = &["get_weather", "create", "search", "any", "ping", "nope"][..];
     let call = || (select(names), arguments()).prop_map(|(name, arguments)| encoded(tools, name, &arguments));
-    let piece = (call(), any::<Index>(), any::<Index>()).prop_map(|(call, from, to)| {
+    let calls = || prop::collection::vec((select(names), arguments()), 2..4).prop_map(|calls| together(tools, &calls));
+    let piece = (prop_oneof![call(), calls()], any::<Index>(), any::<Index>()).prop_map(|(call, from, to)| {
         let places = places(&call);
         let (from, to) = (from.index(places.len()), to.index(places.len()));
         call[places[from.min(to)]..places[from.max(to)]].to_owned()
     });
     let part = prop_oneof![
         3 => call(),
+        2 => calls(),
         3 => piece,
         4 => select(&MARKERS[..]),
         2 => select(BLANKS).prop_map(str::to_owned),

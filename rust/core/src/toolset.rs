@@ -120,6 +120,8 @@ pub struct Toolset {
     pub(crate) separates: bool,
     /// The protocol is a native format.
     pub(crate) native: bool,
+    /// What stop tokens begin with in a native format.
+    pub(crate) stop: u8,
 }
 
 impl Options {
@@ -187,6 +189,7 @@ impl Toolset {
         }
         let layout = protocol.layout();
         let native = layout.native;
+        let stop = layout.stops.first().and_then(|stop| stop.bytes().next()).unwrap_or(b'<');
         let pair = |(open, close): &(&str, &str)| ((*open).to_owned(), (*close).to_owned());
         let reasoning = match &options.reasoning {
             ReasoningTags::None => Vec::new(),
@@ -220,6 +223,7 @@ impl Toolset {
             reasoning: reasoning.clone(),
             separates: options.separate_reasoning.unwrap_or(native),
             native,
+            stop,
         };
         let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
         let (names, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();

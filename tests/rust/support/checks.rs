@@ -1,6 +1,6 @@
 //! What holds for every reading of every message.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -79,7 +79,7 @@ pub(crate) fn one_end(seen: &[Seen], lists: bool) -> TestCaseResult {
                 }
             }
         }
-        ending = matches!(one, Seen::End(_) | Seen::Error(_)) || (ending && !open.is_empty());
+        ending = !open.is_empty() && (ending || matches!(one, Seen::End(_) | Seen::Error(_)));
     }
     prop_assert!(open.is_empty(), "calls without an end: {open:?}");
     Ok(())
@@ -101,28 +101,27 @@ fn signed_exponents(json: &str) -> String {
 
 /// The deltas are the arguments, which are one compact JSON object; those of a failed call never are complete.
 pub(crate) fn deltas(seen: &[Seen]) -> TestCaseResult {
-    let mut json = "";
+    let mut joined: BTreeMap<usize, String> = BTreeMap::new();
     for one in seen {
         match one {
-            Seen::Start { .. } => json = "",
-            Seen::Deltas { json: joined, .. } => json = joined,
+            Seen::Deltas { index, json } => joined.entry(*index).or_default().push_str(json),
             Seen::End(end) => {
-                prop_assert_eq!(json, &end.arguments);
-                let value: Value = serde_json::from_str(json).unwrap_or_default();
+                let json = joined.remove(&end.index).unwrap_or_default();
+                prop_assert_eq!(&json, &end.arguments);
+                let value: Value = serde_json::from_str(&json).unwrap_or_default();
                 prop_assert!(value.is_object(), "{json}");
-                prop_assert_eq!(value.to_string(), signed_exponents(json), "compact, and no key twice");
-                json = "";
+                prop_assert_eq!(value.to_string(), signed_exponents(&json), "compact, and no key twice");
             }
             Seen::Error(error) => {
-                prop_assert!(serde_json::from_str::<Value>(json).is_err(), "the arguments of a failed call: {json}");
+                let json = error.index.and_then(|index| joined.remove(&index)).unwrap_or_default();
+                prop_assert!(serde_json::from_str::<Value>(&json).is_err(), "the arguments of a failed call: {json}");
                 if let Some(arguments) = &error.arguments {
-                    prop_assert!(arguments.starts_with(json), "{json} is not the beginning of {arguments}");
+                    prop_assert!(arguments.starts_with(&json), "{json} is not the beginning of {arguments}");
                     let value: Value = serde_json::from_str(arguments).unwrap_or_default();
                     prop_assert!(value.is_object(), "{arguments}");
                 }
-                json = "";
             }
-            Seen::Text(_) | Seen::Reasoning { .. } | Seen::Framing(_) => {}
+            Seen::Start { .. } | Seen::Text(_) | Seen::Reasoning { .. } | Seen::Framing(_) => {}
         }
     }
     Ok(())

@@ -238,7 +238,8 @@ impl Machine {
         let Call { name, tool, index, report, body, delimiters, .. } = &mut *call;
         let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
         let validator = tool.and_then(|at| tools.tools.at(at).validator.as_ref());
-        if !self.whole && (large || validator.is_some()) {
+        // The arguments of the last call of a list come before the ends of those that wait for it.
+        if !self.whole && (large || validator.is_some() || !self.waiting.is_empty()) {
             emit_delta(report, *index, on_event);
         }
         body.finish(&cx, report);

@@ -236,7 +236,7 @@ impl Machine {
         if self.buffer.len() != self.held || text.is_empty() {
             return Plain::No;
         }
-        if tools.native && memchr::memchr(b'<', text.as_bytes()).is_some() {
+        if tools.native && memchr::memchr2(b'<', tools.stop, text.as_bytes()).is_some() {
             return Plain::No;
         }
         if matches!(self.state, ParserState::Text | ParserState::Part(Part::Content)) {

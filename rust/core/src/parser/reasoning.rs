@@ -163,7 +163,8 @@ impl Machine {
             CallEnds::Never => None,
             ends => {
                 let code = self.code;
-                let call = self.ending_call(tools, reasoned, text, from, window.last, ends);
+                // What the closer follows is not decided by what comes after it.
+                let call = self.ending_call(tools, reasoned, from, window.last && closed.is_none(), ends);
                 self.code = code;
                 call
             }
@@ -225,7 +226,6 @@ impl Machine {
     fn ending_call(
         &mut self,
         tools: &Toolset,
-        reasoned: &str,
         text: &str,
         from: usize,
         last: bool,
@@ -233,7 +233,7 @@ impl Machine {
     ) -> Option<(usize, bool)> {
         let mut from = from;
         let section = tools.protocol.layout().section.as_ref();
-        while let Some(at) = self.candidate(tools, reasoned, from) {
+        while let Some(at) = self.candidate(tools, text, from) {
             let rest = &text[at..];
             let found = match (ends, section) {
                 (CallEnds::Never, _) => Scan::NoMatch,
