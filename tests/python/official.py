@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,6 +118,15 @@ def without_nulls(value: object) -> object:
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
+def indented(value: object) -> object:
+    """As a template writes it that indents JSON: some separators of lines are as they are in it."""
+    if isinstance(value, dict):
+        return {indented(key): indented(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [indented(item) for item in value]
+    return re.sub("[\x85\u2028\u2029]", "\n" + 8 * " ", value) if isinstance(value, str) else value
+
+
 def ascii_only(arguments: object) -> bool:
     return json.dumps(arguments, ensure_ascii=False).isascii()
 
@@ -127,17 +137,6 @@ def before_calls(reasoning: str, place: Place) -> str | None:
 
 def given_after_user(reasoning: str, place: Place) -> str | None:
     return reasoning or None if place.after_user else None
-
-
-def printable(value: object) -> bool:
-    """Python prints these strings as they are in containers."""
-    if isinstance(value, dict):
-        return all(
-            printable([key]) and printable([item]) for key, item in value.items() if not isinstance(item, str)
-        )
-    if isinstance(value, list):
-        return all(item.isprintable() if isinstance(item, str) else printable(item) for item in value)
-    return True
 
 
 def qwen3(reasoning: str, place: Place) -> str | None:
@@ -202,13 +201,6 @@ def with_json(message: Json) -> Json:
 
 def dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def no_odd_lists(arguments: object) -> bool:
-    """In lists, Python escapes what cannot be printed; the row only control characters."""
-    assert isinstance(arguments, dict)
-    lists = [value for value in arguments.values() if isinstance(value, list)]
-    return json.dumps(lists, ensure_ascii=False).isprintable()
 
 
 def with_blocks(message: Json) -> Json:
@@ -446,14 +438,12 @@ TEMPLATES = (
         ("<seed:eos>",),
         content=str.strip,
         reasoning=given,
-        plain=printable,
     ),
     Official(
         "openbmb-MiniCPM5-1B",
         ("minicpm5",),
         **IM,
         reasoning=given_after_user,
-        plain=printable,
     ),
     *(
         Official(
@@ -489,7 +479,6 @@ TEMPLATES = (
         **IM,
         shape=with_thinking,
         reasoning=glm47,
-        plain=no_odd_lists,
         differs="escapes what cannot be printed in strings in lists",
     ),
     *(
@@ -657,6 +646,7 @@ TEMPLATES = (
         "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
         ("<|END_OF_TURN_TOKEN|>" + COMMAND_R, "\n" + COMMAND_R),
         content=str.strip,
+        arguments=indented,
         plain=lambda arguments: not arguments,
         differs="each argument on a line of its own",
     ),

@@ -1,5 +1,7 @@
 """A past call can always be written, and reads back as the same JSON, in every protocol."""
 
+import sys
+import unicodedata
 from typing import Any
 
 import pytest
@@ -168,3 +170,16 @@ def test_calls_that_are_whole_messages_have_a_marker_after_content(
     assert len(read.calls) + read.text.count("[called ") == count
     with pytest.raises(ValueError, match="either a text or calls"):
         tools.encode_message(content, calls, native=True)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "written"), [("seed-oss", "<parameter=any>{}</parameter>"), ("lfm2", "(any={})")]
+)
+def test_lists_in_python_are_written_as_python_does(protocol: str, written: str) -> None:
+    """Except for characters that newer versions of Unicode assign."""
+    tools = Toolset(TOOLS, protocol=protocol)
+    every = map(chr, range(sys.maxunicode + 1))
+    known = [char for char in every if unicodedata.category(char) not in ("Cn", "Cs")]
+    for at in range(0, len(known), 1000):
+        value = [*known[at : at + 1000], "b'\n", None, 0.5]
+        assert written.format(repr(value)) in tools.encode("note", {"any": value})

@@ -73,7 +73,7 @@ pub(crate) fn value(value: &Value<'_>, out: &mut String) {
     }
 }
 
-/// In single quotes, or in double quotes if there are only single ones in it.
+/// In single quotes, or in double quotes if there are only single ones in it. What cannot be printed is escaped, as in Python's `repr`.
 fn string(text: &str, out: &mut String) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
@@ -84,9 +84,19 @@ fn string(text: &str, out: &mut String) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c == quote => out.extend(['\\', c]),
-            c if c.is_ascii_control() => out.push_str(&format!("\\x{:02x}", c as u32)),
-            c => out.push(c),
+            c if is_printable(c) => out.push(c),
+            c => out.push_str(&match c as u32 {
+                code @ ..0x100 => format!("\\x{code:02x}"),
+                code @ ..0x10000 => format!("\\u{code:04x}"),
+                code => format!("\\U{code:08x}"),
+            }),
         }
     }
     out.push(quote);
+}
+
+/// Whether it is neither a control, a format character, a separator other than a space, nor unassigned.
+fn is_printable(c: char) -> bool {
+    // The standard library has the table, but no function for it. After another character, combining marks are not escaped.
+    matches!(c, '\'' | '"') || ['a', c].iter().collect::<String>().escape_debug().count() == 2
 }
