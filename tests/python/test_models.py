@@ -114,10 +114,11 @@ def test_a_toolset_for_a_model() -> None:
 
 
 def test_a_toolset_has_a_model_or_a_protocol() -> None:
-    with pytest.raises(
-        ToolError, match=r"model='qwen3' selects the protocol; protocol='hermes' is given, too"
-    ):
-        Toolset(TOOLS, protocol="hermes", model="qwen3")
+    for protocol in ("hermes", "wire"):
+        with pytest.raises(
+            ToolError, match=f"model='qwen3' selects the protocol; protocol='{protocol}' is given, too"
+        ):
+            Toolset(TOOLS, protocol=protocol, model="qwen3")
     with pytest.raises(ToolError, match="no native format is known"):
         Toolset(TOOLS, model="acme-1")
     with pytest.raises(TypeError, match="model must be a str"):

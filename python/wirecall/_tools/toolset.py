@@ -25,7 +25,7 @@ ReasoningOption = (
 class ToolsetOptions(TypedDict, total=False):
     """The options of `Toolset`, for hosts that keep them in a dict."""
 
-    protocol: str | Protocol
+    protocol: str | Protocol | None
     model: str | None
     recover: bool | Sequence[str]
     syntax: Literal["wire", "json"]
@@ -53,7 +53,8 @@ class Toolset(_core.Toolset):
             another protocol that the manual teaches: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
             ("morph-xml") or "yaml" ("yaml-xml"); or the native format of a model family: a name in
             `wirecall.FAMILIES` (docs/families.md has the aliases). "auto" writes wire, and reads the protocol
-            of each message's first call. A `Protocol` object is a custom protocol.
+            of each message's first call. A `Protocol` object is a custom protocol. None is "wire", or the
+            format of `model`.
         model: The name of the model whose native format is the protocol, instead of `protocol`:
             `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `protocol_for`.
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
@@ -105,7 +106,7 @@ class Toolset(_core.Toolset):
         cls,
         tools: Iterable[object] = (),
         *,
-        protocol: str | Protocol = "wire",
+        protocol: str | Protocol | None = None,
         model: str | None = None,
         recover: bool | Sequence[str] = False,
         syntax: Literal["wire", "json"] = "wire",
@@ -122,7 +123,7 @@ class Toolset(_core.Toolset):
         if isinstance(recover, (str, bytes)):
             raise TypeError(f"recover must be a bool or a list of names, not {type(recover).__name__}")
         if model is not None:
-            if protocol != "wire":
+            if protocol is not None:
                 raise ToolError(f"model={model!r} selects the protocol; protocol={protocol!r} is given, too")
             protocol = protocol_for(model)
         if not isinstance(recover, bool):
@@ -133,7 +134,7 @@ class Toolset(_core.Toolset):
         made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
-            protocol=protocol,
+            protocol="wire" if protocol is None else protocol,
             recover=recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
             syntax=syntax,
             fallback_to_json=fallback_to_json,
