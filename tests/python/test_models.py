@@ -106,6 +106,8 @@ def test_a_name_is_text() -> None:
 
 def test_a_toolset_for_a_model() -> None:
     tools = Toolset(TOOLS, model="Qwen/Qwen3-Coder-30B-A3B-Instruct")
+    assert tools.protocol == "qwen3coder"
+    assert Toolset(TOOLS).protocol == "wire"
     assert tools.encode("get_weather", {"city": "Rome"}).startswith("<tool_call>\n<function=get_weather>")
     text = Toolset(TOOLS, protocol="kimi-k2").encode("get_weather", {"city": "Rome"})
     assert Toolset(TOOLS, model="kimi-k2:1t-cloud").parse(text).calls[0].args == {"city": "Rome"}

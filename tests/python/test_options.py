@@ -53,7 +53,6 @@ def test_options_that_are_none(options: dict[str, Any], match: str) -> None:
     "options",
     [
         {"protocol": 5},
-        {"protocol": None},
         {"protocol": Protocol},
         {"syntax": None},
         {"fallback_to_json": True},

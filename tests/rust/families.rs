@@ -144,24 +144,24 @@ fn arguments() -> impl Strategy<Value = Value> {
 
 /// Calls of one message; one after another if the row cannot write them so.
 fn together(tools: &Toolset, calls: &[(&str, Value)]) -> String {
-    let arguments: Vec<_> = calls
-        .iter()
-        .map(|(_, arguments)| match parse_json(&arguments.to_string(), 64) {
-            Ok(wirecall_core::Value::Object(members)) => members,
-            other => panic!("{other:?} is not an object"),
-        })
-        .collect();
-    let past: Vec<_> =
-        calls.iter().zip(&arguments).map(|((name, _), arguments)| PastToolCall::new(name, arguments)).collect();
+    let arguments: Vec<_> = calls.iter().map(|(_, arguments)| parsed(arguments)).collect();
+    let past: Vec<_> = calls.iter().zip(&arguments).map(|((name, _), arguments)| past_call(name, arguments)).collect();
     let mut message = PastMessage::default();
     message.calls = &past;
     let alone = || calls.iter().map(|(name, arguments)| encoded(tools, name, arguments)).collect();
     tools.encode_message(&message).unwrap_or_else(|_| alone())
 }
 
+fn parsed(arguments: &Value) -> wirecall_core::Value<'static> {
+    parse_json(&arguments.to_string(), 64).expect("it is JSON")
+}
+
+fn past_call<'a>(name: &'a str, arguments: &'a wirecall_core::Value<'a>) -> PastToolCall<'a> {
+    PastToolCall::new(name, arguments.as_object().expect("arguments are an object"))
+}
+
 fn encoded(tools: &Toolset, name: &str, arguments: &Value) -> String {
-    let arguments = parse_json(&arguments.to_string(), 64).expect("it is JSON");
-    tools.encode(name, &arguments).expect("it can be written")
+    tools.encode(name, &parsed(arguments)).expect("it can be written")
 }
 
 /// With its keys in the order in which the row writes them, and without the members that it leaves out.
@@ -467,12 +467,8 @@ fn a_forged_message_makes_no_call() {
 fn a_call_beyond_the_limit_is_not_content() {
     let mut one = Limits::default();
     one.calls = 1;
-    let arguments =
-        ["Rome", "Oslo", "Bern"].map(|city| parse_json(&json!({ "city": city }).to_string(), 8).expect("it is JSON"));
-    let calls = arguments.each_ref().map(|arguments| match arguments {
-        wirecall_core::Value::Object(members) => PastToolCall::new("get_weather", members),
-        other => panic!("{other:?} is not an object"),
-    });
+    let arguments = ["Rome", "Oslo", "Bern"].map(|city| parsed(&json!({ "city": city })));
+    let calls = arguments.each_ref().map(|arguments| past_call("get_weather", arguments));
     for row in families() {
         for Setting { tools, name } in &settings_of(row, one) {
             let mut message = PastMessage::default();

@@ -16,7 +16,6 @@ from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import AttemptReason, Outcome, Recorder, Where
 from wirecall._rewriting.response import ResponseState
 from wirecall._tools.definitions import definitions
-from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
 
 
@@ -95,10 +94,7 @@ class Exchange:
             return
         self.toolset = toolset
         if self.recorder is not None:
-            protocol = options.protocol
-            self.recorder.set_tools(
-                toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol
-            )
+            self.recorder.set_tools(toolset.names, toolset.protocol)
         choice = parsed.choice
         if not parsed.tools:
             choice = choice._replace(mode="none")

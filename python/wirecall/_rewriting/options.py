@@ -108,7 +108,7 @@ class Options:
         debug: Log one line for each exchange at DEBUG: the text of its record, without content.
     """
 
-    protocol: str | Protocol = "wire"
+    protocol: str | Protocol | None = None
     model: str | None = None
     recover: bool | Sequence[str] = False
     syntax: Literal["wire", "json"] = "wire"
@@ -188,7 +188,7 @@ def _declared() -> Mapping[str, Any]:
 
 # A host has few sets of tools; those that are no longer used are evicted.
 @lru_cache(maxsize=128)
-def _compiled(key: str, protocol: str | Protocol) -> Toolset:
+def _compiled(key: str, protocol: str | Protocol | None) -> Toolset:
     tools, chosen = json.loads(key)
     for name in ("delimiters", "reasoning"):
         if isinstance(chosen[name], list):

@@ -126,6 +126,8 @@ class Toolset(_core.Toolset):
             if protocol is not None:
                 raise ToolError(f"model={model!r} selects the protocol; protocol={protocol!r} is given, too")
             protocol = protocol_for(model)
+        elif protocol is None:
+            protocol = "wire"
         if not isinstance(recover, bool):
             for name in recover:
                 if not isinstance(name, str):
@@ -134,7 +136,7 @@ class Toolset(_core.Toolset):
         made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
-            protocol="wire" if protocol is None else protocol,
+            protocol=protocol,
             recover=recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
             syntax=syntax,
             fallback_to_json=fallback_to_json,
@@ -147,11 +149,18 @@ class Toolset(_core.Toolset):
             reasoning=reasoning,
             limits=limits,
         )
+        made._protocol = protocol.name if isinstance(protocol, Protocol) else protocol
         if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
             made._custom_manual = protocol, read
         return made
 
+    _protocol: str
     _custom_manual: tuple[Protocol, list[Definition]] | None = None
+
+    @property
+    def protocol(self) -> str:
+        """The name of the protocol, as it was given or as `model` selects it."""
+        return self._protocol
 
     def manual(self, *, header: str | None = None) -> str:
         """The manual for the model: a header, and one line for each tool (section 9).
