@@ -26,6 +26,7 @@ from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
+from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained
 from wirecall._tools.models import protocol_for
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.templates import protocol_from_template
@@ -52,6 +53,8 @@ __all__ = [
     "ErrorKind",
     "Event",
     "Field",
+    "Grammar",
+    "GrammarKind",
     "JsonError",
     "JsonWarning",
     "Message",
@@ -73,6 +76,7 @@ __all__ = [
     "ToolError",
     "Toolset",
     "ToolsetOptions",
+    "Unconstrained",
     "UnsupportedRequestError",
     "WrapOptions",
     "XmlError",

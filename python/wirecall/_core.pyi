@@ -108,6 +108,11 @@ class Toolset:
             TypeError: A limit is not an int.
         """
 
+    def write_grammar(
+        self, kind: str, /, *, tool_choice: str, parallel: bool
+    ) -> tuple[str, list[tuple[str, str, str]]]:
+        """The text of a grammar, and what it does not enforce: tool, field and keyword; see `Toolset.grammar`."""
+
     @property
     def names(self) -> tuple[str, ...]:
         """The tools' names, in the given order."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from wirecall import _core
 from wirecall._tools.definitions import Definition, definitions, schema_text
+from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import checked
 from wirecall._tools.protocol import Protocol
@@ -178,3 +179,27 @@ class Toolset(_core.Toolset):
         if not isinstance(text, str):
             raise TypeError(f"format_tools must return a str, not {type(text).__name__}")
         return text
+
+    @checked
+    def grammar(self, kind: GrammarKind, *, tool_choice: str = "auto", parallel: bool = True) -> Grammar:
+        """The grammar of messages with calls of these tools, for constrained decoding (docs/grammars.md).
+
+        A call is what `encode` writes for valid arguments: declared members only, in the order of the schema.
+        Whatever the grammar accepts is read without an error by a strict toolset with validate="error", except
+        where `Grammar.unconstrained` says so.
+
+        Args:
+            kind: "gbnf" for llama.cpp, "ebnf" for xgrammar, "structural_tag" for xgrammar, vLLM and SGLang, or
+                "lark" for llguidance.
+            tool_choice: "auto" for text and calls, "required" for calls only, "none" for text only, or the
+                name of a tool for calls of this tool only.
+            parallel: A message may contain several calls.
+
+        Raises:
+            ToolError: The protocol has no grammar, there are no tools, `tool_choice` names none of them, or the
+                grammar is too large.
+            ValueError: `kind` is not one of these.
+            TypeError: An argument has another type.
+        """
+        text, found = self.write_grammar(kind, tool_choice=tool_choice, parallel=parallel)
+        return Grammar(kind, text, tuple(Unconstrained(*one) for one in found))

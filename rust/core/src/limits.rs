@@ -43,6 +43,16 @@ pub const RECURSION: usize = 512;
 /// Warnings that are listed for one JSON text. Every byte could cause one.
 pub(crate) const WARNINGS: usize = 1000;
 
+/// Parts of one grammar. A decoder compiles each, so larger ones would take seconds.
+pub(crate) const GRAMMAR_NODES: usize = 200_000;
+/// Characters of strings in quotes, and in JSON, that a grammar counts. Quotes cost two rules for each, because of their escapes.
+pub(crate) const COUNTED_CHARS: usize = 64;
+pub(crate) const COUNTED_JSON_CHARS: usize = 1000;
+/// Items of an array that a grammar counts.
+pub(crate) const COUNTED_ITEMS: usize = 200;
+/// Demands that a grammar lists one by one for one tool.
+pub(crate) const LISTED_DEMANDS: usize = 200;
+
 /// Limits that a host may set, each from 1 on. The defaults are far above what ordinary messages need.
 ///
 /// ```

@@ -14,6 +14,7 @@ use super::format::{Joints, PastCall};
 use super::layout::Layout;
 use crate::arguments::{CallWriter, Context};
 use crate::error::{EncodeError, Repair};
+use crate::grammar::CallGrammarWriter;
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
 use crate::syntax::json::Member;
@@ -271,6 +272,11 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
 
     /// The line of one tool in the manual.
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String;
+
+    /// What describes the calls for grammars. `None`: this protocol has no grammar.
+    fn grammar(&self) -> Option<&dyn CallGrammarWriter> {
+        None
+    }
 
     /// The sentences about a call's body, and the line above the tools, for the manual of a custom protocol over this one.
     fn rules(&self, _tools: &Tools) -> (String, &'static str) {

@@ -11,15 +11,36 @@ use regex::Regex;
 use super::parts::Json;
 use super::resolve::{SchemaDocument, SchemaFault, address};
 use super::rewrite::{defaulted, required};
+use super::variants::{Demands, Variant, Variants};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, ObjectType, Sample, Schema, UNKNOWN};
 use crate::limits::{ALTERNATIVES, SCHEMA_NODES, SCHEMA_STEPS};
 use crate::syntax::json::{Member, Value, whole};
 
 /// Schemas that all apply.
-type Alternative<'s> = Vec<&'s Json>;
+pub(super) type Alternative<'s> = Vec<&'s Json>;
 
 /// Compiles a tool's parameters.
 pub(crate) fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
+    compile_with(document, |_, _, _, _| Ok(()))
+}
+
+/// The same, with the alternatives of each type.
+pub(crate) fn compile_variants(document: &SchemaDocument<'_>) -> Result<Variants, SchemaFault> {
+    let mut lists: Vec<Vec<Variant>> = Vec::new();
+    let schema = compile_with(document, |compiler, id, node, alternatives| {
+        let list = alternatives.iter().map(|alternative| compiler.variant(node, alternative, alternatives.len()));
+        let list = list.collect::<Result<Vec<_>, _>>()?;
+        lists.resize_with(lists.len().max(id as usize + 1), Vec::new);
+        lists[id as usize] = list;
+        Ok(())
+    })?;
+    Ok(Variants::new(schema, lists))
+}
+
+fn compile_with<'d, 's>(
+    document: &'d SchemaDocument<'s>,
+    mut built: impl FnMut(&mut Compiler<'d, 's>, NodeId, &Node, &[Alternative<'s>]) -> Result<(), SchemaFault>,
+) -> Result<Schema, SchemaFault> {
     let mut compiler = Compiler {
         document,
         defaulted: defaulted(document),
@@ -31,6 +52,7 @@ pub(crate) fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFau
     let root = compiler.node_for(vec![vec![document.root]])?;
     while let Some((id, alternatives)) = compiler.open.pop_front() {
         let node = compiler.build(&alternatives)?;
+        built(&mut compiler, id, &node, &alternatives)?;
         compiler.nodes[id as usize] = node;
     }
     Ok(Schema { nodes: compiler.nodes, root })
@@ -203,6 +225,24 @@ impl<'s> Compiler<'_, 's> {
         node.sample = shown.and_then(|alternative| Sample::new(self.document, alternative, sole));
         node.index_strings();
         Ok(node)
+    }
+
+    /// One of so many alternatives of a node.
+    fn variant(&mut self, node: &Node, alternative: &Alternative<'s>, of: usize) -> Result<Variant, SchemaFault> {
+        let choices = self.choices(alternative);
+        let has = |choice: Choice| choices.as_ref().is_none_or(|choices| choices.contains(&choice));
+        let (objects, arrays) = (has(Choice::Object), has(Choice::Array));
+        let object = match of {
+            1 => node.object.clone(),
+            _ if objects => Some(self.object(&[alternative])?),
+            _ => None,
+        };
+        let array = match of {
+            1 => node.array.clone(),
+            _ if arrays => Some(self.array(&[alternative])?),
+            _ => None,
+        };
+        Ok(Variant { choices, object, array, demands: Demands::new(self.document, alternative) })
     }
 
     fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<ObjectType, SchemaFault> {

@@ -19,6 +19,7 @@ mod unvalidated;
 mod validation;
 #[cfg(feature = "validate")]
 mod validation_cost;
+mod variants;
 
 use crate::keymap::KeyMap;
 use crate::limits::FEW_CHOICES;
@@ -27,7 +28,7 @@ use regex::Regex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub(crate) use compile::compile;
+pub(crate) use compile::{compile, compile_variants};
 pub(crate) use parts::Json;
 pub(crate) use resolve::{SchemaDocument, SchemaFault, read_schema};
 pub(crate) use rewrite::without_required_defaults;
@@ -38,6 +39,7 @@ pub(crate) use signature::{NESTED_SEGMENTS, Shown, fields, one_line, signature};
 pub(crate) use unvalidated::Validator;
 #[cfg(feature = "validate")]
 pub(crate) use validation::Validator;
+pub(crate) use variants::{Variant, Variants};
 
 pub(crate) type NodeId = u32;
 

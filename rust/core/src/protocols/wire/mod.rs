@@ -1,5 +1,6 @@
 //! The wire format: `<call>name key=value</call>`, or `<call>name {…}</call>` with one JSON object.
 
+mod grammar;
 mod opening;
 pub(crate) mod pairs;
 
@@ -8,6 +9,7 @@ use std::borrow::Cow;
 use super::body::{Body, Form, recycle};
 use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
+use crate::grammar::CallGrammarWriter;
 use crate::limits::NAME_CHARS;
 use crate::schema::Schema;
 use crate::syntax::json::{Member, json_string, write_object};
@@ -109,6 +111,10 @@ impl Protocol for Wire {
 
     fn neutralise(&self, _: &Tools, settings: &Settings, text: &str) -> String {
         neutralise(text, &settings.delimiters)
+    }
+
+    fn grammar(&self) -> Option<&dyn CallGrammarWriter> {
+        Some(self)
     }
 
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {

@@ -26,7 +26,7 @@ use typographic::Typographic;
 use value::{PairValue, ValueText, collided, duplicate};
 use word::{Bare, InWord};
 
-pub(crate) use write::write_pairs;
+pub(crate) use write::{write_key, write_pairs, written_literal};
 
 #[derive(Debug)]
 enum PairsState {

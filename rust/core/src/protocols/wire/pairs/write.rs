@@ -1,9 +1,9 @@
 //! Pairs written: the inverse of reading them, by the same table.
 
 use crate::arguments::coercion;
-use crate::limits::KEY_CHARS;
+use crate::limits::{KEY_CHARS, RECURSION};
 use crate::schema::{Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, Schema, UNKNOWN};
-use crate::syntax::json::{Member, Value, json_string};
+use crate::syntax::json::{Member, Value, json_string, parse};
 use crate::syntax::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::syntax::scan::{Delimiters, first_chars};
 
@@ -20,6 +20,26 @@ pub(crate) fn write_pairs(
     Writer { schema, delimiters }.members(schema.root, "", members, 1, out)
 }
 
+/// Appends the name of a member to a key. Returns whether the key is short enough for a pair.
+pub(crate) fn write_key(schema: &Schema, id: NodeId, name: &str, delimiters: &Delimiters, key: &mut String) -> bool {
+    Writer { schema, delimiters }.segment(id, name, !key.is_empty(), key);
+    is_short(key)
+}
+
+/// A literal of this type, as a value.
+pub(crate) fn written_literal(schema: &Schema, delimiters: &Delimiters, id: NodeId, json: &str) -> String {
+    let mut out = String::new();
+    match parse(json, RECURSION) {
+        Ok(value) => Writer { schema, delimiters }.value(id, &value, &mut out),
+        Err(_) => out.push_str(json),
+    }
+    out
+}
+
+fn is_short(key: &str) -> bool {
+    first_chars(key, WRITTEN_KEY_CHARS) == key.len()
+}
+
 struct Writer<'s> {
     schema: &'s Schema,
     delimiters: &'s Delimiters,
@@ -32,18 +52,11 @@ impl Writer<'_> {
             let start = out.len() + 1;
             out.push(' ');
             out.push_str(prefix);
-            if !prefix.is_empty() {
-                out.push('.');
-            }
-            let declared = object.and_then(|object| object.properties.get(name));
-            if object.is_some_and(|object| is_misread(object, name, declared.is_some())) {
-                push_quoted(out, name);
-            } else {
-                push_segment(out, name, self.delimiters);
-            }
-            if first_chars(&out[start..], WRITTEN_KEY_CHARS) < out.len() - start {
+            self.segment(id, name, !prefix.is_empty(), out);
+            if !is_short(&out[start..]) {
                 return None;
             }
+            let declared = object.and_then(|object| object.properties.get(name));
             let child = declared.copied().or_else(|| self.schema.member(id, name)).unwrap_or(UNKNOWN);
             match value {
                 Value::Object(inner) if !inner.is_empty() && depth < NESTED_SEGMENTS && self.schema.nests(child) => {
@@ -58,6 +71,20 @@ impl Writer<'_> {
             }
         }
         Some(())
+    }
+
+    /// Appends the name of a member, after a dot if it is not the first segment.
+    fn segment(&self, id: NodeId, name: &str, nested: bool, out: &mut String) {
+        let object = self.schema.node(id).object.as_ref();
+        let misread = |object: &ObjectType| is_misread(object, name, object.properties.get(name).is_some());
+        if nested {
+            out.push('.');
+        }
+        if object.is_some_and(misread) {
+            push_quoted(out, name);
+        } else {
+            push_segment(out, name, self.delimiters);
+        }
     }
 
     fn value(&self, id: NodeId, value: &Value<'_>, out: &mut String) {

@@ -1,0 +1,149 @@
+//! GBNF and EBNF, which differ in names of rules and in escapes.
+
+use std::fmt::Write;
+
+use super::language::Language;
+use super::rules::{Chars, Expr, Rules};
+use crate::error::ToolError;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notation {
+    Gbnf,
+    Ebnf,
+}
+
+pub(super) fn write(mut language: Language, notation: Notation) -> Result<String, ToolError> {
+    let root = message(&mut language)?;
+    Ok(rules_of(&language.rules, &root, notation))
+}
+
+/// A whole message.
+fn message(language: &mut Language) -> Result<Expr, ToolError> {
+    let tool = language.tools();
+    let first = language.first().to_owned();
+    if !language.text {
+        let calls = language.calls_after_opener(&tool);
+        return Ok(Expr::seq([Expr::text(first), calls]));
+    }
+    let prose = language.prose()?;
+    if language.calls.is_empty() {
+        return Ok(prose);
+    }
+    let call = match language.is_section() {
+        true => Expr::seq([Expr::text(first), language.calls_after_opener(&tool)]),
+        false => Expr::seq([Expr::text(&language.frame.open), tool]),
+    };
+    let call = language.rules.rule("call", false, |_| Ok(call))?;
+    let call = Expr::seq([call, prose.clone()]);
+    let calls = if language.parallel && !language.is_section() { call.many() } else { call.optional() };
+    Ok(Expr::seq([prose, calls]))
+}
+
+/// The rules that `root` needs, with it as the rule `root`.
+pub(super) fn rules_of(rules: &Rules, root: &Expr, notation: Notation) -> String {
+    let mut out = String::from("root ::= ");
+    Writer { rules, notation }.expr(root, Place::Whole, &mut out);
+    for id in rules.used([root]) {
+        let rule = rules.get(id);
+        out.push('\n');
+        Writer { rules, notation }.name(&rule.name, &mut out);
+        out.push_str(" ::= ");
+        Writer { rules, notation }.expr(&rule.expr, Place::Whole, &mut out);
+    }
+    out.push('\n');
+    out
+}
+
+/// Where an expression is, which decides whether it needs parentheses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Whole,
+    Part,
+    Repeated,
+}
+
+struct Writer<'r> {
+    rules: &'r Rules,
+    notation: Notation,
+}
+
+impl Writer<'_> {
+    fn name(&self, name: &str, out: &mut String) {
+        match self.notation {
+            Notation::Gbnf => out.push_str(name),
+            Notation::Ebnf => out.push_str(&name.replace('-', "_")),
+        }
+    }
+
+    fn expr(&self, expr: &Expr, place: Place, out: &mut String) {
+        match expr {
+            Expr::Text(text) => self.text(text, out),
+            Expr::Chars(chars) => self.chars(chars, out),
+            Expr::Rule(id) => self.name(&self.rules.get(*id).name, out),
+            Expr::Seq(parts) if parts.is_empty() => out.push_str("\"\""),
+            Expr::Seq(parts) => {
+                let group = place == Place::Repeated;
+                out.push_str(if group { "(" } else { "" });
+                for (at, part) in parts.iter().enumerate() {
+                    out.push_str(if at > 0 { " " } else { "" });
+                    self.expr(part, Place::Part, out);
+                }
+                out.push_str(if group { ")" } else { "" });
+            }
+            Expr::Choice(options) => {
+                let group = place != Place::Whole;
+                out.push_str(if group { "(" } else { "" });
+                for (at, option) in options.iter().enumerate() {
+                    out.push_str(if at > 0 { " | " } else { "" });
+                    self.expr(option, Place::Part, out);
+                }
+                out.push_str(if group { ")" } else { "" });
+            }
+            Expr::Repeat(inner, least, most) => {
+                self.expr(inner, Place::Repeated, out);
+                match (least, most) {
+                    (0, Some(1)) => out.push('?'),
+                    (0, None) => out.push('*'),
+                    (1, None) => out.push('+'),
+                    (least, None) => _ = write!(out, "{{{least},}}"),
+                    (least, Some(most)) if least == most => _ = write!(out, "{{{least}}}"),
+                    (least, Some(most)) => _ = write!(out, "{{{least},{most}}}"),
+                }
+            }
+        }
+    }
+
+    fn text(&self, text: &str, out: &mut String) {
+        out.push('"');
+        text.chars().for_each(|c| escaped(c, "\"", out));
+        out.push('"');
+    }
+
+    fn chars(&self, chars: &Chars, out: &mut String) {
+        out.push_str(if chars.negated { "[^" } else { "[" });
+        for (first, last) in &chars.ranges {
+            escaped(*first, "]^-[", out);
+            if first != last {
+                out.push('-');
+                escaped(*last, "]^-[", out);
+            }
+        }
+        out.push(']');
+    }
+}
+
+/// A character; these and others that cannot be printed are escaped.
+fn escaped(c: char, special: &str, out: &mut String) {
+    match c {
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '"' if special.contains('"') => out.push_str("\\\""),
+        c if special.contains(c) || c.is_control() => match c as u32 {
+            code @ ..0x100 => _ = write!(out, "\\x{code:02X}"),
+            code => _ = write!(out, "\\u{code:04X}"),
+        },
+        c => out.push(c),
+    }
+}

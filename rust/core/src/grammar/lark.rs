@@ -1,0 +1,144 @@
+//! Lark, with the extensions of llguidance: a lazy word ends where it can, and `~` is every other text.
+
+use std::fmt::Write;
+
+use super::language::Language;
+use super::rules::{Chars, Expr, Rules};
+use crate::error::ToolError;
+
+pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
+    let tool = language.tools();
+    let tool = language.rules.rule("call", false, |_| Ok(tool))?;
+    let calls = language.calls_after_opener(&tool);
+    let mut out = String::from("%llguidance {}\n\n");
+    let writer = Writer { rules: &language.rules };
+    if !language.text {
+        let message = Expr::seq([Expr::text(language.first()), calls]);
+        out.push_str("start: ");
+        writer.rule(&message, true, &mut out);
+        writer.rules_of(&message, &mut out);
+        return Ok(out);
+    }
+    if language.calls.is_empty() {
+        out.push_str("start: TEXT?\n");
+    } else {
+        let again = if language.parallel && !language.is_section() { "*" } else { "?" };
+        _ = writeln!(out, "start: (text_and_opener after_opener){again} TEXT?");
+        out.push_str("after_opener: ");
+        let after = if language.is_section() { calls } else { tool };
+        writer.rule(&after, true, &mut out);
+        writer.rules_of(&after, &mut out);
+        // Text must not swallow the opener, so the word ends with it.
+        out.push_str("text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? ");
+        string(language.first(), &mut out);
+        out.push('\n');
+    }
+    let marks: Vec<String> = language.frame.marks.iter().map(|mark| escape(mark)).collect();
+    _ = writeln!(out, "TEXT: /(?s:.+)/ & ~/(?s:.*)(?i:{})(?s:.*)/", marks.join("|"));
+    Ok(out)
+}
+
+struct Writer<'r> {
+    rules: &'r Rules,
+}
+
+impl Writer<'_> {
+    fn rules_of(&self, root: &Expr, out: &mut String) {
+        for id in self.rules.used([root]) {
+            let rule = self.rules.get(id);
+            out.push_str(&self.name(&rule.name, rule.word));
+            out.push_str(": ");
+            match rule.word {
+                false => self.rule(&rule.expr, true, out),
+                true => self.word(&rule.expr, true, out),
+            }
+        }
+    }
+
+    fn name(&self, name: &str, word: bool) -> String {
+        let name = name.replace('-', "_");
+        if word { name.to_uppercase() } else { name }
+    }
+
+    /// The right side of a rule, and the end of the line if it is the whole.
+    fn rule(&self, expr: &Expr, whole: bool, out: &mut String) {
+        self.expr(expr, whole, false, out);
+        out.push_str(if whole { "\n" } else { "" });
+    }
+
+    fn word(&self, expr: &Expr, whole: bool, out: &mut String) {
+        self.expr(expr, whole, true, out);
+        out.push_str(if whole { "\n" } else { "" });
+    }
+
+    fn expr(&self, expr: &Expr, whole: bool, word: bool, out: &mut String) {
+        match expr {
+            Expr::Text(text) => string(text, out),
+            Expr::Chars(one) => _ = write!(out, "/{}/", class(one)),
+            Expr::Rule(id) => {
+                let rule = self.rules.get(*id);
+                out.push_str(&self.name(&rule.name, rule.word));
+            }
+            Expr::Seq(parts) if parts.is_empty() => out.push_str("\"\""),
+            Expr::Seq(parts) => {
+                out.push_str(if whole { "" } else { "(" });
+                for (at, part) in parts.iter().enumerate() {
+                    out.push_str(if at > 0 { " " } else { "" });
+                    self.expr(part, false, word, out);
+                }
+                out.push_str(if whole { "" } else { ")" });
+            }
+            Expr::Choice(options) => {
+                out.push_str(if whole { "" } else { "(" });
+                for (at, option) in options.iter().enumerate() {
+                    out.push_str(if at > 0 { " | " } else { "" });
+                    self.expr(option, false, word, out);
+                }
+                out.push_str(if whole { "" } else { ")" });
+            }
+            Expr::Repeat(inner, least, most) => {
+                out.push('(');
+                self.expr(inner, false, word, out);
+                out.push(')');
+                match (least, most) {
+                    (0, Some(1)) => out.push('?'),
+                    (0, None) => out.push('*'),
+                    (1, None) => out.push('+'),
+                    (least, None) => _ = write!(out, "{{{least},}}"),
+                    (least, Some(most)) => _ = write!(out, "{{{least},{most}}}"),
+                }
+            }
+        }
+    }
+}
+
+/// A string literal, with the escapes of JSON.
+fn string(text: &str, out: &mut String) {
+    out.push_str(&crate::syntax::json::json_string(text));
+}
+
+fn class(chars: &Chars) -> String {
+    let mut out = String::from(if chars.negated { "[^" } else { "[" });
+    for (first, last) in &chars.ranges {
+        out.push_str(&in_class(*first));
+        if first != last {
+            out.push('-');
+            out.push_str(&in_class(*last));
+        }
+    }
+    out.push(']');
+    out
+}
+
+fn in_class(c: char) -> String {
+    match c {
+        c if c.is_ascii_alphanumeric() => c.into(),
+        c if c.is_ascii() || c.is_control() => format!("\\x{:02X}", c as u32),
+        c => c.into(),
+    }
+}
+
+/// A text in a regular expression.
+fn escape(text: &str) -> String {
+    regex::escape(text).replace('/', "\\/")
+}

@@ -1,0 +1,35 @@
+//! Grammars for constrained decoding: one model of the language that a toolset may speak, and a writer for each kind.
+//!
+//! [`rules`] is the model. [`strings`], [`numbers`] and [`prose`] are texts without a schema; [`values`] writes the values of a
+//! schema in JSON. Protocols describe their calls with these. The writers know no protocol.
+
+mod bnf;
+mod language;
+mod lark;
+mod numbers;
+mod prose;
+mod rules;
+mod strings;
+mod structural_tag;
+mod unconstrained;
+mod values;
+
+pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language};
+pub use language::{GrammarKind, ToolChoice};
+pub(crate) use rules::{Chars, Expr, Rules};
+pub(crate) use strings::{Bare, Length, bare_word, quoted};
+pub use unconstrained::Unconstrained;
+pub(crate) use unconstrained::unconstrained;
+pub(crate) use values::{JsonStyle, Values, declared, in_order};
+
+/// A grammar, and what it cannot say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Grammar {
+    /// The kind of grammar.
+    pub kind: GrammarKind,
+    /// The grammar, as the decoder takes it.
+    pub text: String,
+    /// What the schemas demand and the grammar does not enforce.
+    pub unconstrained: Vec<Unconstrained>,
+}

@@ -1,0 +1,134 @@
+//! Numbers, and ranges of whole numbers digit by digit.
+
+use super::rules::{Chars, Expr, Rules};
+use crate::error::ToolError;
+
+fn digit(first: u8, last: u8) -> Expr {
+    if first == last {
+        Expr::text(char::from(first))
+    } else {
+        Expr::Chars(Chars::range(char::from(first), char::from(last)))
+    }
+}
+
+fn digits(count: usize) -> Expr {
+    if count == 0 { Expr::EMPTY } else { digit(b'0', b'9').times(count, Some(count)) }
+}
+
+/// A whole number in JSON, between these bounds.
+pub(crate) fn integer(rules: &mut Rules, least: Option<i128>, most: Option<i128>) -> Result<Expr, ToolError> {
+    let shown = |bound: Option<i128>| bound.map_or("any".to_owned(), |bound| bound.to_string().replace('-', "m"));
+    let key = match (least, most) {
+        (None, None) => "integer".to_owned(),
+        _ => format!("integer from {} to {}", shown(least), shown(most)),
+    };
+    rules.word(&key, || {
+        if let (None, None) = (least, most) {
+            return Expr::seq([Expr::text("-").optional(), natural(0, None)]);
+        }
+        let positive = match most {
+            Some(most) if most < 0 => Expr::NEVER,
+            most => natural(least.unwrap_or(0).max(0) as u128, most.map(|most| most as u128)),
+        };
+        let negative = match least {
+            Some(least) if least >= 0 => Expr::NEVER,
+            least => {
+                let smallest = most.map_or(1, |most| most.min(-1).unsigned_abs());
+                Expr::seq([Expr::text("-"), natural(smallest, least.map(i128::unsigned_abs))])
+            }
+        };
+        Expr::choice([positive, negative])
+    })
+}
+
+/// A number in JSON that is within the range of a float; not below zero if `positive`.
+pub(crate) fn number(rules: &mut Rules, positive: bool) -> Result<Expr, ToolError> {
+    rules.word(if positive { "positive" } else { "number" }, || {
+        let many = |least| digit(b'0', b'9').times(least, None);
+        let fraction = || Expr::seq([Expr::text("."), many(1)]);
+        let whole = natural(0, None);
+        // With up to nine digits before the point, an exponent below 299 stays in the range.
+        let short =
+            Expr::choice([Expr::text("0"), Expr::seq([digit(b'1', b'9'), digit(b'0', b'9').times(0, Some(8))])]);
+        let small = Expr::seq([Expr::text("-"), digit(b'0', b'9').times(1, Some(3))]);
+        let exponent = Expr::choice([
+            digit(b'0', b'9').times(1, Some(2)),
+            Expr::seq([digit(b'0', b'2'), digit(b'0', b'8'), digit(b'0', b'9')]),
+        ]);
+        let large = Expr::seq([Expr::Chars(Chars::of("+")).optional(), exponent]);
+        let scaled =
+            Expr::seq([short, fraction().optional(), Expr::Chars(Chars::of("eE")), Expr::choice([small, large])]);
+        let plain = Expr::choice([whole, Expr::seq([natural_below_float(), fraction()])]);
+        let sign = if positive { Expr::EMPTY } else { Expr::text("-").optional() };
+        Expr::seq([sign, Expr::choice([plain, scaled])])
+    })
+}
+
+/// A whole number of at most 300 digits: with a fraction, a longer one could be outside the range of a float.
+fn natural_below_float() -> Expr {
+    Expr::choice([Expr::text("0"), Expr::seq([digit(b'1', b'9'), digit(b'0', b'9').times(0, Some(299))])])
+}
+
+/// A whole number without a sign.
+fn natural(least: u128, most: Option<u128>) -> Expr {
+    let low = least.to_string();
+    let Some(most) = most else {
+        if least == 0 {
+            return Expr::choice([Expr::text("0"), Expr::seq([digit(b'1', b'9'), digit(b'0', b'9').many()])]);
+        }
+        let longer = Expr::seq([digit(b'1', b'9'), digit(b'0', b'9').times(low.len(), None)]);
+        return Expr::choice([at_least(low.as_bytes()), longer]);
+    };
+    if least > most {
+        return Expr::NEVER;
+    }
+    let high = most.to_string();
+    if low.len() == high.len() {
+        return between(low.as_bytes(), high.as_bytes());
+    }
+    let middle = (low.len() + 1..high.len()).map(|length| Expr::seq([digit(b'1', b'9'), digits(length - 1)]));
+    let mut first = vec![b'1'];
+    first.resize(high.len(), b'0');
+    let mut options = vec![at_least(low.as_bytes())];
+    options.extend(middle);
+    options.push(between(&first, high.as_bytes()));
+    Expr::choice(options)
+}
+
+/// Numbers with as many digits, from `low` to `high`.
+fn between(low: &[u8], high: &[u8]) -> Expr {
+    let (Some((a, low)), Some((b, high))) = (low.split_first(), high.split_first()) else { return Expr::EMPTY };
+    if a == b {
+        return Expr::seq([digit(*a, *a), between(low, high)]);
+    }
+    let mut options = vec![Expr::seq([digit(*a, *a), at_least(low)])];
+    if a + 1 < *b {
+        options.push(Expr::seq([digit(a + 1, b - 1), digits(low.len())]));
+    }
+    options.push(Expr::seq([digit(*b, *b), at_most(high)]));
+    Expr::choice(options)
+}
+
+fn at_least(low: &[u8]) -> Expr {
+    let Some((first, rest)) = low.split_first() else { return Expr::EMPTY };
+    if low.iter().all(|digit| *digit == b'0') {
+        return digits(low.len());
+    }
+    let mut options = vec![Expr::seq([digit(*first, *first), at_least(rest)])];
+    if *first < b'9' {
+        options.push(Expr::seq([digit(first + 1, b'9'), digits(rest.len())]));
+    }
+    Expr::choice(options)
+}
+
+fn at_most(high: &[u8]) -> Expr {
+    let Some((first, rest)) = high.split_first() else { return Expr::EMPTY };
+    if high.iter().all(|digit| *digit == b'9') {
+        return digits(high.len());
+    }
+    let mut options = vec![Expr::seq([digit(*first, *first), at_most(rest)])];
+    if *first > b'0' {
+        options.push(Expr::seq([digit(b'0', first - 1), digits(rest.len())]));
+    }
+    Expr::choice(options)
+}

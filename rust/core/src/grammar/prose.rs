@@ -1,0 +1,48 @@
+//! Text outside calls: any text that contains none of some marks, in any ASCII letter case.
+
+use super::rules::{Chars, Expr, Rules};
+use crate::error::ToolError;
+
+/// Any text without these marks, which are in lower case and not empty.
+///
+/// The rules are an automaton. Its states are the beginnings of marks: how much of one the text ends with.
+pub(crate) fn prose(rules: &mut Rules, marks: &[String]) -> Result<Expr, ToolError> {
+    state(rules, marks, "")
+}
+
+fn state(rules: &mut Rules, marks: &[String], begun: &str) -> Result<Expr, ToolError> {
+    rules.rule(&format!("prose {begun}"), false, |rules| {
+        // After these characters the text ends with the beginning of a mark, or with a mark.
+        let mut next: Vec<char> = Vec::new();
+        for mark in marks {
+            for (at, c) in mark.char_indices() {
+                if begun.ends_with(&mark[..at]) && !next.contains(&c) {
+                    next.push(c);
+                }
+            }
+        }
+        let mut options = Vec::new();
+        let mut known = String::new();
+        for c in next {
+            let both: String = [c, c.to_ascii_uppercase()].into_iter().collect();
+            let both: String = if c.is_ascii_lowercase() { both } else { c.into() };
+            known.push_str(&both);
+            let text = format!("{begun}{c}");
+            if marks.iter().any(|mark| text.ends_with(mark.as_str())) {
+                continue;
+            }
+            let longest = text
+                .char_indices()
+                .map(|(at, _)| &text[at..])
+                .find(|end| marks.iter().any(|mark| mark.starts_with(end)));
+            let rest = state(rules, marks, longest.unwrap_or(""))?;
+            options.push(Expr::seq([Expr::Chars(Chars::of(&both)), rest]));
+        }
+        let other = Expr::Chars(Chars::except(&known, &[]));
+        if begun.is_empty() {
+            return Ok(Expr::seq([other.many(), Expr::choice(options).optional()]));
+        }
+        options.push(Expr::seq([other, state(rules, marks, "")?]));
+        Ok(Expr::choice(options).optional())
+    })
+}

@@ -1,0 +1,249 @@
+//! The model of a language: rules over characters, as context-free grammars have them.
+
+use std::collections::HashMap;
+
+use crate::error::ToolError;
+use crate::limits::GRAMMAR_NODES;
+
+pub(crate) type RuleId = u32;
+
+/// A set of characters: inclusive ranges, or everything else.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Chars {
+    pub negated: bool,
+    pub ranges: Vec<(char, char)>,
+}
+
+impl Chars {
+    /// These characters.
+    pub(crate) fn of(chars: &str) -> Self {
+        Chars { negated: false, ranges: chars.chars().map(|c| (c, c)).collect() }
+    }
+
+    /// All characters but these, and those in the ranges.
+    pub(crate) fn except(chars: &str, ranges: &[(char, char)]) -> Self {
+        Chars { negated: true, ..Chars::of(chars).and(ranges) }
+    }
+
+    pub(crate) fn range(first: char, last: char) -> Self {
+        Chars { negated: false, ranges: vec![(first, last)] }
+    }
+
+    /// With these ranges added to the list, whether it is negated or not.
+    pub(crate) fn and(mut self, ranges: &[(char, char)]) -> Self {
+        self.ranges.extend(ranges);
+        self
+    }
+
+    /// Without these characters.
+    pub(crate) fn without(&self, chars: &str) -> Self {
+        let given: Vec<(char, char)> = chars.chars().map(|c| (c, c)).collect();
+        if self.negated {
+            return self.clone().and(&given);
+        }
+        let mut ranges = self.ranges.clone();
+        for c in chars.chars() {
+            ranges = ranges.into_iter().flat_map(|range| cut(range, c)).collect();
+        }
+        Chars { negated: false, ranges }
+    }
+
+    pub(crate) fn contains(&self, c: char) -> bool {
+        self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&c)) != self.negated
+    }
+}
+
+/// The parts of a range on both sides of a character.
+fn cut((first, last): (char, char), c: char) -> Vec<(char, char)> {
+    if !(first..=last).contains(&c) {
+        return vec![(first, last)];
+    }
+    let before = (first..c).next_back().map(|end| (first, end));
+    let after = (c..=last).nth(1).map(|start| (start, last));
+    before.into_iter().chain(after).collect()
+}
+
+/// Texts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Expr {
+    Text(String),
+    Chars(Chars),
+    Seq(Vec<Expr>),
+    /// One of these. Without any, there is no text.
+    Choice(Vec<Expr>),
+    /// From so many to so many times.
+    Repeat(Box<Expr>, usize, Option<usize>),
+    Rule(RuleId),
+}
+
+impl Expr {
+    pub(crate) const EMPTY: Expr = Expr::Seq(Vec::new());
+    /// There is no such text.
+    pub(crate) const NEVER: Expr = Expr::Choice(Vec::new());
+
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Expr::Text(text.into())
+    }
+
+    pub(crate) fn optional(self) -> Self {
+        Expr::Repeat(Box::new(self), 0, Some(1))
+    }
+
+    pub(crate) fn many(self) -> Self {
+        Expr::Repeat(Box::new(self), 0, None)
+    }
+
+    pub(crate) fn times(self, least: usize, most: Option<usize>) -> Self {
+        match (least, most) {
+            (1, Some(1)) => self,
+            (_, Some(0)) => Expr::EMPTY,
+            _ => Expr::Repeat(Box::new(self), least, most),
+        }
+    }
+
+    pub(crate) fn is_never(&self) -> bool {
+        match self {
+            Expr::Choice(options) => options.iter().all(Expr::is_never),
+            Expr::Seq(parts) => parts.iter().any(Expr::is_never),
+            Expr::Repeat(inner, least, _) => *least > 0 && inner.is_never(),
+            _ => false,
+        }
+    }
+
+    /// One after another. Texts that meet become one.
+    pub(crate) fn seq(parts: impl IntoIterator<Item = Expr>) -> Self {
+        let mut out: Vec<Expr> = Vec::new();
+        for part in parts {
+            let inner = if let Expr::Seq(inner) = part { inner } else { vec![part] };
+            for part in inner {
+                match (out.last_mut(), part) {
+                    (_, Expr::Text(text)) if text.is_empty() => {}
+                    (Some(Expr::Text(before)), Expr::Text(text)) => before.push_str(&text),
+                    (_, part) => out.push(part),
+                }
+            }
+        }
+        if out.len() == 1 { out.remove(0) } else { Expr::Seq(out) }
+    }
+
+    /// One of these, without repetition.
+    pub(crate) fn choice(options: impl IntoIterator<Item = Expr>) -> Self {
+        let mut out: Vec<Expr> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for option in options {
+            let inner = if let Expr::Choice(inner) = option { inner } else { vec![option] };
+            out.extend(inner.into_iter().filter(|one| !one.is_never() && seen.insert(one.clone())));
+        }
+        if out.len() == 1 { out.remove(0) } else { Expr::Choice(out) }
+    }
+
+    fn nodes(&self) -> usize {
+        1 + match self {
+            Expr::Text(text) => text.len() / 16,
+            Expr::Chars(chars) => chars.ranges.len() / 4,
+            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter().map(Expr::nodes).sum(),
+            Expr::Repeat(inner, ..) => inner.nodes(),
+            Expr::Rule(_) => 0,
+        }
+    }
+
+    /// The rules that it refers to.
+    pub(crate) fn rules(&self, out: &mut Vec<RuleId>) {
+        match self {
+            Expr::Rule(id) => out.push(*id),
+            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter().for_each(|part| part.rules(out)),
+            Expr::Repeat(inner, ..) => inner.rules(out),
+            Expr::Text(_) | Expr::Chars(_) => {}
+        }
+    }
+}
+
+/// A rule.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// Letters, digits and `-`; unique.
+    pub name: String,
+    pub expr: Expr,
+    /// It is a word of the language: a lexer reads it, and it refers only to other words.
+    pub word: bool,
+}
+
+/// The rules of a grammar. Their number and size are bounded.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    list: Vec<Rule>,
+    /// Rules by what they were made for.
+    known: HashMap<String, RuleId>,
+    nodes: usize,
+}
+
+impl Rules {
+    /// The rule with this key. If it is new, `make` makes its text; it may refer to itself.
+    ///
+    /// # Errors
+    ///
+    /// The grammar is too large.
+    pub(crate) fn rule(
+        &mut self,
+        key: &str,
+        word: bool,
+        make: impl FnOnce(&mut Self) -> Result<Expr, ToolError>,
+    ) -> Result<Expr, ToolError> {
+        if let Some(id) = self.known.get(key) {
+            return Ok(Expr::Rule(*id));
+        }
+        let id = self.list.len() as RuleId;
+        self.known.insert(key.to_owned(), id);
+        self.list.push(Rule { name: self.free_name(key, id), expr: Expr::NEVER, word });
+        let expr = make(self)?;
+        self.nodes += expr.nodes();
+        if self.nodes > GRAMMAR_NODES {
+            return Err(ToolError {
+                tool: None,
+                pointer: None,
+                message: format!(
+                    "the grammar has more than {GRAMMAR_NODES} parts; use fewer or smaller tools in one request"
+                ),
+            });
+        }
+        self.list[id as usize].expr = expr;
+        Ok(Expr::Rule(id))
+    }
+
+    /// The same for a word of the language, whose text is known.
+    pub(crate) fn word(&mut self, key: &str, make: impl FnOnce() -> Expr) -> Result<Expr, ToolError> {
+        self.rule(key, true, |_| Ok(make()))
+    }
+
+    fn free_name(&self, key: &str, id: RuleId) -> String {
+        let mut name = String::new();
+        for c in key.chars().take(40) {
+            match c {
+                c if c.is_ascii_alphanumeric() => name.push(c.to_ascii_lowercase()),
+                _ if name.ends_with('-') || name.is_empty() => {}
+                _ => name.push('-'),
+            }
+        }
+        let name = name.trim_end_matches('-');
+        let plain =
+            name == key && name != "root" && name != "start" && name.starts_with(|c: char| c.is_ascii_lowercase());
+        if plain { name.to_owned() } else { format!("r{id}-{name}").trim_end_matches('-').to_owned() }
+    }
+
+    pub(crate) fn get(&self, id: RuleId) -> &Rule {
+        &self.list[id as usize]
+    }
+
+    /// The rules that can be reached from these texts, in order.
+    pub(crate) fn used<'a>(&'a self, from: impl IntoIterator<Item = &'a Expr>) -> Vec<RuleId> {
+        let mut open = Vec::new();
+        from.into_iter().for_each(|expr| expr.rules(&mut open));
+        let mut seen = vec![false; self.list.len()];
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut seen[id as usize], true) {
+                self.list[id as usize].expr.rules(&mut open);
+            }
+        }
+        (0..self.list.len() as RuleId).filter(|id| seen[*id as usize]).collect()
+    }
+}

@@ -1,0 +1,227 @@
+//! Strings: in quotes as pairs write them, in JSON, and bare words.
+
+use super::rules::{Chars, Expr, Rules};
+use crate::error::ToolError;
+use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
+
+/// The length of a string in characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Length {
+    pub least: usize,
+    pub most: Option<usize>,
+}
+
+impl Length {
+    /// Whether strings in JSON can be counted so far.
+    pub(crate) fn is_counted_in_json(self) -> bool {
+        self.least.max(self.most.unwrap_or(0)) <= COUNTED_JSON_CHARS
+    }
+
+    /// Whether strings in quotes can be counted so far. They cost two rules for each character.
+    pub(crate) fn is_counted_in_quotes(self) -> bool {
+        self.least.max(self.most.unwrap_or(0)) <= COUNTED_CHARS
+    }
+
+    fn is_any(self) -> bool {
+        self == Length::default()
+    }
+
+    fn key(self, name: &str) -> String {
+        match (self.is_any(), self.most) {
+            (true, _) => name.to_owned(),
+            (_, Some(most)) => format!("{name} {} {most}", self.least),
+            (_, None) => format!("{name} {} up", self.least),
+        }
+    }
+
+    /// What is left after this many characters. `None`: there are too many.
+    fn after(self, chars: usize) -> Option<Length> {
+        let most = match self.most {
+            Some(most) => Some(most.checked_sub(chars)?),
+            None => None,
+        };
+        Some(Length { least: self.least.saturating_sub(chars), most })
+    }
+}
+
+const HEX: &[(char, char)] = &[('0', '9'), ('a', 'f'), ('A', 'F')];
+/// Control characters that are escaped in quotes.
+const CONTROL: &[(char, char)] = &[('\0', '\u{8}'), ('\u{b}', '\u{c}'), ('\u{e}', '\u{1f}'), ('\u{7f}', '\u{9f}')];
+
+fn hex(times: usize) -> Expr {
+    Expr::Chars(Chars { negated: false, ranges: HEX.to_vec() }).times(times, Some(times))
+}
+
+/// `\uXXXX` of a character that is not half of a pair.
+fn unicode_escape() -> Expr {
+    let first = Chars { negated: false, ranges: vec![('0', '9'), ('a', 'c'), ('e', 'f'), ('A', 'C'), ('E', 'F')] };
+    let plain = Expr::seq([Expr::Chars(first), hex(3)]);
+    let d = Expr::seq([Expr::Chars(Chars::of("dD")), Expr::Chars(Chars::range('0', '7')), hex(2)]);
+    Expr::seq([Expr::text("\\u"), Expr::choice([plain, d])])
+}
+
+/// A string in JSON.
+pub(crate) fn json_string(rules: &mut Rules, length: Length) -> Result<Expr, ToolError> {
+    let length = if length.is_counted_in_json() { length } else { Length::default() };
+    let unit = rules.word("json char", || {
+        let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]);
+        let escape = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"\\/bfnrt"))]);
+        Expr::choice([Expr::Chars(plain), escape, unicode_escape()])
+    })?;
+    rules.word(&length.key("json string"), || {
+        Expr::seq([Expr::text("\""), unit.times(length.least, length.most), Expr::text("\"")])
+    })
+}
+
+/// A string in quotes of either kind, as the encoder writes it: a backslash that begins no escape is a character.
+pub(crate) fn quoted(rules: &mut Rules, length: Length) -> Result<Expr, ToolError> {
+    let length = if length.is_counted_in_quotes() { length } else { Length::default() };
+    rules.rule(&length.key("quoted"), true, |rules| {
+        let mut kinds = Vec::new();
+        for (quote, name) in [("\"", "double"), ("'", "single")] {
+            let inside = Inside::new(rules, quote, name)?;
+            let text = if length.is_any() { inside.any() } else { inside.counted(rules, length, false)? };
+            kinds.push(Expr::seq([Expr::text(quote), text, Expr::text(quote)]));
+        }
+        Ok(Expr::choice(kinds))
+    })
+}
+
+/// The text between quotes of one kind.
+struct Inside {
+    name: &'static str,
+    /// One character, however it is written.
+    unit: Expr,
+    /// The same without hexadecimal digits.
+    not_hex: Expr,
+    /// A backslash and a character with which it is no escape.
+    pair: Expr,
+}
+
+impl Inside {
+    fn new(rules: &mut Rules, quote: &str, name: &'static str) -> Result<Self, ToolError> {
+        let plain = Chars::except("\\", CONTROL).and(&Chars::of(quote).ranges);
+        let escape = || {
+            let short = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"'\\nrt"))]);
+            Expr::choice([short, unicode_escape()])
+        };
+        let unit = rules.word(&format!("{name} char"), || Expr::choice([Expr::Chars(plain.clone()), escape()]))?;
+        let not_hex =
+            rules.word(&format!("{name} other"), || Expr::choice([Expr::Chars(plain.clone().and(HEX)), escape()]))?;
+        let literal = plain.and(&Chars::of("\"'nrtu").ranges);
+        let pair = rules.word(&format!("{name} pair"), || Expr::seq([Expr::text("\\"), Expr::Chars(literal)]))?;
+        Ok(Inside { name, unit, not_hex, pair })
+    }
+
+    /// `\u` and so many hexadecimal digits, which is no escape if no further digit follows.
+    fn open_escape(digits: usize) -> Expr {
+        Expr::seq([Expr::text("\\u"), if digits == 0 { Expr::EMPTY } else { hex(digits) }])
+    }
+
+    fn any(&self) -> Expr {
+        let open = || Expr::choice((0..4).map(Inside::open_escape));
+        let unit = Expr::choice([self.unit.clone(), self.pair.clone()]);
+        let closed = Expr::seq([open().times(1, None), Expr::choice([self.not_hex.clone(), self.pair.clone()])]);
+        Expr::seq([Expr::choice([unit, closed]).many(), open().many()])
+    }
+
+    /// Any text that does not begin with a hexadecimal digit.
+    fn any_opened(&self) -> Expr {
+        let open = || Expr::choice((0..4).map(Inside::open_escape)).many();
+        let next = Expr::choice([self.not_hex.clone(), self.pair.clone()]);
+        Expr::seq([open(), Expr::seq([next, self.any()]).optional()])
+    }
+
+    /// So many characters; the first is no hexadecimal digit if `opened`.
+    fn counted(&self, rules: &mut Rules, length: Length, opened: bool) -> Result<Expr, ToolError> {
+        let key = format!("{} {}", length.key(self.name), if opened { "opened" } else { "text" });
+        rules.rule(&key, true, |rules| {
+            let mut options = Vec::new();
+            if length.least == 0 {
+                options.push(Expr::EMPTY);
+            }
+            let first = if opened { &self.not_hex } else { &self.unit };
+            let steps = [(first.clone(), 1, false), (self.pair.clone(), 2, false)].into_iter();
+            for (step, chars, opens) in
+                steps.chain((0..4).map(|digits| (Inside::open_escape(digits), digits + 2, true)))
+            {
+                // Without an upper bound, what follows the least number is any text.
+                let rest = match length.after(chars) {
+                    None => continue,
+                    Some(rest) if rest.is_any() && opens => self.any_opened(),
+                    Some(rest) if rest.is_any() => self.any(),
+                    Some(rest) => self.counted(rules, rest, opens)?,
+                };
+                options.push(Expr::seq([step, rest]));
+            }
+            Ok(Expr::choice(options))
+        })
+    }
+}
+
+/// Which bare words there are.
+pub(crate) struct Bare<'a> {
+    /// The name of the rule.
+    pub key: &'a str,
+    pub chars: Chars,
+    /// Characters that do not begin or do not end a word.
+    pub not_first: &'a str,
+    pub not_last: &'a str,
+    /// Texts that begin no word.
+    pub not_begun: &'a [&'a str],
+    /// Texts that are no word.
+    pub not_whole: &'a [&'a str],
+    pub length: Length,
+}
+
+/// A bare word, which has at least one character.
+pub(crate) fn bare_word(rules: &mut Rules, bare: &Bare<'_>) -> Result<Expr, ToolError> {
+    let inner = rules.word(&format!("{} char", bare.key), || Expr::Chars(bare.chars.clone()))?;
+    let last = rules.word(&format!("{} end", bare.key), || Expr::Chars(bare.chars.without(bare.not_last)))?;
+    rules.word(&bare.length.key(bare.key), || bare.begun("", &inner, &last).unwrap_or(Expr::NEVER))
+}
+
+impl Bare<'_> {
+    /// What may follow this beginning of an excluded text. `None`: nothing.
+    fn begun(&self, begun: &str, inner: &Expr, last: &Expr) -> Option<Expr> {
+        if self.not_begun.contains(&begun) {
+            return None;
+        }
+        let left = self.length.after(begun.chars().count())?;
+        let not_first = if begun.is_empty() { self.not_first } else { "" };
+        let excluded = self.not_begun.iter().chain(self.not_whole);
+        let next: std::collections::BTreeSet<char> =
+            excluded.filter_map(|text| text.strip_prefix(begun)?.chars().next()).collect();
+        let mut options = Vec::new();
+        let is_word = !begun.is_empty() && !begun.ends_with(|c| self.not_last.contains(c));
+        if left.least == 0 && is_word && !self.not_whole.contains(&begun) {
+            options.push(Expr::EMPTY);
+        }
+        for c in next.iter().filter(|c| self.chars.contains(**c) && !not_first.contains(**c)) {
+            let rest = self.begun(&format!("{begun}{c}"), inner, last);
+            options.extend(rest.map(|rest| Expr::seq([Expr::text(*c), rest])));
+        }
+        // Any other character, and then any text that ends well.
+        let apart: String = next.into_iter().chain(not_first.chars()).collect();
+        let free = self.chars.without(&apart);
+        if let Some(left) = left.after(1) {
+            let more = |least: usize| {
+                let before = left.after(1)?;
+                let before = inner.clone().times(before.least, before.most);
+                let more = Expr::seq([before, last.clone()]);
+                Some(if least == 0 { more.optional() } else { more })
+            };
+            let ends_well = Expr::Chars(free.without(self.not_last));
+            match more(left.least) {
+                Some(rest) => options.push(Expr::seq([ends_well, rest])),
+                None if left.least == 0 => options.push(ends_well),
+                None => {}
+            }
+            let badly: String = self.not_last.chars().filter(|c| free.contains(*c)).collect();
+            if let (false, Some(rest)) = (badly.is_empty(), more(1)) {
+                options.push(Expr::seq([Expr::Chars(Chars::of(&badly)), rest]));
+            }
+        }
+        (!options.is_empty()).then(|| Expr::choice(options))
+    }
+}

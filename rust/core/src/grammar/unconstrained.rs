@@ -1,0 +1,193 @@
+//! What schemas demand and grammars do not enforce.
+
+use std::fmt;
+
+use super::values::declared;
+use crate::limits::{COUNTED_ITEMS, LISTED_DEMANDS};
+use crate::schema::{Additional, Choice, NodeId, UNKNOWN, Variant, Variants};
+use crate::syntax::pairs::push_segment;
+use crate::syntax::scan::Delimiters;
+
+/// Something that a schema demands and a grammar does not enforce, so that a call may still be invalid.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Unconstrained {
+    /// The tool's name.
+    pub tool: String,
+    /// The field, as the encoder writes its key, with `[]` for items of arrays; empty for all arguments.
+    pub field: String,
+    /// The keyword of JSON Schema. `type` where any JSON is allowed, in which members may be repeated, `$ref` where values contain
+    /// others of their own type without a limit, and `schema` if there is more than is listed.
+    pub keyword: &'static str,
+}
+
+impl fmt::Display for Unconstrained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tool)?;
+        if !self.field.is_empty() {
+            write!(f, ".{}", self.field)?;
+        }
+        write!(f, ": {}", self.keyword)
+    }
+}
+
+/// Visits of types. A type that is used in several places is visited in each.
+const VISITS: usize = 10_000;
+
+/// The demands of a tool that a grammar does not enforce. In `pairs`, values may be bare words.
+pub(crate) fn unconstrained(
+    variants: &Variants,
+    tool: &str,
+    delimiters: &Delimiters,
+    pairs: bool,
+) -> Vec<Unconstrained> {
+    let mut list = List { variants, tool, delimiters, out: Vec::new(), visits: 0 };
+    list.node(variants.schema.root, "", pairs, &mut Vec::new());
+    list.out
+}
+
+struct List<'a> {
+    variants: &'a Variants,
+    tool: &'a str,
+    delimiters: &'a Delimiters,
+    out: Vec<Unconstrained>,
+    visits: usize,
+}
+
+impl List<'_> {
+    fn tell(&mut self, field: &str, keyword: &'static str) {
+        let (field, keyword) = match self.out.len() {
+            LISTED_DEMANDS.. => ("", "schema"),
+            _ => (field, keyword),
+        };
+        let one = Unconstrained { tool: self.tool.to_owned(), field: field.to_owned(), keyword };
+        if !self.out.contains(&one) {
+            self.out.push(one);
+        }
+    }
+
+    fn node(&mut self, id: NodeId, field: &str, pairs: bool, above: &mut Vec<NodeId>) {
+        self.visits += 1;
+        if self.visits > VISITS || self.out.len() > LISTED_DEMANDS {
+            return self.tell("", "schema");
+        }
+        let variants = self.variants;
+        let all = variants.of(id);
+        if id == UNKNOWN || all.is_empty() {
+            return self.tell(field, "type");
+        }
+        if above.contains(&id) {
+            return self.tell(field, "$ref");
+        }
+        above.push(id);
+        if variants.overlap(id) {
+            self.tell(field, "oneOf");
+        }
+        let node = variants.schema.node(id);
+        for variant in all {
+            self.variant(id, variant, field, pairs && node.takes_string(), pairs, above);
+        }
+        // Dotted keys are those of all alternatives.
+        let objects = all.iter().filter(|variant| variant.object.is_some()).count();
+        if pairs && objects > 1 && variants.schema.nests(id) {
+            self.tell(field, "anyOf");
+        }
+        above.pop();
+    }
+
+    fn variant(
+        &mut self,
+        id: NodeId,
+        variant: &Variant,
+        field: &str,
+        beside_words: bool,
+        pairs: bool,
+        above: &mut Vec<NodeId>,
+    ) {
+        let demands = &variant.demands;
+        demands.any.iter().for_each(|keyword| self.tell(field, keyword));
+        let hint = || self.variants.schema.hint(id).map(|kind| vec![kind]);
+        let Some(choices) = variant.choices.clone().or_else(hint) else {
+            return self.tell(field, "type");
+        };
+        for choice in &choices {
+            match choice {
+                Choice::String => {
+                    demands.strings.iter().for_each(|keyword| self.tell(field, keyword));
+                    let length = variant.length();
+                    if !length.is_counted_in_json() || pairs && !length.is_counted_in_quotes() {
+                        self.tell(field, if length.most.is_some() { "maxLength" } else { "minLength" });
+                    }
+                }
+                Choice::Integer => {
+                    demands.integers.iter().for_each(|keyword| self.tell(field, keyword));
+                    if beside_words && (demands.least.is_some() || demands.most.is_some()) {
+                        self.tell(field, if demands.least.is_some() { "minimum" } else { "maximum" });
+                    }
+                }
+                Choice::Number => {
+                    demands.numbers.iter().for_each(|keyword| self.tell(field, keyword));
+                    if beside_words && demands.positive {
+                        self.tell(field, "minimum");
+                    }
+                }
+                Choice::Array => self.array(variant, field, above),
+                Choice::Object => self.object(id, variant, field, pairs, above),
+                Choice::Literal(literal) => {
+                    let kind = match literal.json.as_bytes()[0] {
+                        b'"' => &demands.strings,
+                        b'{' => &demands.objects,
+                        b'[' => &demands.arrays,
+                        _ => &demands.numbers,
+                    };
+                    kind.iter().for_each(|keyword| self.tell(field, keyword));
+                    if literal.text.is_some() && demands.length != (0, None) {
+                        self.tell(field, "minLength");
+                    }
+                }
+                Choice::Boolean | Choice::Null => {}
+            }
+        }
+    }
+
+    fn array(&mut self, variant: &Variant, field: &str, above: &mut Vec<NodeId>) {
+        let demands = &variant.demands;
+        demands.arrays.iter().for_each(|keyword| self.tell(field, keyword));
+        if demands.items.0.max(demands.items.1.unwrap_or(0)) > COUNTED_ITEMS {
+            self.tell(field, if demands.items.1.is_some() { "maxItems" } else { "minItems" });
+        }
+        let field = format!("{field}[]");
+        let Some(array) = &variant.array else { return self.tell(&field, "type") };
+        for item in array.prefix.iter().copied().chain(array.items.filter(|item| *item != UNKNOWN)) {
+            self.node(item, &field, false, above);
+        }
+        if array.items.is_none() {
+            self.tell(&field, "type");
+        }
+    }
+
+    fn object(&mut self, id: NodeId, variant: &Variant, field: &str, pairs: bool, above: &mut Vec<NodeId>) {
+        variant.demands.objects.iter().for_each(|keyword| self.tell(field, keyword));
+        let Some(object) = &variant.object else { return self.tell(field, "type") };
+        let members = declared(self.variants, object);
+        let is_root = id == self.variants.schema.root;
+        if members.is_empty() {
+            match object.additional {
+                // Without declared parameters, a tool gets no arguments.
+                Additional::Closed => {}
+                Additional::Unsaid if is_root => {}
+                // Members may be repeated.
+                Additional::Open(_) | Additional::Unsaid => self.tell(field, "additionalProperties"),
+            }
+        }
+        let pairs = pairs && (is_root || self.variants.schema.nests(id));
+        for (name, child, _) in members {
+            let mut key = field.to_owned();
+            if !key.is_empty() {
+                key.push('.');
+            }
+            push_segment(&mut key, name, self.delimiters);
+            self.node(child, &key, pairs, above);
+        }
+    }
+}

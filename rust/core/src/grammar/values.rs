@@ -1,0 +1,286 @@
+//! The values of a schema in JSON.
+
+use super::numbers::{integer, number};
+use super::rules::{Expr, Rules};
+use super::strings::{Length, json_string};
+use crate::error::ToolError;
+use crate::limits::{COUNTED_ITEMS, RECURSION};
+use crate::schema::{Additional, Choice, NodeId, ObjectType, UNKNOWN, Variant, Variants};
+use crate::syntax::json::{Value, json_string as json_text, parse};
+
+/// What is written between the parts of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JsonStyle {
+    pub comma: &'static str,
+    pub colon: &'static str,
+}
+
+impl JsonStyle {
+    /// Without whitespace.
+    pub(crate) const COMPACT: JsonStyle = JsonStyle { comma: ",", colon: ":" };
+    /// As chat templates write it.
+    pub(crate) const SPACED: JsonStyle = JsonStyle { comma: ", ", colon: ": " };
+
+    fn literal(self, value: &Value<'_>, out: &mut String) {
+        match value {
+            Value::Array(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { self.comma } else { "" });
+                    self.literal(item, out);
+                }
+                out.push(']');
+            }
+            Value::Object(members) => {
+                out.push('{');
+                for (at, (name, member)) in members.iter().enumerate() {
+                    out.push_str(if at > 0 { self.comma } else { "" });
+                    out.extend([&json_text(name), self.colon]);
+                    self.literal(member, out);
+                }
+                out.push('}');
+            }
+            scalar => scalar.write(out),
+        }
+    }
+}
+
+/// Writes the values of one tool's schema.
+pub(crate) struct Values<'a> {
+    pub variants: &'a Variants,
+    /// Tells the rules of this schema from those of others.
+    pub tool: usize,
+    pub style: JsonStyle,
+}
+
+impl Values<'_> {
+    fn key(&self, name: &str) -> String {
+        let Values { tool, style, .. } = self;
+        format!("{name} of {tool}{}", if style.comma.len() > 1 { " spaced" } else { "" })
+    }
+
+    /// A value of this type.
+    pub(crate) fn value(&self, rules: &mut Rules, id: NodeId) -> Result<Expr, ToolError> {
+        let variants = self.variants.of(id);
+        if id == UNKNOWN || variants.is_empty() {
+            return self.any(rules);
+        }
+        let mut options = Vec::new();
+        for (at, variant) in variants.iter().enumerate() {
+            options.push(self.variant(rules, id, at, variant)?);
+        }
+        Ok(Expr::choice(options))
+    }
+
+    fn variant(&self, rules: &mut Rules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
+        let Some(choices) = self.choices(id, variant) else { return self.any(rules) };
+        let mut options = Vec::new();
+        for choice in &choices {
+            options.push(match choice {
+                Choice::Array => self.list(rules, id, at, variant)?,
+                Choice::Object => self.object(rules, id, at, variant)?,
+                Choice::String => json_string(rules, variant.length())?,
+                Choice::Literal(literal) => self.literal(&literal.json),
+                scalar => self.scalar(rules, scalar, variant)?,
+            });
+        }
+        Ok(Expr::choice(options))
+    }
+
+    /// The kinds of an alternative. One that only describes members or items is taken for an object or array.
+    pub(crate) fn choices(&self, id: NodeId, variant: &Variant) -> Option<Vec<Choice>> {
+        let hint = || self.variants.schema.hint(id).map(|kind| vec![kind]);
+        variant.choices.clone().or_else(hint)
+    }
+
+    /// A number, boolean or null.
+    pub(crate) fn scalar(&self, rules: &mut Rules, choice: &Choice, variant: &Variant) -> Result<Expr, ToolError> {
+        let demands = &variant.demands;
+        match choice {
+            Choice::Integer => integer(rules, demands.least, demands.most),
+            Choice::Number => number(rules, demands.positive),
+            Choice::Boolean => Ok(Expr::choice([Expr::text("true"), Expr::text("false")])),
+            _ => Ok(Expr::text("null")),
+        }
+    }
+
+    fn literal(&self, json: &str) -> Expr {
+        let mut out = String::new();
+        match parse(json, RECURSION) {
+            Ok(value) => self.style.literal(&value, &mut out),
+            Err(_) => out.push_str(json),
+        }
+        Expr::Text(out)
+    }
+
+    /// The values of this type that are objects or arrays.
+    pub(crate) fn containers(&self, rules: &mut Rules, id: NodeId) -> Result<Expr, ToolError> {
+        let mut options = Vec::new();
+        for (at, variant) in self.variants.of(id).iter().enumerate() {
+            for choice in self.choices(id, variant).into_iter().flatten() {
+                match choice {
+                    Choice::Array => options.push(self.list(rules, id, at, variant)?),
+                    Choice::Object => options.push(self.object(rules, id, at, variant)?),
+                    _ => {}
+                }
+            }
+        }
+        Ok(Expr::choice(options))
+    }
+
+    /// Any object or array.
+    pub(crate) fn any_container(&self, rules: &mut Rules) -> Result<Expr, ToolError> {
+        let item = self.any(rules)?;
+        Ok(Expr::choice([self.any_object(rules)?, braced("[", item, self.style.comma, "]")]))
+    }
+
+    fn list(&self, rules: &mut Rules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
+        rules.rule(&self.key(&format!("list {id} {at}")), false, |rules| {
+            let array = variant.array.clone().unwrap_or_default();
+            let (least, most) = counted_items(variant);
+            // Nothing fits the type of further items.
+            let most = if array.items == Some(UNKNOWN) { Some(array.prefix.len()) } else { most };
+            let item = |rules: &mut Rules, at: usize| match array.prefix.get(at).copied().or(array.items) {
+                Some(item) => self.value(rules, item),
+                None => self.any(rules),
+            };
+            // What follows the items so far, from the last one of a tuple on.
+            let known = array.prefix.len();
+            let rest = item(rules, known)?;
+            let comma = || Expr::text(self.style.comma);
+            let more = most.map(|most| most.saturating_sub(known.max(1)));
+            let mut tail = Expr::seq([comma(), rest.clone()]).times(least.saturating_sub(known.max(1)), more);
+            if more == Some(0) {
+                tail = Expr::EMPTY;
+            }
+            for at in (1..known).rev() {
+                let next = Expr::seq([comma(), item(rules, at)?, tail]);
+                tail = match most.is_some_and(|most| most <= at) {
+                    true => Expr::EMPTY,
+                    false if least > at => next,
+                    false => next.optional(),
+                };
+            }
+            let first = if known == 0 { rest } else { item(rules, 0)? };
+            let filled = Expr::seq([Expr::text("["), first, tail, Expr::text("]")]);
+            Ok(match (least, most) {
+                (_, Some(0)) => Expr::text("[]"),
+                (0, _) => Expr::choice([filled, Expr::text("[]")]),
+                _ => filled,
+            })
+        })
+    }
+
+    fn object(&self, rules: &mut Rules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
+        match &variant.object {
+            Some(object) => self.members(rules, &format!("object {id} {at}"), object),
+            None => self.any_object(rules),
+        }
+    }
+
+    /// An object with these members, in their order.
+    pub(crate) fn members(&self, rules: &mut Rules, name: &str, object: &ObjectType) -> Result<Expr, ToolError> {
+        rules.rule(&self.key(name), false, |rules| {
+            let members = declared(self.variants, object);
+            if members.is_empty() {
+                return match object.additional {
+                    Additional::Closed => Ok(Expr::text("{}")),
+                    Additional::Open(value) => {
+                        let value = self.value(rules, value)?;
+                        self.map(rules, value)
+                    }
+                    Additional::Unsaid => self.any_object(rules),
+                };
+            }
+            let mut written = Vec::new();
+            for (name, id, required) in members {
+                let value = self.value(rules, id)?;
+                if value.is_never() && !required {
+                    continue;
+                }
+                let key = format!("{}{}", json_text(name), self.style.colon);
+                written.push((Expr::seq([Expr::Text(key), value]), required));
+            }
+            let inner = in_order(rules, &self.key(name), self.style.comma, written)?;
+            Ok(Expr::seq([Expr::text("{"), inner, Expr::text("}")]))
+        })
+    }
+
+    /// An object with any names.
+    fn map(&self, rules: &mut Rules, value: Expr) -> Result<Expr, ToolError> {
+        let member = Expr::seq([json_string(rules, Length::default())?, Expr::text(self.style.colon), value]);
+        Ok(braced("{", member, self.style.comma, "}"))
+    }
+
+    fn any_object(&self, rules: &mut Rules) -> Result<Expr, ToolError> {
+        rules.rule(if self.style.comma.len() > 1 { "any object spaced" } else { "any object" }, false, |rules| {
+            let value = self.any(rules)?;
+            self.map(rules, value)
+        })
+    }
+
+    /// Any JSON.
+    pub(crate) fn any(&self, rules: &mut Rules) -> Result<Expr, ToolError> {
+        rules.rule(if self.style.comma.len() > 1 { "any value spaced" } else { "any value" }, false, |rules| {
+            let object = self.any_object(rules)?;
+            let list = braced("[", self.any(rules)?, self.style.comma, "]");
+            let literals = ["true", "false", "null"].map(Expr::text);
+            let scalars = [json_string(rules, Length::default())?, number(rules, false)?];
+            Ok(Expr::choice(scalars.into_iter().chain(literals).chain([object, list])))
+        })
+    }
+}
+
+/// A list of any number of the same, in brackets.
+fn braced(open: &str, item: Expr, comma: &str, close: &str) -> Expr {
+    let more = Expr::seq([Expr::text(comma), item.clone()]).many();
+    Expr::choice([Expr::text(format!("{open}{close}")), Expr::seq([Expr::text(open), item, more, Expr::text(close)])])
+}
+
+/// The bounds of a list's length that are counted.
+fn counted_items(variant: &Variant) -> (usize, Option<usize>) {
+    let (least, most) = variant.demands.items;
+    if least.max(most.unwrap_or(0)) <= COUNTED_ITEMS { (least, most) } else { (0, None) }
+}
+
+impl Variant {
+    pub(crate) fn length(&self) -> Length {
+        Length { least: self.demands.length.0, most: self.demands.length.1 }
+    }
+}
+
+/// The members that an object declares or requires, with their types, in the order of the schema.
+pub(crate) fn declared<'o>(variants: &Variants, object: &'o ObjectType) -> Vec<(&'o str, NodeId, bool)> {
+    let required: std::collections::HashSet<&str> = object.required.iter().map(String::as_str).collect();
+    let named = object.properties.iter().map(|(name, id)| (name, *id, required.contains(name)));
+    // A member of unknown type is one that nothing fits, or a union that is too large to follow.
+    let named = named.filter(|(_, id, required)| *required || *id != UNKNOWN || variants.of(*id).len() > 1);
+    let unnamed = object.required.iter().filter(|name| object.properties.get(name).is_none());
+    named.chain(unnamed.map(|name| (name.as_str(), object.member(name).unwrap_or(UNKNOWN), true))).collect()
+}
+
+/// Members in their order, of which some are required, with something between them.
+pub(crate) fn in_order(
+    rules: &mut Rules,
+    key: &str,
+    between: &str,
+    members: Vec<(Expr, bool)>,
+) -> Result<Expr, ToolError> {
+    // What follows a member, and what there is if none was written yet; from the last member on.
+    let mut after = Expr::EMPTY;
+    let mut first = Expr::EMPTY;
+    let last = members.len();
+    for (at, (member, required)) in members.into_iter().enumerate().rev() {
+        let begun = Expr::seq([member.clone(), after.clone()]);
+        let next = Expr::seq([Expr::text(between), member]);
+        after = Expr::seq([if required { next } else { next.optional() }, after]);
+        first = if required { begun } else { Expr::choice([begun, first]) };
+        // What is used twice becomes a rule.
+        if at > 0 && at + 1 < last {
+            let (made, begun) = (after, first);
+            after = rules.rule(&format!("{key} after {at}"), false, |_| Ok(made))?;
+            first = rules.rule(&format!("{key} from {at}"), false, |_| Ok(begun))?;
+        }
+    }
+    Ok(first)
+}

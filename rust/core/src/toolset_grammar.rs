@@ -1,0 +1,57 @@
+//! Grammars for constrained decoding: what a model with these tools may write.
+
+use crate::error::ToolError;
+use crate::grammar::{Grammar, GrammarKind, Language, Rules, ToolChoice, Unconstrained, Values, unconstrained};
+use crate::schema::{SchemaDocument, Variants, compile_variants};
+use crate::tools::Tool;
+use crate::toolset::Toolset;
+
+impl Toolset {
+    /// The grammar of messages with calls of these tools, for a decoder that allows only its texts.
+    ///
+    /// A call is what [`encode`](Toolset::encode) writes: declared members only, in the order of the schema. Text outside calls is
+    /// any text in which no call and no result begins. With `parallel`, a message may contain several calls.
+    ///
+    /// # Errors
+    ///
+    /// The protocol has no grammar, the toolset has no tools, `choice` names none of them, or the grammar is too large.
+    pub fn grammar(&self, kind: GrammarKind, choice: &ToolChoice, parallel: bool) -> Result<Grammar, ToolError> {
+        let fault = |message: String| ToolError { tool: None, pointer: None, message };
+        let Some(writer) = self.protocol.grammar() else {
+            return Err(fault("this protocol has no grammar; docs/grammars.md lists those that have one".into()));
+        };
+        let tools: Vec<(usize, &Tool)> = match choice {
+            ToolChoice::None => Vec::new(),
+            ToolChoice::Named(name) => {
+                let at = self.tools.position(name);
+                let at =
+                    at.ok_or_else(|| fault(format!("tool_choice names {name:?}, which is not one of the tools")))?;
+                vec![(at, self.tools.at(at))]
+            }
+            ToolChoice::Auto | ToolChoice::Required => self.tools.iter().enumerate().collect(),
+        };
+        if self.tools.is_empty() {
+            return Err(fault("a grammar needs tools; this toolset has none".into()));
+        }
+        let delimiters = &self.settings.delimiters;
+        let mut rules = Rules::default();
+        let mut calls = Vec::new();
+        let mut open: Vec<Unconstrained> = Vec::new();
+        for (at, tool) in tools {
+            let own = |fault: ToolError| ToolError { tool: Some(tool.name.clone()), ..fault };
+            let variants = variants_of(tool).map_err(own)?;
+            open.extend(unconstrained(&variants, &tool.name, delimiters, writer.is_pairs(tool)));
+            let values = Values { variants: &variants, tool: at, style: writer.style() };
+            calls.push(writer.call(tool, delimiters, &values, &mut rules).map_err(own)?);
+        }
+        let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
+        let language = Language { rules, calls, frame: writer.frame(delimiters), text, parallel };
+        language.write(kind, open)
+    }
+}
+
+fn variants_of(tool: &Tool) -> Result<Variants, ToolError> {
+    let fault = |(pointer, message)| ToolError { tool: None, pointer: Some(pointer), message };
+    let document = SchemaDocument::new(&tool.parameters).map_err(fault)?;
+    compile_variants(&document).map_err(fault)
+}
