@@ -1,7 +1,10 @@
 //! Grammars for constrained decoding: what a model with these tools may write.
 
 use crate::error::ToolError;
-use crate::grammar::{Grammar, GrammarKind, Language, Rules, ToolChoice, Unconstrained, Values, unconstrained};
+use crate::grammar::{
+    CallGrammarWriter, Grammar, GrammarKind, Language, Rules, ToolChoice, Unconstrained, Values, unconstrained,
+};
+use crate::protocols::WrittenForm;
 use crate::schema::{SchemaDocument, Variants, compile_variants};
 use crate::tools::Tool;
 use crate::toolset::Toolset;
@@ -17,7 +20,9 @@ impl Toolset {
     /// The protocol has no grammar, the toolset has no tools, `choice` names none of them, or the grammar is too large.
     pub fn grammar(&self, kind: GrammarKind, choice: &ToolChoice, parallel: bool) -> Result<Grammar, ToolError> {
         let fault = |message: String| ToolError { tool: None, pointer: None, message };
-        let Some(writer) = self.protocol.grammar() else {
+        let form = WrittenForm::of(&*self.protocol, &self.tools, &self.settings);
+        let form = form.as_ref().map(|form| form as &dyn CallGrammarWriter);
+        let Some(writer) = self.protocol.grammar().or(form) else {
             return Err(fault("this protocol has no grammar; docs/grammars.md lists those that have one".into()));
         };
         let tools: Vec<(usize, &Tool)> = match choice {
@@ -40,7 +45,7 @@ impl Toolset {
         for (at, tool) in tools {
             let own = |fault: ToolError| ToolError { tool: Some(tool.name.clone()), ..fault };
             let variants = variants_of(tool).map_err(own)?;
-            open.extend(unconstrained(&variants, &tool.name, delimiters, writer.is_pairs(tool)));
+            open.extend(unconstrained(&variants, &tool.name, delimiters, writer.is_raw(tool)));
             let values = Values { variants: &variants, tool: at, style: writer.style() };
             calls.push(writer.call(tool, delimiters, &values, &mut rules).map_err(own)?);
         }

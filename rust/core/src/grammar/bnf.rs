@@ -13,6 +13,7 @@ pub(super) enum Notation {
 }
 
 pub(super) fn write(mut language: Language, notation: Notation) -> Result<String, ToolError> {
+    language.rules.spell_out()?;
     let root = message(&mut language)?;
     Ok(rules_of(&language.rules, &root, notation))
 }
@@ -80,6 +81,8 @@ impl Writer<'_> {
             Expr::Text(text) => self.text(text, out),
             Expr::Chars(chars) => self.chars(chars, out),
             Expr::Rule(id) => self.name(&self.rules.get(*id).name, out),
+            // Only whole rules are such texts, and they were spelled out.
+            Expr::Without(_) => {}
             Expr::Seq(parts) if parts.is_empty() => out.push_str("\"\""),
             Expr::Seq(parts) => {
                 let group = place == Place::Repeated;

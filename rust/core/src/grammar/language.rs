@@ -71,10 +71,8 @@ pub(crate) trait CallGrammarWriter {
         rules: &mut Rules,
     ) -> Result<CallGrammar, ToolError>;
 
-    /// Calls of this tool have bare words.
-    fn is_pairs(&self, _tool: &Tool) -> bool {
-        false
-    }
+    /// Values in calls of this tool are not JSON: a string may read as another value, and not all lengths are counted.
+    fn is_raw(&self, tool: &Tool) -> bool;
 
     /// What is written between the parts of JSON.
     fn style(&self) -> JsonStyle {
@@ -118,7 +116,13 @@ impl Language {
         let opened = if self.is_section() { Expr::text(open) } else { Expr::EMPTY };
         let next = Expr::seq([Expr::text(*between), Expr::text(open), tool.clone()]);
         let more = if self.parallel { next.many() } else { Expr::EMPTY };
-        Expr::seq([opened, tool.clone(), more, Expr::text(end.trim_end())])
+        Expr::seq([
+            opened,
+            tool.clone(),
+            more,
+            Expr::text(end.trim_end()),
+            Expr::text(&end[end.trim_end().len()..]).optional(),
+        ])
     }
 
     pub(crate) fn prose(&mut self) -> Result<Expr, ToolError> {

@@ -33,8 +33,9 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         string(language.first(), &mut out);
         out.push('\n');
     }
-    let marks: Vec<String> = language.frame.marks.iter().map(|mark| escape(mark)).collect();
-    _ = writeln!(out, "TEXT: /(?s:.+)/ & ~/(?s:.*)(?i:{})(?s:.*)/", marks.join("|"));
+    out.push_str("TEXT: /(?s:.+)/ & ");
+    out.push_str(&without(&language.frame.marks));
+    out.push('\n');
     Ok(out)
 }
 
@@ -74,6 +75,7 @@ impl Writer<'_> {
     fn expr(&self, expr: &Expr, whole: bool, word: bool, out: &mut String) {
         match expr {
             Expr::Text(text) => string(text, out),
+            Expr::Without(marks) => out.push_str(&without(marks)),
             Expr::Chars(one) => _ = write!(out, "/{}/", class(one)),
             Expr::Rule(id) => {
                 let rule = self.rules.get(*id);
@@ -136,6 +138,13 @@ fn in_class(c: char) -> String {
         c if c.is_ascii() || c.is_control() => format!("\\x{:02X}", c as u32),
         c => c.into(),
     }
+}
+
+/// Any text without these marks.
+fn without(marks: &[String]) -> String {
+    let marks: Vec<String> = marks.iter().map(|mark| escape(mark)).collect();
+    // Without the first part, it would also be bytes that are no text.
+    format!("/(?s:.*)/ & ~/(?s:.*)(?i:{})(?s:.*)/", marks.join("|"))
 }
 
 /// A text in a regular expression.

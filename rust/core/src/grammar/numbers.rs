@@ -58,6 +58,19 @@ pub(crate) fn number(rules: &mut Rules, positive: bool) -> Result<Expr, ToolErro
         let large = Expr::seq([Expr::Chars(Chars::of("+")).optional(), exponent]);
         let scaled =
             Expr::seq([short, fraction().optional(), Expr::Chars(Chars::of("eE")), Expr::choice([small, large])]);
+        // With one digit, up to 307, and the largest float itself.
+        let edge = Expr::seq([
+            digit(b'0', b'9'),
+            fraction().optional(),
+            Expr::Chars(Chars::of("eE")),
+            Expr::Chars(Chars::of("+")).optional(),
+            Expr::choice([
+                Expr::seq([Expr::text("29"), digit(b'0', b'9')]),
+                Expr::seq([Expr::text("30"), digit(b'0', b'7')]),
+            ]),
+        ]);
+        let largest = ["1e308", "1e+308", "1.7976931348623157e308", "1.7976931348623157e+308"].map(Expr::text);
+        let scaled = Expr::choice([scaled, edge].into_iter().chain(largest));
         let plain = Expr::choice([whole, Expr::seq([natural_below_float(), fraction()])]);
         let sign = if positive { Expr::EMPTY } else { Expr::text("-").optional() };
         Expr::seq([sign, Expr::choice([plain, scaled])])

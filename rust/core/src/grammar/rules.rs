@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::prose::prose;
 use crate::error::ToolError;
 use crate::limits::GRAMMAR_NODES;
 
@@ -73,6 +74,8 @@ pub(crate) enum Expr {
     Choice(Vec<Expr>),
     /// From so many to so many times.
     Repeat(Box<Expr>, usize, Option<usize>),
+    /// Any text without these marks, which are in lower case, in any ASCII letter case.
+    Without(Vec<String>),
     Rule(RuleId),
 }
 
@@ -86,7 +89,7 @@ impl Expr {
     }
 
     pub(crate) fn optional(self) -> Self {
-        Expr::Repeat(Box::new(self), 0, Some(1))
+        self.times(0, Some(1))
     }
 
     pub(crate) fn many(self) -> Self {
@@ -97,6 +100,7 @@ impl Expr {
         match (least, most) {
             (1, Some(1)) => self,
             (_, Some(0)) => Expr::EMPTY,
+            _ if self == Expr::EMPTY || self == Expr::Text(String::new()) => Expr::EMPTY,
             _ => Expr::Repeat(Box::new(self), least, most),
         }
     }
@@ -143,6 +147,7 @@ impl Expr {
             Expr::Chars(chars) => chars.ranges.len() / 4,
             Expr::Seq(parts) | Expr::Choice(parts) => parts.iter().map(Expr::nodes).sum(),
             Expr::Repeat(inner, ..) => inner.nodes(),
+            Expr::Without(marks) => marks.iter().map(String::len).sum(),
             Expr::Rule(_) => 0,
         }
     }
@@ -153,7 +158,7 @@ impl Expr {
             Expr::Rule(id) => out.push(*id),
             Expr::Seq(parts) | Expr::Choice(parts) => parts.iter().for_each(|part| part.rules(out)),
             Expr::Repeat(inner, ..) => inner.rules(out),
-            Expr::Text(_) | Expr::Chars(_) => {}
+            Expr::Text(_) | Expr::Chars(_) | Expr::Without(_) => {}
         }
     }
 }
@@ -228,6 +233,17 @@ impl Rules {
         let plain =
             name == key && name != "root" && name != "start" && name.starts_with(|c: char| c.is_ascii_lowercase());
         if plain { name.to_owned() } else { format!("r{id}-{name}").trim_end_matches('-').to_owned() }
+    }
+
+    /// Writes texts without marks as rules over characters.
+    pub(crate) fn spell_out(&mut self) -> Result<(), ToolError> {
+        for id in 0..self.list.len() {
+            if let Expr::Without(marks) = &self.list[id].expr {
+                let marks = marks.clone();
+                self.list[id].expr = prose(self, &marks)?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn get(&self, id: RuleId) -> &Rule {

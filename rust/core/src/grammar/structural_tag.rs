@@ -5,7 +5,8 @@ use super::language::Language;
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
-pub(super) fn write(language: Language) -> Result<String, ToolError> {
+pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
+    language.rules.spell_out()?;
     let tags: Vec<String> = language
         .calls
         .iter()

@@ -104,7 +104,7 @@ impl Values<'_> {
         }
     }
 
-    fn literal(&self, json: &str) -> Expr {
+    pub(crate) fn literal(&self, json: &str) -> Expr {
         let mut out = String::new();
         match parse(json, RECURSION) {
             Ok(value) => self.style.literal(&value, &mut out),
@@ -115,14 +115,19 @@ impl Values<'_> {
 
     /// The values of this type that are objects or arrays.
     pub(crate) fn containers(&self, rules: &mut Rules, id: NodeId) -> Result<Expr, ToolError> {
+        let lists = self.containers_of(rules, id, &Choice::Array)?;
+        Ok(Expr::choice([self.containers_of(rules, id, &Choice::Object)?, lists]))
+    }
+
+    /// Those of one of these kinds.
+    pub(crate) fn containers_of(&self, rules: &mut Rules, id: NodeId, kind: &Choice) -> Result<Expr, ToolError> {
         let mut options = Vec::new();
         for (at, variant) in self.variants.of(id).iter().enumerate() {
-            for choice in self.choices(id, variant).into_iter().flatten() {
-                match choice {
-                    Choice::Array => options.push(self.list(rules, id, at, variant)?),
-                    Choice::Object => options.push(self.object(rules, id, at, variant)?),
-                    _ => {}
-                }
+            if self.choices(id, variant).is_some_and(|choices| choices.contains(kind)) {
+                options.push(match kind {
+                    Choice::Array => self.list(rules, id, at, variant)?,
+                    _ => self.object(rules, id, at, variant)?,
+                });
             }
         }
         Ok(Expr::choice(options))
@@ -201,7 +206,7 @@ impl Values<'_> {
                 let key = format!("{}{}", json_text(name), self.style.colon);
                 written.push((Expr::seq([Expr::Text(key), value]), required));
             }
-            let inner = in_order(rules, &self.key(name), self.style.comma, written)?;
+            let inner = in_order(rules, &self.key(name), self.style.comma, written, true)?;
             Ok(Expr::seq([Expr::text("{"), inner, Expr::text("}")]))
         })
     }
@@ -259,16 +264,17 @@ pub(crate) fn declared<'o>(variants: &Variants, object: &'o ObjectType) -> Vec<(
     named.chain(unnamed.map(|name| (name.as_str(), object.member(name).unwrap_or(UNKNOWN), true))).collect()
 }
 
-/// Members in their order, of which some are required, with something between them.
+/// Members in their order, of which some are required, with something between them; at least one, unless there may be none.
 pub(crate) fn in_order(
     rules: &mut Rules,
     key: &str,
     between: &str,
     members: Vec<(Expr, bool)>,
+    may_be_empty: bool,
 ) -> Result<Expr, ToolError> {
     // What follows a member, and what there is if none was written yet; from the last member on.
     let mut after = Expr::EMPTY;
-    let mut first = Expr::EMPTY;
+    let mut first = if may_be_empty { Expr::EMPTY } else { Expr::NEVER };
     let last = members.len();
     for (at, (member, required)) in members.into_iter().enumerate().rev() {
         let begun = Expr::seq([member.clone(), after.clone()]);

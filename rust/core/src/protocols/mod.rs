@@ -14,6 +14,7 @@ pub(crate) mod protocol;
 pub(crate) mod registry;
 pub(crate) mod results;
 pub(crate) mod wire;
+pub(crate) mod written_form;
 pub(crate) mod xml;
 pub(crate) mod yaml;
 
@@ -21,4 +22,5 @@ pub use custom::{Custom, Host, Reading};
 pub(crate) use format::PastCall;
 pub(crate) use protocol::{Attempt, BadCall, CallResult, Examples, Prompt, Protocol, Settings};
 pub use registry::{NativeFormat, names, native_formats};
+pub(crate) use written_form::WrittenForm;
 pub(crate) use xml::Xml;

@@ -273,7 +273,17 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
     /// The line of one tool in the manual.
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String;
 
-    /// What describes the calls for grammars. `None`: this protocol has no grammar.
+    /// What opens, divides and closes calls, besides the delimiters.
+    fn marks(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// The host writes the calls, so nothing can be found out about their form.
+    fn is_hosted(&self) -> bool {
+        false
+    }
+
+    /// What describes the calls for grammars, if they are not described by how they are written.
     fn grammar(&self) -> Option<&dyn CallGrammarWriter> {
         None
     }

@@ -111,6 +111,8 @@ impl Demands {
         self.objects.extend(unless("dependencies", &|_| false));
         self.objects.extend(unless("minProperties", &|value| value.as_f64() == Some(0.0)));
         self.objects.extend(unless("maxProperties", &|_| false));
+        // Of OpenAPI: the full validation does not know it.
+        self.any.extend(unless("nullable", &|value| value == &Value::Bool(false)));
         self.any.extend(unless("not", &|_| false));
         if get("then").is_some() || get("else").is_some() {
             self.any.extend(unless("if", &|_| false));

@@ -182,6 +182,10 @@ impl CallWriter for CustomProtocol {
 }
 
 impl Protocol for CustomProtocol {
+    fn is_hosted(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> Facts {
         self.facts.clone()
     }

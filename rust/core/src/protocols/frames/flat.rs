@@ -131,6 +131,11 @@ impl Protocol for FlatFamily {
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
+    fn marks(&self) -> Vec<&'static str> {
+        let openers = self.call.openers().iter().copied();
+        openers.chain([self.call.close()]).chain(self.call.marks()).collect()
+    }
+
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
         let length = name.is_empty() || first_chars(name, NAME_CHARS) < name.len();
         length.then_some("it must have 1 to 128 characters").or_else(|| self.call.bad_name(name))

@@ -101,6 +101,11 @@ impl Protocol for ParamsFamily {
         Candidates::none().with_byte(b'<')
     }
 
+    fn marks(&self) -> Vec<&'static str> {
+        let row = self.row;
+        vec![row.block_open, row.block_close, row.call.open, row.call_close, row.parameter.open, row.parameter_close]
+    }
+
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
         (!is_name(name))
             .then_some("it must have 1 to 128 characters, and no whitespace, control characters, quotes, < or >")

@@ -44,7 +44,7 @@ impl CallGrammarWriter for Wire {
         Ok(CallGrammar { begin: format!("{}{}", delimiters.open, tool.name), content, end: delimiters.close.clone() })
     }
 
-    fn is_pairs(&self, tool: &Tool) -> bool {
+    fn is_raw(&self, tool: &Tool) -> bool {
         tool.syntax == Syntax::Wire
     }
 
@@ -104,7 +104,8 @@ impl Pairs<'_> {
                 written.push((member, required));
             }
         }
-        in_order(rules, &format!("pairs {} {prefix}", self.values.tool), "", written)
+        let is_root = prefix.is_empty();
+        in_order(rules, &format!("pairs {} {prefix}", self.values.tool), "", written, is_root)
     }
 
     fn member(&self, rules: &mut Rules, id: NodeId, key: String, depth: usize) -> Result<Expr, ToolError> {

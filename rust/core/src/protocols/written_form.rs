@@ -1,0 +1,387 @@
+//! The form in which a protocol writes calls, found by writing some: one JSON object with all arguments, or raw values in tags.
+//!
+//! So a format has a grammar without code of its own.
+
+use std::borrow::Cow;
+
+use super::format::PastCall;
+use super::protocol::{Protocol, Settings};
+use crate::error::ToolError;
+use crate::grammar::{
+    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, JsonStyle, Rules, Values, declared, in_order,
+};
+use crate::schema::{Choice, NodeId, UNKNOWN};
+use crate::syntax::json::Value;
+use crate::syntax::scan::Delimiters;
+use crate::tools::{Syntax, Tool, Tools};
+
+/// A protocol whose calls have a form that a grammar can describe.
+pub(crate) struct WrittenForm<'a> {
+    protocol: &'a dyn Protocol,
+    tools: &'a Tools,
+    settings: &'a Settings,
+    style: JsonStyle,
+    /// The arguments are raw values in tags, not one JSON object.
+    tagged: bool,
+}
+
+/// A name and keys that no format escapes, and that are in no marker.
+const NAME: &str = "qzx";
+const KEYS: [&str; 2] = ["alpha", "omega"];
+const NUMBER: &str = "73519";
+/// If this string is written unchanged, all are.
+const STRING: &str = "s<b>&amp; 'q' \"d\" \\ \n e";
+
+/// One of each kind of value, with its text if it is written as JSON.
+fn samples() -> [(Choice, Value<'static>); 6] {
+    let number = || Value::Number(Cow::Borrowed(NUMBER));
+    let list = vec![number(), Value::String(Cow::Borrowed("x"))];
+    let members = vec![(Cow::Borrowed("a"), Value::Array(list.clone())), (Cow::Borrowed("b"), Value::Bool(true))];
+    [
+        (Choice::String, Value::String(Cow::Borrowed(STRING))),
+        (Choice::Number, number()),
+        (Choice::Boolean, Value::Bool(true)),
+        (Choice::Null, Value::Null),
+        (Choice::Array, Value::Array(list)),
+        (Choice::Object, Value::Object(members)),
+    ]
+}
+
+/// What is before and after the value in a call.
+struct Around {
+    before: String,
+    after: String,
+}
+
+/// What is written around the values of a call in tags.
+struct TagTexts {
+    /// Before the first parameter, after each value, then between two parameters, and after the last.
+    head: String,
+    close: String,
+    between: String,
+    end: String,
+    /// What begins a parameter.
+    next: String,
+    /// The call without parameters.
+    empty: String,
+}
+
+impl<'a> WrittenForm<'a> {
+    /// `None`: the calls of this protocol have another form.
+    pub(crate) fn of(protocol: &'a dyn Protocol, tools: &'a Tools, settings: &'a Settings) -> Option<Self> {
+        let layout = protocol.layout();
+        if layout.parts.is_some() || protocol.begins_message() || protocol.is_hosted() {
+            return None;
+        }
+        let form = WrittenForm { protocol, tools, settings, style: JsonStyle::SPACED, tagged: false };
+        let number = (KEYS[0], Value::Number(Cow::Borrowed(NUMBER)));
+        let call = form.write(NAME, &[number], 0)?;
+        for style in [JsonStyle::SPACED, JsonStyle::COMPACT] {
+            if call.matches(&format!("{{\"{}\"{}{NUMBER}}}", KEYS[0], style.colon)).count() == 1 {
+                return Some(WrittenForm { style, ..form });
+            }
+        }
+        let tags = WrittenForm { tagged: true, ..form };
+        samples().iter().all(|(_, value)| tags.around(NAME, KEYS[0], value).is_some()).then_some(tags)
+    }
+
+    /// One call. So many calls are before it.
+    fn write(&self, tool: &str, arguments: &[(&str, Value<'static>)], before: usize) -> Option<String> {
+        let arguments: Vec<_> =
+            arguments.iter().map(|(key, value)| (Cow::Owned((*key).to_owned()), value.clone())).collect();
+        let call = PastCall { arguments: &arguments, index: before, before, ..PastCall::NONE };
+        let cx = self.settings.context(self.protocol, self.tools, None, tool);
+        let mut out = String::new();
+        self.protocol.write_past_call(&cx, &call, &mut out).ok()?;
+        Some(out)
+    }
+
+    /// What is around this value in a call without others. `None`: the value is not written as it is.
+    fn around(&self, tool: &str, key: &str, value: &Value<'static>) -> Option<Around> {
+        let call = self.write(tool, &[(key, value.clone())], 0)?;
+        let text = raw(value);
+        // A name or key may contain a short text, so the last one counts.
+        let at = call.rfind(&text)?;
+        Some(Around { before: call[..at].to_owned(), after: call[at + text.len()..].to_owned() })
+    }
+
+    fn tag_texts(&self, tool: &str) -> Option<TagTexts> {
+        let [first, second] = KEYS.map(|key| (key, Value::String(Cow::Borrowed(STRING))));
+        let one = self.around(tool, second.0, &second.1)?;
+        let two = self.write(tool, &[first, second], 0)?;
+        let (at, last) = (two.find(STRING)?, two.rfind(STRING)?);
+        let between = two.get(at + STRING.len()..last)?;
+        // A parameter begins with its tag: the end of what precedes it may be the same by chance.
+        let prefix = common_end(&one.before, between);
+        let shared = &one.before[one.before.len() - prefix..];
+        let prefix = shared.find('<').map_or(prefix, |at| prefix - at);
+        let between = &between[..between.len() - prefix];
+        let close = common_start(between, &one.after);
+        Some(TagTexts {
+            head: one.before[..one.before.len() - prefix].to_owned(),
+            close: between[..close].to_owned(),
+            between: between[close..].to_owned(),
+            end: one.after[close..].to_owned(),
+            next: one.before[one.before.len() - prefix..].to_owned(),
+            empty: self.write(tool, &[], 0)?,
+        })
+    }
+
+    /// A call whose arguments are one JSON object.
+    fn object_call(
+        &self,
+        tool: &Tool,
+        values: &Values<'_>,
+        rules: &mut Rules,
+    ) -> Result<Option<CallGrammar>, ToolError> {
+        let number = || [(KEYS[0], Value::Number(Cow::Borrowed(NUMBER)))];
+        let text = format!("{{\"{}\"{}{NUMBER}}}", KEYS[0], self.style.colon);
+        let parts = |before: usize| {
+            let call = self.write(&tool.name, &number(), before)?;
+            let at = call.rfind(&text)?;
+            Some((call[..at].to_owned(), call[at + text.len()..].to_owned()))
+        };
+        // Ids may count the calls.
+        let found = parts(0).zip(parts(1)).and_then(|((begin, end), (next_begin, next_end))| {
+            Some((counted(&begin, &next_begin)?, counted_end(&end, &next_end)?))
+        });
+        let Some(((begin, after), (before, end))) = found else { return Ok(None) };
+        let object = values.value(rules, values.variants.schema.root)?;
+        Ok(Some(CallGrammar { begin, content: Expr::seq([after, object, before]), end }))
+    }
+
+    /// A call whose arguments are raw values in tags.
+    fn tagged_call(
+        &self,
+        tool: &Tool,
+        values: &Values<'_>,
+        rules: &mut Rules,
+    ) -> Result<Option<CallGrammar>, ToolError> {
+        let Some(texts) = self.tag_texts(&tool.name) else { return Ok(None) };
+        let schema = &values.variants.schema;
+        let mut members = Vec::new();
+        if let Some(object) = &schema.node(schema.root).object {
+            for (name, id, required) in declared(values.variants, object) {
+                let Some(member) = self.parameter(&tool.name, name, id, &texts, values, rules)? else {
+                    return Ok(None);
+                };
+                if required || !member.is_never() {
+                    members.push((member, required));
+                }
+            }
+        }
+        let none = members.is_empty();
+        let needed = members.iter().any(|(_, required)| *required);
+        let TagTexts { head, between, end, empty, .. } = &texts;
+        let begin = common_start(head, empty);
+        let close = common_end(&empty[begin..], end);
+        let rest = Expr::text(&empty[begin..empty.len() - close]);
+        let written = in_order(rules, &format!("tags {}", values.tool), between, members, true)?;
+        let filled = Expr::seq([Expr::text(&head[begin..]), written, Expr::text(&end[..end.len() - close])]);
+        let content = match (none, needed) {
+            (true, _) => rest,
+            (false, true) => filled,
+            (false, false) => Expr::choice([filled, rest]),
+        };
+        let end = end[end.len() - close..].to_owned();
+        Ok(Some(CallGrammar { begin: head[..begin].to_owned(), content, end }))
+    }
+
+    /// A parameter with its value. `None`: its key is written in another form.
+    fn parameter(
+        &self,
+        tool: &str,
+        name: &str,
+        id: NodeId,
+        texts: &TagTexts,
+        values: &Values<'_>,
+        rules: &mut Rules,
+    ) -> Result<Option<Expr>, ToolError> {
+        let mut options = Vec::new();
+        for (kind, sample) in samples() {
+            let value = self.value(&kind, id, (&texts.close, &texts.next), values, rules)?;
+            if value.is_never() {
+                continue;
+            }
+            let around = self.around(tool, name, &sample);
+            let Some(before) = around.and_then(|around| Some(around.before.strip_prefix(&texts.head)?.to_owned()))
+            else {
+                return Ok(None);
+            };
+            options.push(Expr::seq([Expr::text(before), value]));
+        }
+        Ok(Some(Expr::choice(options)))
+    }
+
+    /// The values of one kind that a parameter may have, with what closes them.
+    fn value(
+        &self,
+        kind: &Choice,
+        id: NodeId,
+        (close, next): (&str, &str),
+        values: &Values<'_>,
+        rules: &mut Rules,
+    ) -> Result<Expr, ToolError> {
+        let variants = values.variants.of(id);
+        // In one word: a lexer would take the beginning of the closer for text.
+        let text = |rules: &mut Rules| {
+            let text = rules.word(&format!("raw text {close} {next}"), || {
+                let mut marks = self.marks();
+                marks.extend([tag_start(close), tag_start(next)].into_iter().flatten());
+                Expr::Without(marks)
+            })?;
+            rules.word(&format!("raw value {close} {next}"), || Expr::seq([text, Expr::text(close)]))
+        };
+        let closed = |value: Expr| Expr::seq([value, Expr::text(close)]);
+        let any = id == UNKNOWN
+            || variants.is_empty()
+            || variants.iter().any(|variant| values.choices(id, variant).is_none());
+        if any {
+            return match kind {
+                Choice::String => text(rules),
+                Choice::Object => Ok(closed(values.any_container(rules)?)),
+                _ => Ok(Expr::NEVER),
+            };
+        }
+        let mut options = Vec::new();
+        for variant in variants {
+            for choice in values.choices(id, variant).into_iter().flatten() {
+                match (&choice, kind) {
+                    (Choice::String, Choice::String) => options.push(text(rules)?),
+                    (Choice::Literal(literal), _) if kind_of(&literal.json) == *kind => {
+                        let text = literal.text.clone();
+                        options.push(closed(text.map_or_else(|| values.literal(&literal.json), Expr::Text)));
+                    }
+                    (Choice::Integer | Choice::Number, Choice::Number)
+                    | (Choice::Boolean, Choice::Boolean)
+                    | (Choice::Null, Choice::Null) => options.push(closed(values.scalar(rules, &choice, variant)?)),
+                    _ => {}
+                }
+            }
+        }
+        match kind {
+            Choice::Array | Choice::Object => options.push(closed(values.containers_of(rules, id, kind)?)),
+            _ => {}
+        }
+        Ok(Expr::choice(options))
+    }
+
+    /// What neither text nor raw values contain, in lower case.
+    fn marks(&self) -> Vec<String> {
+        let layout = self.protocol.layout();
+        let section = layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end)).copied();
+        let mut marks: Vec<String> = self.protocol.marks().into_iter().chain(section).map(str::to_lowercase).collect();
+        marks.push(self.settings.delimiters.open.to_lowercase());
+        marks.extend(self.settings.facts.result_marks.iter().map(|mark| mark.to_lowercase()));
+        // Without a tag's end, they also are the beginnings of misspelled ones.
+        marks.iter_mut().for_each(|mark| mark.truncate(mark.trim_end_matches(['>', '=', '"', ' ', '\n']).len()));
+        marks.retain(|mark| !mark.is_empty());
+        marks.sort();
+        marks.dedup();
+        marks
+    }
+}
+
+impl CallGrammarWriter for WrittenForm<'_> {
+    fn frame(&self, _: &Delimiters) -> CallFrame {
+        let joints = self.protocol.joints();
+        let call = self.write(NAME, &[], 0).unwrap_or_default();
+        let open = call.split(NAME).next().unwrap_or_default().to_owned();
+        CallFrame { open, begin: joints.begin, between: joints.between, end: joints.end, marks: self.marks() }
+    }
+
+    fn call(
+        &self,
+        tool: &Tool,
+        _: &Delimiters,
+        values: &Values<'_>,
+        rules: &mut Rules,
+    ) -> Result<CallGrammar, ToolError> {
+        let found = match self.tagged {
+            false => self.object_call(tool, values, rules)?,
+            true if tool.syntax == Syntax::Wire => self.tagged_call(tool, values, rules)?,
+            true => None,
+        };
+        found.ok_or_else(|| ToolError {
+            tool: None,
+            pointer: None,
+            message: "its calls have another form in this protocol, for which there is no grammar".into(),
+        })
+    }
+
+    fn is_raw(&self, _: &Tool) -> bool {
+        self.tagged
+    }
+
+    fn style(&self) -> JsonStyle {
+        self.style
+    }
+}
+
+fn kind_of(json: &str) -> Choice {
+    match json.as_bytes()[0] {
+        b'"' => Choice::String,
+        b't' | b'f' => Choice::Boolean,
+        b'n' => Choice::Null,
+        b'[' => Choice::Array,
+        b'{' => Choice::Object,
+        _ => Choice::Number,
+    }
+}
+
+/// The text of a value: a string as it is, any other as JSON.
+fn raw(value: &Value<'_>) -> String {
+    let mut out = String::new();
+    match value {
+        Value::String(text) => out.push_str(text),
+        _ => value.write_spaced(&mut out),
+    }
+    out
+}
+
+/// The beginning of the first tag in a text, in lower case: what precedes its end or its attributes. All of it if it is no tag.
+fn tag_start(text: &str) -> Option<String> {
+    let tag = text.find('<').map_or(text.trim(), |at| &text[at..]);
+    let end = tag.find(['>', '=', '"']).unwrap_or(tag.len());
+    Some(tag[..end].trim_end().to_lowercase()).filter(|tag| !tag.is_empty())
+}
+
+/// Bytes with which both texts begin.
+fn common_start(a: &str, b: &str) -> usize {
+    a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b).map_or(a.len().min(b.len()), |((at, _), _)| at)
+}
+
+/// Bytes with which both texts end.
+fn common_end(a: &str, b: &str) -> usize {
+    let same = a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b);
+    same.map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// A text before the arguments in which a number counts the calls: what is before the number, and the number with the rest.
+/// `None`: the texts differ in another way.
+fn counted(first: &str, next: &str) -> Option<(String, Expr)> {
+    if first == next {
+        return Some((first.to_owned(), Expr::EMPTY));
+    }
+    let start = common_start(first, next);
+    let start = first[..start].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let digits = |text: &str| text[start..].bytes().take_while(u8::is_ascii_digit).count();
+    let (a, b) = (start + digits(first), start + digits(next));
+    let is_number = a > start && b > start && first[a..] == next[b..];
+    let digit = Expr::Chars(Chars::range('0', '9'));
+    let number = digit.times(a - start, Some((a - start).max(9)));
+    is_number.then(|| (first[..start].to_owned(), Expr::seq([number, Expr::text(&first[a..])])))
+}
+
+/// The same for a text after the arguments: the number with what is before it, and what is after it.
+fn counted_end(first: &str, next: &str) -> Option<(Expr, String)> {
+    let (before, rest) = counted(first, next)?;
+    match rest {
+        Expr::Seq(parts) if parts.is_empty() => Some((Expr::EMPTY, before)),
+        Expr::Seq(mut parts) => match parts.pop() {
+            Some(Expr::Text(end)) => Some((Expr::seq([vec![Expr::text(before)], parts].concat()), end)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
