@@ -108,7 +108,7 @@ class Toolset:
             TypeError: A limit is not an int.
         """
 
-    def write_grammar(
+    def _grammar(
         self, kind: str, /, *, tool_choice: str, parallel: bool
     ) -> tuple[str, list[tuple[str, str, str]]]:
         """The text of a grammar, and what it does not enforce: tool, field and keyword; see `Toolset.grammar`."""

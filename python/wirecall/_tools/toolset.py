@@ -201,5 +201,5 @@ class Toolset(_core.Toolset):
             ValueError: `kind` is not one of these.
             TypeError: An argument has another type.
         """
-        text, found = self.write_grammar(kind, tool_choice=tool_choice, parallel=parallel)
+        text, found = self._grammar(kind, tool_choice=tool_choice, parallel=parallel)
         return Grammar(kind, text, tuple(Unconstrained(*one) for one in found))

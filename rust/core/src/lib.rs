@@ -58,6 +58,7 @@
 #![deny(missing_docs)]
 
 mod arguments;
+mod constrained;
 mod document;
 mod error;
 mod event;
@@ -73,7 +74,6 @@ mod schema;
 mod syntax;
 mod tools;
 mod toolset;
-mod toolset_grammar;
 
 pub use arguments::{beyond_float, may_be_beyond_float};
 pub use document::{Document, XmlSchema, format_xml, parse_xml};

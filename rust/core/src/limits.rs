@@ -45,6 +45,8 @@ pub(crate) const WARNINGS: usize = 1000;
 
 /// Parts of one grammar. A decoder compiles each, so larger ones would take seconds.
 pub(crate) const GRAMMAR_NODES: usize = 200_000;
+/// Levels of types inside each other in a grammar, which is made recursively. A parser accepts no deeper values by default.
+pub(crate) const GRAMMAR_DEPTH: usize = 128;
 /// Characters of strings in quotes, and in JSON, that a grammar counts. Quotes cost two rules for each, because of their escapes.
 pub(crate) const COUNTED_CHARS: usize = 64;
 pub(crate) const COUNTED_JSON_CHARS: usize = 1000;

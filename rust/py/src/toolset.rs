@@ -166,7 +166,7 @@ impl Toolset {
     }
 
     /// The text of a grammar, and what it does not enforce: tool, field and keyword.
-    #[pyo3(signature = (kind, /, *, tool_choice, parallel))]
+    #[pyo3(name = "_grammar", signature = (kind, /, *, tool_choice, parallel))]
     fn write_grammar(
         &self,
         py: Python<'_>,

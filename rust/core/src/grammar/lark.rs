@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::language::Language;
 use super::rules::{Chars, Expr, Rules};
 use crate::error::ToolError;
+use crate::syntax::json::json_string;
 
 pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     let tool = language.tools();
@@ -114,9 +115,14 @@ impl Writer<'_> {
     }
 }
 
-/// A string literal, with the escapes of JSON.
+/// A string literal, with the escapes of JSON. No control character may be in it.
 fn string(text: &str, out: &mut String) {
-    out.push_str(&crate::syntax::json::json_string(text));
+    for c in json_string(text).chars() {
+        match c.is_control() {
+            true => _ = write!(out, "\\u{:04x}", c as u32),
+            false => out.push(c),
+        }
+    }
 }
 
 fn class(chars: &Chars) -> String {

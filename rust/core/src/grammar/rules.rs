@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::prose::prose;
 use crate::error::ToolError;
-use crate::limits::GRAMMAR_NODES;
+use crate::limits::{GRAMMAR_DEPTH, GRAMMAR_NODES};
 
 pub(crate) type RuleId = u32;
 
@@ -180,6 +180,8 @@ pub(crate) struct Rules {
     /// Rules by what they were made for.
     known: HashMap<String, RuleId>,
     nodes: usize,
+    /// Rules that are being made, each inside the one before.
+    depth: usize,
 }
 
 impl Rules {
@@ -200,16 +202,15 @@ impl Rules {
         let id = self.list.len() as RuleId;
         self.known.insert(key.to_owned(), id);
         self.list.push(Rule { name: self.free_name(key, id), expr: Expr::NEVER, word });
+        self.depth += 1;
+        if self.depth > GRAMMAR_DEPTH {
+            return Err(too_large(&format!("its types contain each other more than {GRAMMAR_DEPTH} levels deep")));
+        }
         let expr = make(self)?;
+        self.depth -= 1;
         self.nodes += expr.nodes();
         if self.nodes > GRAMMAR_NODES {
-            return Err(ToolError {
-                tool: None,
-                pointer: None,
-                message: format!(
-                    "the grammar has more than {GRAMMAR_NODES} parts; use fewer or smaller tools in one request"
-                ),
-            });
+            return Err(too_large(&format!("the grammar has more than {GRAMMAR_NODES} parts")));
         }
         self.list[id as usize].expr = expr;
         Ok(Expr::Rule(id))
@@ -262,4 +263,8 @@ impl Rules {
         }
         (0..self.list.len() as RuleId).filter(|id| seen[*id as usize]).collect()
     }
+}
+
+fn too_large(why: &str) -> ToolError {
+    ToolError { tool: None, pointer: None, message: format!("{why}; use fewer or smaller tools in one request") }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::values::declared;
-use crate::limits::{COUNTED_ITEMS, LISTED_DEMANDS};
+use crate::limits::{COUNTED_ITEMS, GRAMMAR_DEPTH, LISTED_DEMANDS};
 use crate::schema::{Additional, Choice, NodeId, UNKNOWN, Variant, Variants};
 use crate::syntax::pairs::push_segment;
 use crate::syntax::scan::Delimiters;
@@ -68,7 +68,7 @@ impl List<'_> {
 
     fn node(&mut self, id: NodeId, field: &str, pairs: bool, above: &mut Vec<NodeId>) {
         self.visits += 1;
-        if self.visits > VISITS || self.out.len() > LISTED_DEMANDS {
+        if self.visits > VISITS || self.out.len() > LISTED_DEMANDS || above.len() > GRAMMAR_DEPTH {
             return self.tell("", "schema");
         }
         let variants = self.variants;

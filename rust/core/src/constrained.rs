@@ -2,7 +2,8 @@
 
 use crate::error::ToolError;
 use crate::grammar::{
-    CallGrammarWriter, Grammar, GrammarKind, Language, Rules, ToolChoice, Unconstrained, Values, unconstrained,
+    CallGrammar, CallGrammarWriter, Grammar, GrammarKind, Language, Rules, ToolChoice, Unconstrained, Values,
+    unconstrained,
 };
 use crate::protocols::WrittenForm;
 use crate::schema::{SchemaDocument, Variants, compile_variants};
@@ -47,7 +48,10 @@ impl Toolset {
             let variants = variants_of(tool).map_err(own)?;
             open.extend(unconstrained(&variants, &tool.name, delimiters, writer.is_raw(tool)));
             let values = Values { variants: &variants, tool: at, style: writer.style() };
-            calls.push(writer.call(tool, delimiters, &values, &mut rules).map_err(own)?);
+            let call = writer.call(tool, delimiters, &values, &mut rules).map_err(own)?;
+            let CallGrammar { begin, content, end } = call;
+            let content = rules.rule(&format!("call {}", tool.name), false, |_| Ok(content)).map_err(own)?;
+            calls.push(CallGrammar { begin, content, end });
         }
         let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
         let language = Language { rules, calls, frame: writer.frame(delimiters), text, parallel };

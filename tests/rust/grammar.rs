@@ -1,0 +1,152 @@
+//! Grammars of hostile and large schemas are bounded, and errors say what to do. What the grammars accept is tried in
+//! `tests/python/test_grammar.py`, by decoders.
+
+use serde_json::{Value, json};
+use wirecall_core::{
+    Definition, Grammar, GrammarKind, Options, ToolChoice, ToolError, Toolset, native_formats, protocols,
+};
+
+const KINDS: [GrammarKind; 4] = [GrammarKind::Gbnf, GrammarKind::Ebnf, GrammarKind::StructuralTag, GrammarKind::Lark];
+
+fn toolset(protocol: &str, tools: &[(&str, Value)]) -> Toolset {
+    let definitions = tools.iter().map(|(name, schema)| Definition::new(*name, schema.to_string())).collect();
+    let mut options = Options::default();
+    options.protocol = protocol.into();
+    Toolset::new(definitions, options).expect("the tools can be used")
+}
+
+fn weather() -> (&'static str, Value) {
+    let properties = json!({"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1, "maximum": 7}});
+    ("get_weather", json!({"type": "object", "properties": properties, "required": ["city"]}))
+}
+
+fn grammar(tools: &Toolset, kind: GrammarKind) -> Result<Grammar, ToolError> {
+    tools.grammar(kind, &ToolChoice::Auto, true)
+}
+
+#[test]
+fn the_same_tools_have_the_same_grammar() {
+    for kind in KINDS {
+        let texts = [(); 2].map(|()| grammar(&toolset("wire", &[weather()]), kind).expect("a grammar").text);
+        assert_eq!(texts[0], texts[1]);
+        assert!(texts[0].contains("get_weather"), "{}", texts[0]);
+    }
+}
+
+#[test]
+fn structural_tags_are_json() {
+    for choice in [ToolChoice::Auto, ToolChoice::Required, ToolChoice::None, ToolChoice::Named("get_weather".into())] {
+        for protocol in ["wire", "hermes", "qwen3coder", "deepseek-v3.1"] {
+            let tools = toolset(protocol, &[weather()]);
+            let text = tools.grammar(GrammarKind::StructuralTag, &choice, true).expect("a grammar").text;
+            let read: Value = serde_json::from_str(&text).expect("it is JSON");
+            assert_eq!(read["type"], "structural_tag");
+        }
+    }
+}
+
+#[test]
+fn every_protocol_has_a_grammar_or_says_that_it_has_none() {
+    let names = protocols().chain(native_formats().map(|format| format.name));
+    let mut with = 0;
+    for name in names {
+        match grammar(&toolset(name, &[weather()]), GrammarKind::Gbnf) {
+            Ok(grammar) => with += usize::from(grammar.text.contains("get_weather")),
+            Err(error) => assert!(error.message.contains("docs/grammars.md"), "{name}: {error}"),
+        }
+    }
+    assert!(with >= 50, "{with} protocols have a grammar");
+}
+
+#[test]
+fn what_cannot_be_is_an_error() {
+    let tools = toolset("wire", &[weather()]);
+    let named = tools.grammar(GrammarKind::Lark, &ToolChoice::Named("get_wether".into()), true);
+    assert!(named.expect_err("there is no such tool").message.contains("get_wether"));
+    let none = toolset("wire", &[]);
+    assert!(grammar(&none, GrammarKind::Lark).is_err());
+}
+
+#[test]
+fn what_is_not_said_is_listed() {
+    let code = json!({"type": "string", "pattern": "^[A-Z]+$"});
+    let list = json!({"type": "array", "items": {"type": "number", "multipleOf": 0.5}, "uniqueItems": true});
+    let schema = json!({"type": "object", "properties": {"code": code, "list": list, "any": {}}});
+    let grammar = grammar(&toolset("wire", &[("f", schema)]), GrammarKind::Gbnf).expect("a grammar");
+    let told: Vec<String> = grammar.unconstrained.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["f.code: pattern", "f.list: uniqueItems", "f.list[]: multipleOf", "f.any: type"]);
+}
+
+/// A schema of this size, of several shapes that could explode.
+fn hostile(shape: usize, size: usize) -> Value {
+    let numbered = |make: &dyn Fn(usize) -> Value| -> Value {
+        (0..size).map(|at| (format!("k{at}"), make(at))).collect::<serde_json::Map<_, _>>().into()
+    };
+    match shape {
+        // Many optional members.
+        0 => json!({"type": "object", "properties": numbered(&|_| json!({"type": "string"}))}),
+        // One large enum.
+        1 => {
+            json!({"type": "object", "properties": {"a": {"enum": (0..size).map(|at| format!("v{at}")).collect::<Vec<_>>()}}})
+        }
+        // Definitions that refer to each other, each twice.
+        2 => {
+            let next = |at: usize| json!({"$ref": format!("#/$defs/k{}", (at + 1) % size)});
+            let defs = numbered(&|at| json!({"type": "object", "properties": {"a": next(at), "b": next(at)}}));
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/k0"}}, "$defs": defs})
+        }
+        // Deep nesting.
+        3 => {
+            let deep =
+                |inner: Value, _| json!({"type": "object", "properties": {"a": inner, "b": {"type": "integer"}}});
+            (0..size.min(60)).fold(json!({"type": "string"}), deep)
+        }
+        // Bounds of lengths.
+        _ => {
+            json!({"type": "object", "properties": numbered(&|at| json!({"type": "string", "minLength": at % 40, "maxLength": at % 64 + 40}))})
+        }
+    }
+}
+
+#[test]
+fn grammars_grow_with_their_schemas_and_not_faster() {
+    for shape in 0..5 {
+        for kind in KINDS {
+            let size = |size: usize| {
+                let mut root = hostile(shape, size);
+                let defs = root.as_object_mut().and_then(|root| root.remove("$defs")).unwrap_or(json!({}));
+                let schema = json!({"type": "object", "properties": {"root": root}, "$defs": defs});
+                match grammar(&toolset("wire", &[("f", schema)]), kind) {
+                    Ok(grammar) => grammar.text.len() + grammar.unconstrained.len(),
+                    Err(error) => panic!("{shape} {kind:?}: {error}"),
+                }
+            };
+            let (small, large) = (size(40), size(400));
+            assert!(large < small * 14, "{shape} {kind:?}: {small} and {large}");
+        }
+    }
+}
+
+#[test]
+fn a_grammar_beyond_the_limit_is_an_error_that_says_what_to_do() {
+    let schema = json!({"type": "object", "properties": {"a": {"enum": (0..300_000).collect::<Vec<_>>()}}});
+    let error = grammar(&toolset("wire", &[("f", schema)]), GrammarKind::Gbnf).expect_err("it is too large");
+    assert_eq!(error.tool.as_deref(), Some("f"));
+    assert!(error.message.contains("fewer or smaller tools"), "{error}");
+}
+
+#[test]
+fn a_long_chain_of_types_is_an_error_and_no_overflow() {
+    let size = 15_000;
+    let next = |at: usize| match at + 1 == size {
+        true => json!({"type": "string"}),
+        false => json!({"$ref": format!("#/$defs/k{}", at + 1)}),
+    };
+    let defs: serde_json::Map<_, _> =
+        (0..size).map(|at| (format!("k{at}"), json!({"type": "object", "properties": {"a": next(at)}}))).collect();
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/k0"}}, "$defs": defs});
+    for kind in KINDS {
+        let error = grammar(&toolset("wire", &[("f", schema.clone())]), kind).expect_err("it is too deep");
+        assert!(error.message.contains("levels deep"), "{error}");
+    }
+}
