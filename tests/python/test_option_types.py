@@ -131,7 +131,7 @@ VALUES: list[Any] = [
 # What an annotation admits, by how it is written.
 ADMITS: list[tuple[str, Callable[[Any], bool]]] = [
     ("Literal", lambda value: isinstance(value, str)),  # another choice is a ValueError
-    ("None|NoneType", lambda value: value is None),
+    ("None|NoneType|Optional", lambda value: value is None),
     ("bool", lambda value: isinstance(value, bool)),
     ("int", lambda value: isinstance(value, int) and not isinstance(value, bool)),
     ("str", lambda value: isinstance(value, str)),

@@ -12,6 +12,7 @@ from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.names import ApiName
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json, are_same, dict_of, listed, mapping, text_part
+from wirecall._rewriting.grammar import RequestGrammar
 from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
@@ -72,6 +73,14 @@ def choice_among(names: Sequence[object], *, required: bool, parallel: bool) -> 
     return Choice("required" if required else "auto", tuple(map(str, names)), parallel)
 
 
+def refuse_grammar(request: Json, parsed: ParsedRequest, grammar: RequestGrammar) -> Json:
+    """`Api.constrain` of an API in which no server takes a grammar."""
+    raise UnsupportedRequestError(
+        f"grammar={grammar.server!r} cannot be sent, because this API has no field for a grammar: use the "
+        "server's chat completions, or set the option grammar to None for this request"
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Api:
     """One API. Everything that is known of it is in the folder of its name.
@@ -83,6 +92,8 @@ class Api:
             rewritten.
         rewrite_request: Returns the request that is sent to the model: the manual in its system text, no
             tools but the native ones, calls and results as text.
+        constrain: Adds a grammar to a rewritten request. Raises `UnsupportedRequestError` if the API has no
+            field for it, or if the request constrains the model in another way, too.
         adapt_request: Adapts a rewritten request to models without a system role, or with alternating turns.
         retry_request: Returns the rewritten request, followed by what the model wrote and our answer to it.
         read_answer: Returns a whole answer with native calls. None: the request is retried, and what remains
@@ -110,6 +121,7 @@ class Api:
     read_answer: Callable[[Mapping[str, Any], ResponseState], Json | None]
     open_stream: Callable[[ResponseState], AnswerStream]
     stream_error: Callable[[Exception], Json]
+    constrain: Callable[[Json, ParsedRequest, RequestGrammar], Json] = refuse_grammar
     refusal: Callable[[Exception], Json] = openai_refusal
     names_events: bool = True
     messages_key: str = "messages"

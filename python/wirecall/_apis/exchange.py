@@ -9,6 +9,7 @@ from wirecall._apis import stops
 from wirecall._apis.base import Api, Rewrite, UnsupportedRequestError
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import sum_usage
+from wirecall._rewriting import grammar as grammars
 from wirecall._rewriting import manual
 from wirecall._rewriting.history import History
 from wirecall._rewriting.options import Options
@@ -101,6 +102,7 @@ class Exchange:
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise UnsupportedRequestError(f"tool_choice names {unknown[0]!r}, which is not in the tools")
         told = manual.write(toolset, parsed.tools, choice, options)
+        grammar = grammars.write(toolset, parsed.tools, choice, options)
         self.state = ResponseState(
             toolset,
             options,
@@ -110,9 +112,15 @@ class Exchange:
             stops=parsed.stops,
             recorder=self.recorder,
         )
-        history = History(toolset, shows=self._shown(), stops=self._stops)
-        rewrite = Rewrite(request, parsed, told, history, options)
-        self.request = self._adapted(self.api.rewrite_request(rewrite))
+        # Under a grammar, no result can be invented, and a call's arguments may contain the stop sequence.
+        stops = self._stops and (grammar is None or options.stop_sequence == "always")
+        history = History(toolset, shows=self._shown(), stops=stops)
+        made = self.api.rewrite_request(Rewrite(request, parsed, told, history, options))
+        if grammar is not None:
+            made = self.api.constrain(made, parsed, grammar)
+            if self.recorder is not None:
+                self.recorder.set_grammar(grammar.text)
+        self.request = self._adapted(made)
         if told is not None and options.on_event is not None:
             try:
                 tools = json.dumps(parsed.tools)

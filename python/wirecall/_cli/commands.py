@@ -14,6 +14,7 @@ from wirecall import __version__
 from wirecall._cli.compact import compact
 from wirecall._cli.demo import demo
 from wirecall._cli.encode import encode
+from wirecall._cli.grammar import grammar
 from wirecall._cli.manual import manual
 from wirecall._cli.parse import parse
 from wirecall._cli.protocols import protocols
@@ -89,6 +90,7 @@ Examples:
   wirecall manual --tools tools.json
   wirecall parse --tools tools.json message.txt
   wirecall encode --tools tools.json get_weather '{"city": "New York"}'
+  wirecall grammar --tools tools.json --kind gbnf
   wirecall protocols --model Qwen/Qwen3-Coder-30B-A3B-Instruct
   wirecall tokens --tools tools.json
   wirecall compact history.json --keep-recent-turns 10 --plan
@@ -103,5 +105,5 @@ def wirecall() -> None:
     """
 
 
-for command in (compact, demo, encode, manual, parse, protocols, tokens):
+for command in (compact, demo, encode, grammar, manual, parse, protocols, tokens):
     wirecall.add_command(command)

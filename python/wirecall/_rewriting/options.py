@@ -8,11 +8,18 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 
 from wirecall._rewriting.record import Record
 from wirecall._tools.definitions import Definition
+from wirecall._tools.grammar import GrammarKind
 from wirecall._tools.option_types import check
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import ReasoningOption, Toolset, ToolsetOptions
 
 NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "saved"]
+GrammarServer = Literal["llama.cpp", "vllm"]
+
+# The kind of grammar that each server takes.
+_GRAMMAR_KINDS: dict[GrammarServer, GrammarKind] = {"llama.cpp": "gbnf", "vllm": "structural_tag"}
+# Compiled to find out whether a protocol has a grammar.
+_ANY_TOOL = {"name": "tool", "parameters": {"type": "object", "properties": {}}}
 
 
 class Notice(NamedTuple):
@@ -52,6 +59,7 @@ class WrapOptions(ToolsetOptions, total=False):
     strip_preamble: bool
     complete_calls_only: bool
     stop_sequence: Literal["auto", "always", "never"]
+    grammar: GrammarServer | None
     stream_arguments: bool
     emit_raw_on_error: bool
     native_when: Callable[[Mapping[str, Any]], bool] | None
@@ -98,7 +106,10 @@ class Options:
         stop_sequence: Whether the beginning of a result is sent as a stop sequence, since models invent
             results. "auto": not to models that are known to refuse one; and if a server responds with 400 or
             422 because of it, the request is sent again without it, and the process remembers the refusal
-            for this base URL and model.
+            for this base URL and model. With `grammar`, "auto" sends none: the grammar has no results, and
+            the stop sequence would cut off a call whose arguments contain it.
+        grammar: The server that samples under a grammar of the calls, which is sent with each request that
+            has tools: "llama.cpp" (`grammar`, GBNF) or "vllm" (`structured_outputs`, a structural tag).
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of an error message.
         native_when: Gets the request; if it returns true, the request is passed on unchanged.
@@ -136,6 +147,7 @@ class Options:
     strip_preamble: bool = False
     complete_calls_only: bool = False
     stop_sequence: Literal["auto", "always", "never"] = "auto"
+    grammar: GrammarServer | None = None
     stream_arguments: bool = False
     emit_raw_on_error: bool = False
     native_when: Callable[[Mapping[str, Any]], bool] | None = None
@@ -150,6 +162,9 @@ class Options:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
         # The toolset checks its own options: now, not at the first request.
         Toolset(**self._toolset_options())
+        if self.grammar is not None:
+            # Whether the protocol has a grammar is checked now, too.
+            self.grammar_text(self.toolset([_ANY_TOOL]), "auto", parallel=True)
 
     @property
     def adapts(self) -> bool:
@@ -180,6 +195,18 @@ class Options:
             return Toolset(listed, protocol=protocol, **chosen)
         return _compiled(key, protocol)
 
+    def grammar_text(
+        self, toolset: Toolset, tool_choice: Literal["auto", "required"], *, parallel: bool
+    ) -> str:
+        """The grammar of the calls of a toolset, for the server that `grammar` names.
+
+        Raises:
+            ToolError: The protocol has no grammar, or a schema is too large for one.
+        """
+        if self.grammar is None:
+            raise ValueError("the option grammar is not set")
+        return _grammar_text(toolset, _GRAMMAR_KINDS[self.grammar], tool_choice, parallel)
+
 
 @cache
 def _declared() -> Mapping[str, Any]:
@@ -194,3 +221,11 @@ def _compiled(key: str, protocol: str | Protocol | None) -> Toolset:
         if isinstance(chosen[name], list):
             chosen[name] = tuple(chosen[name])
     return Toolset(tools, protocol=protocol, **chosen)
+
+
+# One for each toolset and `tool_choice` in use; an entry keeps its toolset.
+@lru_cache(maxsize=64)
+def _grammar_text(
+    toolset: Toolset, kind: GrammarKind, tool_choice: Literal["auto", "required"], parallel: bool
+) -> str:
+    return toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel).text

@@ -129,6 +129,7 @@ class Record:
         stream: Whether a stream was requested.
         protocol: The name of the protocol of the calls.
         tools: The names of the declared tools.
+        grammar_length: The length in characters of the grammar that was sent; None if none was sent.
         started: Wall-clock time, in UTC.
         duration: Seconds, by a monotonic clock.
         attempts: Requests and responses, in order.
@@ -148,6 +149,7 @@ class Record:
     stream: bool
     protocol: str | None
     tools: tuple[str, ...]
+    grammar_length: int | None
     started: datetime
     duration: float
     attempts: tuple[Attempt, ...]
@@ -272,6 +274,7 @@ class Recorder:
             "stream": request.get("stream") is True,
             "protocol": None,
             "tools": (),
+            "grammar_length": None,
         }
         self._attempts: list[_OpenAttempt] = []
         self._output: list[bytes] = []
@@ -282,6 +285,9 @@ class Recorder:
 
     def set_tools(self, tools: Iterable[str], protocol: str) -> None:
         self._fixed.update(tools=tuple(tools), protocol=protocol)
+
+    def set_grammar(self, text: str) -> None:
+        self._fixed["grammar_length"] = len(text)
 
     def begin_attempt(
         self, request: Mapping[str, Any], said: Iterable[tuple[object, object]], reason: AttemptReason

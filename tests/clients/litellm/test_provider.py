@@ -115,6 +115,31 @@ def test_settings_of_the_request_are_those_of_the_inner_call(
     assert names(ask(server, model, logit_bias={"1": 1}, drop_params=True).choices[0].message) == ["ping"]
 
 
+@pytest.mark.parametrize(
+    ("name", "inner", "kind"),
+    [
+        ("llama.cpp", "openai/m", "gbnf"),
+        ("vllm", "openai/m", "structural_tag"),
+        ("vllm", "hosted_vllm/m", "structural_tag"),
+    ],
+)
+def test_a_grammar_reaches_the_inner_model(
+    play: Callable[..., Server], name: Any, inner: str, kind: Any
+) -> None:
+    register(grammar=name)
+    server = play([Answer("<call>ping"), Answer(PING)], grammars=name)
+    answer = ask(server, f"wirecall/{inner}", tool_choice="required")
+    assert names(answer.choices[0].message) == ["ping"]
+    text = wirecall.Toolset(TOOLS).grammar(kind, tool_choice="required").text
+    sent = {"grammar": text} if kind == "gbnf" else {"structured_outputs": {kind: text}}
+    for asked in server.requests:
+        assert asked.refused is None
+        assert sent.items() <= asked.json.items()
+    with pytest.raises(litellm.BadRequestError, match="the request has `guided_choice`"):
+        ask(server, f"wirecall/{inner}", extra_body={"guided_choice": ["x"]})
+    assert len(server.requests) == 2
+
+
 def test_a_model_without_stop_sequences_gets_none(play: Callable[..., Server], provider: Provider) -> None:
     server = play([Answer(PING), Answer(PING)])
     ask(server, "wirecall/openai/gpt-4o")

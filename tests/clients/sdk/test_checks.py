@@ -297,3 +297,80 @@ def test_the_tool_runner_falls_back_from_threads(play: Play) -> None:
 
 def test_checks_can_be_left_out(play: Play) -> None:
     ask(play([Answer("a")], checks=False), "chat", {"foo": 1})
+
+
+# Servers that sample under a grammar.
+
+TAG = '{"type": "structural_tag", "format": {"type": "any_text"}}'
+GRAMMARS_REFUSED: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "no server": ("llama.cpp", "chat", {"structured_outputs": {"regex": "x"}}, "Unknown parameter"),
+    "no field of Responses": ("llama.cpp", "responses", {"grammar": "root ::= x"}, "Unknown parameter"),
+    "empty": ("llama.cpp", "chat", {"grammar": ""}, "not empty"),
+    "no text": ("llama.cpp", "chat", {"grammar": {}}, "expected a string"),
+    "no root": ("llama.cpp", "chat", {"grammar": 'x ::= "y"'}, "Failed to parse grammar"),
+    "native tools": (
+        "llama.cpp",
+        "chat",
+        {"grammar": "root ::= x", "tools": [TOOL]},
+        "Cannot use custom grammar constraints with tools",
+    ),
+    "JSON and a grammar": (
+        "llama.cpp",
+        "chat",
+        {"grammar": "root ::= x", "response_format": {"type": "json_object"}},
+        "both json_schema and grammar",
+    ),
+    "other server's field": ("vllm", "chat", {"grammar": "root ::= x"}, "Unknown parameter"),
+    "no constraint": ("vllm", "chat", {"structured_outputs": {}}, "You must use one kind"),
+    "two constraints": (
+        "vllm",
+        "chat",
+        {"structured_outputs": {"regex": "x", "structural_tag": TAG}},
+        "only use one kind",
+    ),
+    "JSON and a tag": (
+        "vllm",
+        "chat",
+        {"structured_outputs": {"structural_tag": TAG}, "response_format": {"type": "json_object"}},
+        "only use one kind",
+    ),
+    "unknown constraint": ("vllm", "chat", {"structured_outputs": {"gbnf": "x"}}, "Unexpected keyword"),
+    "tag that is no text": ("vllm", "chat", {"structured_outputs": {"structural_tag": {}}}, "a string"),
+    "tag that is no JSON": ("vllm", "chat", {"structured_outputs": {"structural_tag": "x"}}, "Invalid"),
+    "tag without a format": (
+        "vllm",
+        "responses",
+        {"structured_outputs": {"structural_tag": '{"type": "structural_tag"}'}},
+        "Invalid structured_outputs",
+    ),
+    "format of Responses": (
+        "vllm",
+        "responses",
+        {"structured_outputs": {"structural_tag": TAG}, "text": {"format": {"type": "text"}}},
+        "both structured_outputs and text.format",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "api", "changes", "message"), GRAMMARS_REFUSED.values(), ids=GRAMMARS_REFUSED
+)
+def test_grammars_refused(play: Play, name: str, api: str, changes: Any, message: str) -> None:
+    with pytest.raises(openai.BadRequestError, match=message):
+        ask(play([], grammars=name), api, changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "api", "changes"),
+    [
+        ("llama.cpp", "chat", {"grammar": 'root ::= "x"', "response_format": {"type": "text"}}),
+        ("llama.cpp", "chat", {"grammar": 'root ::= "x"', "tools": [TOOL], "tool_choice": "none"}),
+        ("vllm", "chat", {"structured_outputs": {"structural_tag": TAG}, "stop": ["x"]}),
+        ("vllm", "responses", {"structured_outputs": {"structural_tag": TAG}}),
+    ],
+    ids=str,
+)
+def test_grammars_taken(play: Play, name: str, api: str, changes: Any) -> None:
+    server = play([Answer("fine")], grammars=name)
+    ask(server, api, changes)
+    assert server.last.refused is None

@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from . import chat, messages, responses
+from . import chat, grammars, messages, responses
 from .answers import Answer, Delivery, Failure, Json, Raw, RefusedError, Reply, compact, new_id
 from .delivery import Event, chunks, stream
+from .grammars import GrammarServer
 
 Api = Literal["chat", "responses", "messages", "count_tokens"]
 ROUTES: dict[str, Api] = {
@@ -52,7 +53,13 @@ class Server:
     """What a test sees of the server. Its thread writes the lists; they may be read at any time."""
 
     def __init__(
-        self, script: Script, *, checks: bool = True, alternate: bool = False, refuses_stop: bool = False
+        self,
+        script: Script,
+        *,
+        checks: bool = True,
+        alternate: bool = False,
+        refuses_stop: bool = False,
+        grammars: GrammarServer | None = None,
     ) -> None:
         self.requests: list[Request] = []
         self.errors: list[BaseException] = []  # what scripts and models raised; the client saw a 500
@@ -63,6 +70,7 @@ class Server:
         self._checks = checks
         self._alternate = alternate
         self._refuses_stop = refuses_stop
+        self._grammars = grammars
         self._stopping = asyncio.Event()
         self._runner: web.AppRunner | None = None
 
@@ -150,10 +158,13 @@ class Server:
             return
         if not headers.get("authorization", "").startswith("Bearer "):
             raise RefusedError("You didn't provide an API key.", status=401)
+        added: frozenset[str] = frozenset()
+        if self._grammars is not None:
+            added = grammars.check(request.json, request.api, self._grammars)
         if request.api == "chat":
-            chat.check(request.json, alternate=self._alternate)
+            chat.check(request.json, alternate=self._alternate, added=added)
         else:
-            responses.check(request.json)
+            responses.check(request.json, added=added)
 
     def _next(self, request: Request) -> Reply:
         if request.api == "count_tokens":

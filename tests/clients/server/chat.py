@@ -77,9 +77,12 @@ FINISH = {"refusal": "stop", "stop_sequence": "stop", "pause_turn": "stop"}
 # Checks -----------------------------------------------------------------------------------------------------
 
 
-def check(body: Json, *, alternate: bool = False) -> None:
-    """Raises `RefusedError` as the API would; with `alternate`, as templates of many open models would."""
-    for key in checks.unknown_keys(body, KEYS):
+def check(body: Json, *, alternate: bool = False, added: frozenset[str] = frozenset()) -> None:
+    """Raises `RefusedError` as the API would; with `alternate`, as templates of many open models would.
+
+    `added` are parameters that the API does not have, and a server adds.
+    """
+    for key in checks.unknown_keys(body, KEYS | added):
         raise RefusedError(f"Unknown parameter: '{key}'.", key, code="unknown_parameter")
     checks.text(body.get("model"), "model", openai_refused, empty=False)
     _messages(checks.sequence(body.get("messages"), "messages", openai_refused), alternate)

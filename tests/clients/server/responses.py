@@ -94,9 +94,12 @@ ECHOED: Json = {
 # Checks -----------------------------------------------------------------------------------------------------
 
 
-def check(body: Json) -> None:
-    """Raises `RefusedError` as the API would. Nothing is stored, so no history can be continued by its id."""
-    for key in checks.unknown_keys(body, KEYS):
+def check(body: Json, *, added: frozenset[str] = frozenset()) -> None:
+    """Raises `RefusedError` as the API would. Nothing is stored, so no history can be continued by its id.
+
+    `added` are parameters that the API does not have, and a server adds.
+    """
+    for key in checks.unknown_keys(body, KEYS | added):
         raise RefusedError(f"Unknown parameter: '{key}'.", key, code="unknown_parameter")
     checks.text(body.get("model"), "model", openai_refused, empty=False)
     if (previous := body.get("previous_response_id")) is not None:

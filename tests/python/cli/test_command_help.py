@@ -40,7 +40,7 @@ def test_help_says_who_wrote_the_demo(arguments: list[str]) -> None:
     assert "Replay hand-written model outputs" in run(*arguments).stdout
 
 
-@pytest.mark.parametrize("command", ["parse", "encode", "manual", "tokens", "demo"])
+@pytest.mark.parametrize("command", ["parse", "encode", "grammar", "manual", "tokens", "demo"])
 def test_help_has_examples(command: str) -> None:
     done = run(command, "--help")
     assert done.exit_code == 0

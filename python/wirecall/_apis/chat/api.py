@@ -8,7 +8,13 @@ request, the model may do either.
 from wirecall._apis.base import Api
 from wirecall._apis.chat.answer import read_answer
 from wirecall._apis.chat.conversation import ChatFormat
-from wirecall._apis.chat.request import adapt_request, parse_request, retry_request, rewrite_request
+from wirecall._apis.chat.request import (
+    adapt_request,
+    constrain,
+    parse_request,
+    retry_request,
+    rewrite_request,
+)
 from wirecall._apis.chat.stream import ChatStream, stream_error
 
 api = Api(
@@ -17,6 +23,7 @@ api = Api(
     message_format=ChatFormat(),
     parse_request=parse_request,
     rewrite_request=rewrite_request,
+    constrain=constrain,
     adapt_request=adapt_request,
     retry_request=retry_request,
     read_answer=read_answer,

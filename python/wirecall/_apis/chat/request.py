@@ -6,9 +6,11 @@ from typing import Any
 
 from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, choice_among
+from wirecall._apis.constraints import check_alone, structured_outputs
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import Json, listed, mapping, omitted, result_text, text_part
 from wirecall._rewriting import manual as manuals
+from wirecall._rewriting.grammar import RequestGrammar
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
@@ -121,6 +123,13 @@ def rewrite_request(given: Rewrite) -> Json:
         made["messages"] = _with_manual(made["messages"], manual, options)
         _stop(made, history.stop, options)
     return made
+
+
+def constrain(request: Json, parsed: ParsedRequest, grammar: RequestGrammar) -> Json:
+    check_alone(request, parsed, grammar, "response_format", request.get("response_format"))
+    if grammar.server == "vllm":
+        return {**request, **structured_outputs(grammar)}
+    return {**request, "grammar": grammar.text}
 
 
 def adapt_request(request: Json, options: Options) -> Json:

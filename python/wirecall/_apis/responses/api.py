@@ -7,7 +7,13 @@ enforces it token by token leaves the model no way to write a call, so use it wh
 from wirecall._apis.base import Api
 from wirecall._apis.responses.answer import read_answer
 from wirecall._apis.responses.conversation import ResponsesFormat
-from wirecall._apis.responses.request import adapt_request, parse_request, retry_request, rewrite_request
+from wirecall._apis.responses.request import (
+    adapt_request,
+    constrain,
+    parse_request,
+    retry_request,
+    rewrite_request,
+)
 from wirecall._apis.responses.stream import ResponsesStream, stream_error
 
 api = Api(
@@ -16,6 +22,7 @@ api = Api(
     message_format=ResponsesFormat(),
     parse_request=parse_request,
     rewrite_request=rewrite_request,
+    constrain=constrain,
     adapt_request=adapt_request,
     retry_request=retry_request,
     read_answer=read_answer,

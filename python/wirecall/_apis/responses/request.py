@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, choice_among
+from wirecall._apis.constraints import check_alone, structured_outputs
 from wirecall._apis.responses.conversation import REASONING_ID
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import (
@@ -20,6 +21,7 @@ from wirecall._apis.values import (
     str_or_none,
 )
 from wirecall._rewriting import manual as manuals
+from wirecall._rewriting.grammar import RequestGrammar
 from wirecall._rewriting.history import History, PastCall, Turn
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
@@ -118,6 +120,21 @@ def rewrite_request(given: Rewrite) -> Json:
     if manual is not None:
         _add_manual(written, manual, options)
     return written
+
+
+def constrain(request: Json, parsed: ParsedRequest, grammar: RequestGrammar) -> Json:
+    if grammar.server != "vllm":
+        raise UnsupportedRequestError(
+            f"grammar={grammar.server!r} cannot be sent, because this server takes grammars in chat "
+            "completions only: use those, or set the option grammar to None for this request"
+        )
+    text = mapping(request.get("text"))
+    check_alone(request, parsed, grammar, "text.format", text.get("format"))
+    made = {**request, **structured_outputs(grammar)}
+    if "format" in text:
+        # vLLM refuses the two together, even if the format is plain text.
+        made["text"] = {key: value for key, value in text.items() if key != "format"}
+    return made
 
 
 def adapt_request(request: Json, options: Options) -> Json:

@@ -1,0 +1,89 @@
+"""`wirecall grammar`: the grammar of calls, for constrained decoding."""
+
+from difflib import get_close_matches
+from typing import get_args
+
+import click
+from click.core import ParameterSource
+
+from wirecall import GrammarKind, ToolError, Toolset, protocol_for
+from wirecall._cli.inputs import UserError, title_of
+from wirecall._cli.options import load_toolset, protocol_option, tools_option
+from wirecall._console import printable
+
+# What `--tool-choice` means besides the name of a tool.
+_CHOICES = ("auto", "required", "none")
+
+
+@click.command(
+    epilog="""A schema may demand what a grammar does not enforce, such as a pattern. Each such field is a
+line on standard error.
+
+\b
+Examples:
+  wirecall grammar --tools tools.json --kind gbnf > calls.gbnf
+  wirecall grammar --tools tools.json --kind structural_tag --tool-choice required --no-parallel
+  wirecall grammar --tools tools.json --kind lark --model Qwen/Qwen3-8B
+""",
+)
+@tools_option()
+@click.option(
+    "--kind",
+    type=click.Choice(get_args(GrammarKind)),
+    required=True,
+    help="gbnf is for llama.cpp, ebnf for xgrammar, structural_tag for xgrammar, vLLM and SGLang, lark for "
+    "llguidance.",
+)
+@protocol_option
+@click.option("--model", metavar="NAME", help="Write the calls in this model's own format.")
+@click.option(
+    "--tool-choice",
+    metavar="CHOICE",
+    default="auto",
+    help="auto: text and calls; required: calls only; none: text only; the name of a tool: its calls only.",
+)
+@click.option(
+    "--parallel/--no-parallel", default=True, help="Whether a message may contain more than one call."
+)
+@click.pass_context
+def grammar(
+    ctx: click.Context,
+    tools_path: str,
+    kind: GrammarKind,
+    protocol: str,
+    model: str | None,
+    tool_choice: str,
+    parallel: bool,
+) -> None:
+    """Print a grammar that accepts text with well-formed calls only."""
+    if model is not None:
+        if ctx.get_parameter_source("protocol") is not ParameterSource.DEFAULT:
+            raise click.UsageError("--protocol and --model cannot be combined.")
+        protocol = _protocol_of(model)
+    toolset = load_toolset(tools_path, protocol)
+    if not toolset.names:
+        raise UserError(f"{title_of(tools_path)}: the list of tools is empty, so there is no grammar")
+    if tool_choice not in (*_CHOICES, *toolset.names):
+        raise UserError(f"--tool-choice: {_no_tool(tool_choice, toolset)}")
+    try:
+        made = toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel)
+    except ToolError as error:
+        # An error that names no tool is about the protocol.
+        chosen = f"--protocol {protocol}" if model is None else f"--model {printable(model)}"
+        raise UserError(f"{title_of(tools_path) if error.tool else chosen}: {error}") from error
+    print(made.text, end="" if made.text.endswith("\n") else "\n", flush=True)
+    for missing in made.unconstrained:
+        click.echo(f"wirecall: not constrained: {printable(str(missing))}", err=True)
+
+
+def _protocol_of(model: str) -> str:
+    try:
+        return protocol_for(model)
+    except ToolError as error:
+        raise UserError(f"--model: {printable(str(error))}") from error
+
+
+def _no_tool(name: str, toolset: Toolset) -> str:
+    near = get_close_matches(name, toolset.names, n=1)
+    hint = f"did you mean {near[0]!r}? Available" if near else "available"
+    return f"there is no tool {name!r}; {hint}: {', '.join((*_CHOICES, *toolset.names))}"

@@ -1,0 +1,34 @@
+"""The grammar of a request, for servers that let the model write only what a grammar accepts."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from wirecall._rewriting.options import GrammarServer, Options
+from wirecall._rewriting.response import Choice
+from wirecall._tools.toolset import Toolset
+
+
+class RequestGrammar(NamedTuple):
+    """A grammar, and the server that takes it."""
+
+    server: GrammarServer
+    text: str
+
+
+def write(toolset: Toolset, tools: Sequence[Any], choice: Choice, options: Options) -> RequestGrammar | None:
+    """Writes the grammar of a request, whose toolset was compiled from `tools`.
+
+    None if the options want none, or if the model may not call a tool.
+
+    Raises:
+        ToolError: A schema is too large for a grammar.
+    """
+    if options.grammar is None or choice.mode == "none" or not toolset.names:
+        return None
+    if choice.names:
+        # A grammar of these tools alone; it does not matter if one of them is called "auto" or "none".
+        named = zip(toolset.names, tools, strict=True)
+        toolset = options.toolset([tool for name, tool in named if name in choice.names])
+    return RequestGrammar(
+        options.grammar, options.grammar_text(toolset, choice.mode, parallel=choice.parallel)
+    )
