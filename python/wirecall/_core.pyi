@@ -111,7 +111,7 @@ class Toolset:
     def _grammar(
         self, kind: str, /, *, tool_choice: str, parallel: bool
     ) -> tuple[str, list[tuple[str, str, str]]]:
-        """The text of a grammar, and what it does not enforce: tool, field and keyword; see `Toolset.grammar`."""
+        """The text of a grammar, and what it does not enforce: tool, field and keyword."""
 
     @property
     def names(self) -> tuple[str, ...]:

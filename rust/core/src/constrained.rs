@@ -2,8 +2,8 @@
 
 use crate::error::ToolError;
 use crate::grammar::{
-    CallGrammar, CallGrammarWriter, Grammar, GrammarKind, Language, Rules, ToolChoice, Unconstrained, Values,
-    unconstrained,
+    CallGrammar, CallGrammarWriter, Grammar, GrammarKind, GrammarRules, JsonValues, Language, ToolChoice,
+    Unconstrained, unconstrained,
 };
 use crate::protocols::WrittenForm;
 use crate::schema::{SchemaDocument, Variants, compile_variants};
@@ -40,14 +40,14 @@ impl Toolset {
             return Err(fault("a grammar needs tools; this toolset has none".into()));
         }
         let delimiters = &self.settings.delimiters;
-        let mut rules = Rules::default();
+        let mut rules = GrammarRules::default();
         let mut calls = Vec::new();
         let mut open: Vec<Unconstrained> = Vec::new();
         for (at, tool) in tools {
             let own = |fault: ToolError| ToolError { tool: Some(tool.name.clone()), ..fault };
             let variants = variants_of(tool).map_err(own)?;
             open.extend(unconstrained(&variants, &tool.name, delimiters, writer.is_raw(tool)));
-            let values = Values { variants: &variants, tool: at, style: writer.style() };
+            let values = JsonValues { variants: &variants, tool: at, style: writer.style() };
             let call = writer.call(tool, delimiters, &values, &mut rules).map_err(own)?;
             let CallGrammar { begin, content, end } = call;
             let content = rules.rule(&format!("call {}", tool.name), false, |_| Ok(content)).map_err(own)?;

@@ -5,6 +5,7 @@ mod errors;
 #[allow(non_upper_case_globals)]
 mod events;
 mod exclusive;
+mod grammar;
 mod ids;
 mod json;
 mod message;

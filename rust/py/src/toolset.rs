@@ -12,6 +12,7 @@ use wirecall_core::{self as core, Descriptions, Fallback};
 
 use crate::events::CallError;
 use crate::exclusive::Exclusive;
+use crate::grammar::WrittenGrammar;
 use crate::ids::Ids;
 use crate::message::Message;
 use crate::options::{Reasoning, Recover, limits, one_of};
@@ -167,32 +168,8 @@ impl Toolset {
 
     /// The text of a grammar, and what it does not enforce: tool, field and keyword.
     #[pyo3(name = "_grammar", signature = (kind, /, *, tool_choice, parallel))]
-    fn write_grammar(
-        &self,
-        py: Python<'_>,
-        kind: &str,
-        tool_choice: &str,
-        parallel: bool,
-    ) -> PyResult<(String, Vec<(String, String, &'static str)>)> {
-        use core::{GrammarKind, ToolChoice};
-        let kinds = [
-            ("gbnf", GrammarKind::Gbnf),
-            ("ebnf", GrammarKind::Ebnf),
-            ("structural_tag", GrammarKind::StructuralTag),
-            ("lark", GrammarKind::Lark),
-        ];
-        let kind = one_of("kind", kind, &kinds)?;
-        let choice = match tool_choice {
-            "auto" => ToolChoice::Auto,
-            "required" => ToolChoice::Required,
-            "none" => ToolChoice::None,
-            name => ToolChoice::Named(name.to_owned()),
-        };
-        let tools = self.tools.clone();
-        let grammar = py.detach(move || tools.grammar(kind, &choice, parallel));
-        let grammar = grammar.map_err(|error| errors::tool_error(py, &error))?;
-        let open = grammar.unconstrained.into_iter().map(|one| (one.tool, one.field, one.keyword)).collect();
-        Ok((grammar.text, open))
+    fn write_grammar(&self, py: Python<'_>, kind: &str, tool_choice: &str, parallel: bool) -> PyResult<WrittenGrammar> {
+        crate::grammar::write(py, &self.tools, kind, tool_choice, parallel)
     }
 
     /// The tools' names, in the given order.

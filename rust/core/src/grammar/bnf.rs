@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::rules::{Chars, Expr, Rules};
+use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Notation {
+pub(super) enum BnfNotation {
     Gbnf,
     Ebnf,
 }
 
-pub(super) fn write(mut language: Language, notation: Notation) -> Result<String, ToolError> {
+pub(super) fn write(mut language: Language, notation: BnfNotation) -> Result<String, ToolError> {
     language.rules.spell_out()?;
     let root = message(&mut language)?;
     Ok(rules_of(&language.rules, &root, notation))
@@ -41,15 +41,15 @@ fn message(language: &mut Language) -> Result<Expr, ToolError> {
 }
 
 /// The rules that `root` needs, with it as the rule `root`.
-pub(super) fn rules_of(rules: &Rules, root: &Expr, notation: Notation) -> String {
+pub(super) fn rules_of(rules: &GrammarRules, root: &Expr, notation: BnfNotation) -> String {
     let mut out = String::from("root ::= ");
-    Writer { rules, notation }.expr(root, Place::Whole, &mut out);
+    BnfWriter { rules, notation }.expr(root, BnfPlace::Whole, &mut out);
     for id in rules.used([root]) {
         let rule = rules.get(id);
         out.push('\n');
-        Writer { rules, notation }.name(&rule.name, &mut out);
+        BnfWriter { rules, notation }.name(&rule.name, &mut out);
         out.push_str(" ::= ");
-        Writer { rules, notation }.expr(&rule.expr, Place::Whole, &mut out);
+        BnfWriter { rules, notation }.expr(&rule.expr, BnfPlace::Whole, &mut out);
     }
     out.push('\n');
     out
@@ -57,26 +57,26 @@ pub(super) fn rules_of(rules: &Rules, root: &Expr, notation: Notation) -> String
 
 /// Where an expression is, which decides whether it needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum BnfPlace {
     Whole,
     Part,
     Repeated,
 }
 
-struct Writer<'r> {
-    rules: &'r Rules,
-    notation: Notation,
+struct BnfWriter<'r> {
+    rules: &'r GrammarRules,
+    notation: BnfNotation,
 }
 
-impl Writer<'_> {
+impl BnfWriter<'_> {
     fn name(&self, name: &str, out: &mut String) {
         match self.notation {
-            Notation::Gbnf => out.push_str(name),
-            Notation::Ebnf => out.push_str(&name.replace('-', "_")),
+            BnfNotation::Gbnf => out.push_str(name),
+            BnfNotation::Ebnf => out.push_str(&name.replace('-', "_")),
         }
     }
 
-    fn expr(&self, expr: &Expr, place: Place, out: &mut String) {
+    fn expr(&self, expr: &Expr, place: BnfPlace, out: &mut String) {
         match expr {
             Expr::Text(text) => self.text(text, out),
             Expr::Chars(chars) => self.chars(chars, out),
@@ -85,25 +85,25 @@ impl Writer<'_> {
             Expr::Without(_) => {}
             Expr::Seq(parts) if parts.is_empty() => out.push_str("\"\""),
             Expr::Seq(parts) => {
-                let group = place == Place::Repeated;
+                let group = place == BnfPlace::Repeated;
                 out.push_str(if group { "(" } else { "" });
                 for (at, part) in parts.iter().enumerate() {
                     out.push_str(if at > 0 { " " } else { "" });
-                    self.expr(part, Place::Part, out);
+                    self.expr(part, BnfPlace::Part, out);
                 }
                 out.push_str(if group { ")" } else { "" });
             }
             Expr::Choice(options) => {
-                let group = place != Place::Whole;
+                let group = place != BnfPlace::Whole;
                 out.push_str(if group { "(" } else { "" });
                 for (at, option) in options.iter().enumerate() {
                     out.push_str(if at > 0 { " | " } else { "" });
-                    self.expr(option, Place::Part, out);
+                    self.expr(option, BnfPlace::Part, out);
                 }
                 out.push_str(if group { ")" } else { "" });
             }
             Expr::Repeat(inner, least, most) => {
-                self.expr(inner, Place::Repeated, out);
+                self.expr(inner, BnfPlace::Repeated, out);
                 match (least, most) {
                     (0, Some(1)) => out.push('?'),
                     (0, None) => out.push('*'),

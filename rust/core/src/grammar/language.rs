@@ -1,8 +1,8 @@
 //! What a model may write in one message: text, and calls of tools.
 
 use super::prose::prose;
-use super::rules::{Expr, Rules};
-use super::values::{JsonStyle, Values};
+use super::rules::{Expr, GrammarRules};
+use super::values::{JsonStyle, JsonValues};
 use super::{Grammar, Unconstrained, bnf, lark, structural_tag};
 use crate::error::ToolError;
 use crate::syntax::scan::Delimiters;
@@ -67,11 +67,11 @@ pub(crate) trait CallGrammarWriter {
         &self,
         tool: &Tool,
         delimiters: &Delimiters,
-        values: &Values<'_>,
-        rules: &mut Rules,
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
     ) -> Result<CallGrammar, ToolError>;
 
-    /// Values in calls of this tool are not JSON: a string may read as another value, and not all lengths are counted.
+    /// JsonValues in calls of this tool are not JSON: a string may read as another value, and not all lengths are counted.
     fn is_raw(&self, tool: &Tool) -> bool;
 
     /// What is written between the parts of JSON.
@@ -82,7 +82,7 @@ pub(crate) trait CallGrammarWriter {
 
 /// The texts that a model may write.
 pub(crate) struct Language {
-    pub rules: Rules,
+    pub rules: GrammarRules,
     pub calls: Vec<CallGrammar>,
     pub frame: CallFrame,
     /// There may be text.
@@ -132,8 +132,8 @@ impl Language {
     /// The grammar of this kind.
     pub(crate) fn write(self, kind: GrammarKind, unconstrained: Vec<Unconstrained>) -> Result<Grammar, ToolError> {
         let text = match kind {
-            GrammarKind::Gbnf => bnf::write(self, bnf::Notation::Gbnf)?,
-            GrammarKind::Ebnf => bnf::write(self, bnf::Notation::Ebnf)?,
+            GrammarKind::Gbnf => bnf::write(self, bnf::BnfNotation::Gbnf)?,
+            GrammarKind::Ebnf => bnf::write(self, bnf::BnfNotation::Ebnf)?,
             GrammarKind::StructuralTag => structural_tag::write(self)?,
             GrammarKind::Lark => lark::write(self)?,
         };

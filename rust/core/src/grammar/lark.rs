@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::rules::{Chars, Expr, Rules};
+use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
@@ -12,7 +12,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     let tool = language.rules.rule("call", false, |_| Ok(tool))?;
     let calls = language.calls_after_opener(&tool);
     let mut out = String::from("%llguidance {}\n\n");
-    let writer = Writer { rules: &language.rules };
+    let writer = LarkWriter { rules: &language.rules };
     if !language.text {
         let message = Expr::seq([Expr::text(language.first()), calls]);
         out.push_str("start: ");
@@ -40,11 +40,11 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     Ok(out)
 }
 
-struct Writer<'r> {
-    rules: &'r Rules,
+struct LarkWriter<'r> {
+    rules: &'r GrammarRules,
 }
 
-impl Writer<'_> {
+impl LarkWriter<'_> {
     fn rules_of(&self, root: &Expr, out: &mut String) {
         for id in self.rules.used([root]) {
             let rule = self.rules.get(id);

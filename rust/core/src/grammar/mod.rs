@@ -16,11 +16,11 @@ mod values;
 
 pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language};
 pub use language::{GrammarKind, ToolChoice};
-pub(crate) use rules::{Chars, Expr, Rules};
-pub(crate) use strings::{Bare, Length, bare_word, quoted};
+pub(crate) use rules::{Chars, Expr, GrammarRules};
+pub(crate) use strings::{BareWord, Length, bare_word, quoted};
 pub use unconstrained::Unconstrained;
 pub(crate) use unconstrained::unconstrained;
-pub(crate) use values::{JsonStyle, Values, declared, in_order};
+pub(crate) use values::{JsonStyle, JsonValues, declared, in_order};
 
 /// A grammar, and what it cannot say.
 #[derive(Clone, Debug, PartialEq, Eq)]

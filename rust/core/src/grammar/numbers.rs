@@ -1,6 +1,6 @@
 //! Numbers, and ranges of whole numbers digit by digit.
 
-use super::rules::{Chars, Expr, Rules};
+use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
 fn digit(first: u8, last: u8) -> Expr {
@@ -16,7 +16,7 @@ fn digits(count: usize) -> Expr {
 }
 
 /// A whole number in JSON, between these bounds.
-pub(crate) fn integer(rules: &mut Rules, least: Option<i128>, most: Option<i128>) -> Result<Expr, ToolError> {
+pub(crate) fn integer(rules: &mut GrammarRules, least: Option<i128>, most: Option<i128>) -> Result<Expr, ToolError> {
     let shown = |bound: Option<i128>| bound.map_or("any".to_owned(), |bound| bound.to_string().replace('-', "m"));
     let key = match (least, most) {
         (None, None) => "integer".to_owned(),
@@ -42,7 +42,7 @@ pub(crate) fn integer(rules: &mut Rules, least: Option<i128>, most: Option<i128>
 }
 
 /// A number in JSON that is within the range of a float; not below zero if `positive`.
-pub(crate) fn number(rules: &mut Rules, positive: bool) -> Result<Expr, ToolError> {
+pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, ToolError> {
     rules.word(if positive { "positive" } else { "number" }, || {
         let many = |least| digit(b'0', b'9').times(least, None);
         let fraction = || Expr::seq([Expr::text("."), many(1)]);

@@ -1,16 +1,16 @@
 //! Text outside calls: any text that contains none of some marks, in any ASCII letter case.
 
-use super::rules::{Chars, Expr, Rules};
+use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
 /// Any text without these marks, which are in lower case and not empty.
 ///
 /// The rules are an automaton. Its states are the beginnings of marks: how much of one the text ends with.
-pub(crate) fn prose(rules: &mut Rules, marks: &[String]) -> Result<Expr, ToolError> {
+pub(crate) fn prose(rules: &mut GrammarRules, marks: &[String]) -> Result<Expr, ToolError> {
     state(rules, marks, "")
 }
 
-fn state(rules: &mut Rules, marks: &[String], begun: &str) -> Result<Expr, ToolError> {
+fn state(rules: &mut GrammarRules, marks: &[String], begun: &str) -> Result<Expr, ToolError> {
     rules.rule(&format!("prose {begun}"), false, |rules| {
         // After these characters the text ends with the beginning of a mark, or with a mark.
         let mut next: Vec<char> = Vec::new();

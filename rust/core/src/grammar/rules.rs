@@ -175,16 +175,16 @@ pub(crate) struct Rule {
 
 /// The rules of a grammar. Their number and size are bounded.
 #[derive(Debug, Default)]
-pub(crate) struct Rules {
+pub(crate) struct GrammarRules {
     list: Vec<Rule>,
-    /// Rules by what they were made for.
+    /// GrammarRules by what they were made for.
     known: HashMap<String, RuleId>,
     nodes: usize,
-    /// Rules that are being made, each inside the one before.
+    /// GrammarRules that are being made, each inside the one before.
     depth: usize,
 }
 
-impl Rules {
+impl GrammarRules {
     /// The rule with this key. If it is new, `make` makes its text; it may refer to itself.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Strings: in quotes as pairs write them, in JSON, and bare words.
 
-use super::rules::{Chars, Expr, Rules};
+use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
 
@@ -61,7 +61,7 @@ fn unicode_escape() -> Expr {
 }
 
 /// A string in JSON.
-pub(crate) fn json_string(rules: &mut Rules, length: Length) -> Result<Expr, ToolError> {
+pub(crate) fn json_string(rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
     let length = if length.is_counted_in_json() { length } else { Length::default() };
     let unit = rules.word("json char", || {
         let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]);
@@ -74,12 +74,12 @@ pub(crate) fn json_string(rules: &mut Rules, length: Length) -> Result<Expr, Too
 }
 
 /// A string in quotes of either kind, as the encoder writes it: a backslash that begins no escape is a character.
-pub(crate) fn quoted(rules: &mut Rules, length: Length) -> Result<Expr, ToolError> {
+pub(crate) fn quoted(rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
     let length = if length.is_counted_in_quotes() { length } else { Length::default() };
     rules.rule(&length.key("quoted"), true, |rules| {
         let mut kinds = Vec::new();
         for (quote, name) in [("\"", "double"), ("'", "single")] {
-            let inside = Inside::new(rules, quote, name)?;
+            let inside = QuotedText::new(rules, quote, name)?;
             let text = if length.is_any() { inside.any() } else { inside.counted(rules, length, false)? };
             kinds.push(Expr::seq([Expr::text(quote), text, Expr::text(quote)]));
         }
@@ -88,7 +88,7 @@ pub(crate) fn quoted(rules: &mut Rules, length: Length) -> Result<Expr, ToolErro
 }
 
 /// The text between quotes of one kind.
-struct Inside {
+struct QuotedText {
     name: &'static str,
     /// One character, however it is written.
     unit: Expr,
@@ -98,8 +98,8 @@ struct Inside {
     pair: Expr,
 }
 
-impl Inside {
-    fn new(rules: &mut Rules, quote: &str, name: &'static str) -> Result<Self, ToolError> {
+impl QuotedText {
+    fn new(rules: &mut GrammarRules, quote: &str, name: &'static str) -> Result<Self, ToolError> {
         let plain = Chars::except("\\", CONTROL).and(&Chars::of(quote).ranges);
         let escape = || {
             let short = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"'\\nrt"))]);
@@ -110,7 +110,7 @@ impl Inside {
             rules.word(&format!("{name} other"), || Expr::choice([Expr::Chars(plain.clone().and(HEX)), escape()]))?;
         let literal = plain.and(&Chars::of("\"'nrtu").ranges);
         let pair = rules.word(&format!("{name} pair"), || Expr::seq([Expr::text("\\"), Expr::Chars(literal)]))?;
-        Ok(Inside { name, unit, not_hex, pair })
+        Ok(QuotedText { name, unit, not_hex, pair })
     }
 
     /// `\u` and so many hexadecimal digits, which is no escape if no further digit follows.
@@ -119,7 +119,7 @@ impl Inside {
     }
 
     fn any(&self) -> Expr {
-        let open = || Expr::choice((0..4).map(Inside::open_escape));
+        let open = || Expr::choice((0..4).map(QuotedText::open_escape));
         let unit = Expr::choice([self.unit.clone(), self.pair.clone()]);
         let closed = Expr::seq([open().times(1, None), Expr::choice([self.not_hex.clone(), self.pair.clone()])]);
         Expr::seq([Expr::choice([unit, closed]).many(), open().many()])
@@ -127,13 +127,13 @@ impl Inside {
 
     /// Any text that does not begin with a hexadecimal digit.
     fn any_opened(&self) -> Expr {
-        let open = || Expr::choice((0..4).map(Inside::open_escape)).many();
+        let open = || Expr::choice((0..4).map(QuotedText::open_escape)).many();
         let next = Expr::choice([self.not_hex.clone(), self.pair.clone()]);
         Expr::seq([open(), Expr::seq([next, self.any()]).optional()])
     }
 
     /// So many characters; the first is no hexadecimal digit if `opened`.
-    fn counted(&self, rules: &mut Rules, length: Length, opened: bool) -> Result<Expr, ToolError> {
+    fn counted(&self, rules: &mut GrammarRules, length: Length, opened: bool) -> Result<Expr, ToolError> {
         let key = format!("{} {}", length.key(self.name), if opened { "opened" } else { "text" });
         rules.rule(&key, true, |rules| {
             let mut options = Vec::new();
@@ -143,7 +143,7 @@ impl Inside {
             let first = if opened { &self.not_hex } else { &self.unit };
             let steps = [(first.clone(), 1, false), (self.pair.clone(), 2, false)].into_iter();
             for (step, chars, opens) in
-                steps.chain((0..4).map(|digits| (Inside::open_escape(digits), digits + 2, true)))
+                steps.chain((0..4).map(|digits| (QuotedText::open_escape(digits), digits + 2, true)))
             {
                 // Without an upper bound, what follows the least number is any text.
                 let rest = match length.after(chars) {
@@ -160,7 +160,7 @@ impl Inside {
 }
 
 /// Which bare words there are.
-pub(crate) struct Bare<'a> {
+pub(crate) struct BareWord<'a> {
     /// The name of the rule.
     pub key: &'a str,
     pub chars: Chars,
@@ -175,13 +175,13 @@ pub(crate) struct Bare<'a> {
 }
 
 /// A bare word, which has at least one character.
-pub(crate) fn bare_word(rules: &mut Rules, bare: &Bare<'_>) -> Result<Expr, ToolError> {
+pub(crate) fn bare_word(rules: &mut GrammarRules, bare: &BareWord<'_>) -> Result<Expr, ToolError> {
     let inner = rules.word(&format!("{} char", bare.key), || Expr::Chars(bare.chars.clone()))?;
     let last = rules.word(&format!("{} end", bare.key), || Expr::Chars(bare.chars.without(bare.not_last)))?;
     rules.word(&bare.length.key(bare.key), || bare.begun("", &inner, &last).unwrap_or(Expr::NEVER))
 }
 
-impl Bare<'_> {
+impl BareWord<'_> {
     /// What may follow this beginning of an excluded text. `None`: nothing.
     fn begun(&self, begun: &str, inner: &Expr, last: &Expr) -> Option<Expr> {
         if self.not_begun.contains(&begun) {

@@ -2,7 +2,7 @@
 //!
 //! There is one tag for all tools, so that they share rules.
 
-use super::bnf::{Notation, rules_of};
+use super::bnf::{BnfNotation, rules_of};
 use super::language::Language;
 use super::rules::Expr;
 use crate::error::ToolError;
@@ -52,7 +52,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
 }
 
 fn tag(language: &Language, begin: &str, content: &Expr, end: &str) -> String {
-    let grammar = rules_of(&language.rules, content, Notation::Ebnf);
+    let grammar = rules_of(&language.rules, content, BnfNotation::Ebnf);
     format!(
         "{{\"type\":\"tag\",\"begin\":{},\"content\":{{\"type\":\"grammar\",\"grammar\":{}}},\"end\":{}}}",
         json_string(begin),

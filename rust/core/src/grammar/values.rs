@@ -1,7 +1,7 @@
 //! The values of a schema in JSON.
 
 use super::numbers::{integer, number};
-use super::rules::{Expr, Rules};
+use super::rules::{Expr, GrammarRules};
 use super::strings::{Length, json_string};
 use crate::error::ToolError;
 use crate::limits::{COUNTED_ITEMS, RECURSION};
@@ -46,21 +46,21 @@ impl JsonStyle {
 }
 
 /// Writes the values of one tool's schema.
-pub(crate) struct Values<'a> {
+pub(crate) struct JsonValues<'a> {
     pub variants: &'a Variants,
     /// Tells the rules of this schema from those of others.
     pub tool: usize,
     pub style: JsonStyle,
 }
 
-impl Values<'_> {
+impl JsonValues<'_> {
     fn key(&self, name: &str) -> String {
-        let Values { tool, style, .. } = self;
+        let JsonValues { tool, style, .. } = self;
         format!("{name} of {tool}{}", if style.comma.len() > 1 { " spaced" } else { "" })
     }
 
     /// A value of this type.
-    pub(crate) fn value(&self, rules: &mut Rules, id: NodeId) -> Result<Expr, ToolError> {
+    pub(crate) fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
         let variants = self.variants.of(id);
         if id == UNKNOWN || variants.is_empty() {
             return self.any(rules);
@@ -72,7 +72,7 @@ impl Values<'_> {
         Ok(Expr::choice(options))
     }
 
-    fn variant(&self, rules: &mut Rules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
+    fn variant(&self, rules: &mut GrammarRules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
         let Some(choices) = self.choices(id, variant) else { return self.any(rules) };
         let mut options = Vec::new();
         for choice in &choices {
@@ -94,7 +94,12 @@ impl Values<'_> {
     }
 
     /// A number, boolean or null.
-    pub(crate) fn scalar(&self, rules: &mut Rules, choice: &Choice, variant: &Variant) -> Result<Expr, ToolError> {
+    pub(crate) fn scalar(
+        &self,
+        rules: &mut GrammarRules,
+        choice: &Choice,
+        variant: &Variant,
+    ) -> Result<Expr, ToolError> {
         let demands = &variant.demands;
         match choice {
             Choice::Integer => integer(rules, demands.least, demands.most),
@@ -114,13 +119,13 @@ impl Values<'_> {
     }
 
     /// The values of this type that are objects or arrays.
-    pub(crate) fn containers(&self, rules: &mut Rules, id: NodeId) -> Result<Expr, ToolError> {
+    pub(crate) fn containers(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
         let lists = self.containers_of(rules, id, &Choice::Array)?;
         Ok(Expr::choice([self.containers_of(rules, id, &Choice::Object)?, lists]))
     }
 
     /// Those of one of these kinds.
-    pub(crate) fn containers_of(&self, rules: &mut Rules, id: NodeId, kind: &Choice) -> Result<Expr, ToolError> {
+    pub(crate) fn containers_of(&self, rules: &mut GrammarRules, id: NodeId, kind: &Choice) -> Result<Expr, ToolError> {
         let mut options = Vec::new();
         for (at, variant) in self.variants.of(id).iter().enumerate() {
             if self.choices(id, variant).is_some_and(|choices| choices.contains(kind)) {
@@ -134,18 +139,18 @@ impl Values<'_> {
     }
 
     /// Any object or array.
-    pub(crate) fn any_container(&self, rules: &mut Rules) -> Result<Expr, ToolError> {
+    pub(crate) fn any_container(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         let item = self.any(rules)?;
         Ok(Expr::choice([self.any_object(rules)?, braced("[", item, self.style.comma, "]")]))
     }
 
-    fn list(&self, rules: &mut Rules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
+    fn list(&self, rules: &mut GrammarRules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
         rules.rule(&self.key(&format!("list {id} {at}")), false, |rules| {
             let array = variant.array.clone().unwrap_or_default();
             let (least, most) = counted_items(variant);
             // Nothing fits the type of further items.
             let most = if array.items == Some(UNKNOWN) { Some(array.prefix.len()) } else { most };
-            let item = |rules: &mut Rules, at: usize| match array.prefix.get(at).copied().or(array.items) {
+            let item = |rules: &mut GrammarRules, at: usize| match array.prefix.get(at).copied().or(array.items) {
                 Some(item) => self.value(rules, item),
                 None => self.any(rules),
             };
@@ -176,7 +181,7 @@ impl Values<'_> {
         })
     }
 
-    fn object(&self, rules: &mut Rules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
+    fn object(&self, rules: &mut GrammarRules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
         match &variant.object {
             Some(object) => self.members(rules, &format!("object {id} {at}"), object),
             None => self.any_object(rules),
@@ -184,7 +189,7 @@ impl Values<'_> {
     }
 
     /// An object with these members, in their order.
-    pub(crate) fn members(&self, rules: &mut Rules, name: &str, object: &ObjectType) -> Result<Expr, ToolError> {
+    pub(crate) fn members(&self, rules: &mut GrammarRules, name: &str, object: &ObjectType) -> Result<Expr, ToolError> {
         rules.rule(&self.key(name), false, |rules| {
             let members = declared(self.variants, object);
             if members.is_empty() {
@@ -212,12 +217,12 @@ impl Values<'_> {
     }
 
     /// An object with any names.
-    fn map(&self, rules: &mut Rules, value: Expr) -> Result<Expr, ToolError> {
+    fn map(&self, rules: &mut GrammarRules, value: Expr) -> Result<Expr, ToolError> {
         let member = Expr::seq([json_string(rules, Length::default())?, Expr::text(self.style.colon), value]);
         Ok(braced("{", member, self.style.comma, "}"))
     }
 
-    fn any_object(&self, rules: &mut Rules) -> Result<Expr, ToolError> {
+    fn any_object(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         rules.rule(if self.style.comma.len() > 1 { "any object spaced" } else { "any object" }, false, |rules| {
             let value = self.any(rules)?;
             self.map(rules, value)
@@ -225,7 +230,7 @@ impl Values<'_> {
     }
 
     /// Any JSON.
-    pub(crate) fn any(&self, rules: &mut Rules) -> Result<Expr, ToolError> {
+    pub(crate) fn any(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         rules.rule(if self.style.comma.len() > 1 { "any value spaced" } else { "any value" }, false, |rules| {
             let object = self.any_object(rules)?;
             let list = braced("[", self.any(rules)?, self.style.comma, "]");
@@ -266,7 +271,7 @@ pub(crate) fn declared<'o>(variants: &Variants, object: &'o ObjectType) -> Vec<(
 
 /// Members in their order, of which some are required, with something between them; at least one, unless there may be none.
 pub(crate) fn in_order(
-    rules: &mut Rules,
+    rules: &mut GrammarRules,
     key: &str,
     between: &str,
     members: Vec<(Expr, bool)>,

@@ -8,7 +8,7 @@ use super::format::PastCall;
 use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
-    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, JsonStyle, Rules, Values, declared, in_order,
+    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, declared, in_order,
 };
 use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::json::Value;
@@ -131,8 +131,8 @@ impl<'a> WrittenForm<'a> {
     fn object_call(
         &self,
         tool: &Tool,
-        values: &Values<'_>,
-        rules: &mut Rules,
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
     ) -> Result<Option<CallGrammar>, ToolError> {
         let number = || [(KEYS[0], Value::Number(Cow::Borrowed(NUMBER)))];
         let text = format!("{{\"{}\"{}{NUMBER}}}", KEYS[0], self.style.colon);
@@ -154,8 +154,8 @@ impl<'a> WrittenForm<'a> {
     fn tagged_call(
         &self,
         tool: &Tool,
-        values: &Values<'_>,
-        rules: &mut Rules,
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
     ) -> Result<Option<CallGrammar>, ToolError> {
         let Some(texts) = self.tag_texts(&tool.name) else { return Ok(None) };
         let schema = &values.variants.schema;
@@ -194,8 +194,8 @@ impl<'a> WrittenForm<'a> {
         name: &str,
         id: NodeId,
         texts: &TagTexts,
-        values: &Values<'_>,
-        rules: &mut Rules,
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
     ) -> Result<Option<Expr>, ToolError> {
         let mut options = Vec::new();
         for (kind, sample) in samples() {
@@ -219,12 +219,12 @@ impl<'a> WrittenForm<'a> {
         kind: &Choice,
         id: NodeId,
         (close, next): (&str, &str),
-        values: &Values<'_>,
-        rules: &mut Rules,
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
     ) -> Result<Expr, ToolError> {
         let variants = values.variants.of(id);
         // In one word: a lexer would take the beginning of the closer for text.
-        let text = |rules: &mut Rules| {
+        let text = |rules: &mut GrammarRules| {
             let text = rules.word(&format!("raw text {close} {next}"), || {
                 let mut marks = self.marks();
                 marks.extend([tag_start(close), tag_start(next)].into_iter().flatten());
@@ -294,8 +294,8 @@ impl CallGrammarWriter for WrittenForm<'_> {
         &self,
         tool: &Tool,
         _: &Delimiters,
-        values: &Values<'_>,
-        rules: &mut Rules,
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
     ) -> Result<CallGrammar, ToolError> {
         let found = match self.tagged {
             false => self.object_call(tool, values, rules)?,

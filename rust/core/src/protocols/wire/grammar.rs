@@ -3,8 +3,8 @@
 use super::pairs::written_literal;
 use crate::error::ToolError;
 use crate::grammar::{
-    Bare, CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, JsonStyle, Length, Rules, Values, bare_word,
-    declared, in_order, quoted,
+    BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, Length,
+    bare_word, declared, in_order, quoted,
 };
 use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, UNKNOWN};
 use crate::syntax::marks::{OPEN, SPELLINGS};
@@ -30,8 +30,8 @@ impl CallGrammarWriter for Wire {
         &self,
         tool: &Tool,
         delimiters: &Delimiters,
-        values: &Values<'_>,
-        rules: &mut Rules,
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
     ) -> Result<CallGrammar, ToolError> {
         let root = values.variants.schema.root;
         let content = if tool.syntax == Syntax::Json {
@@ -39,7 +39,7 @@ impl CallGrammarWriter for Wire {
             let filled = Expr::seq([Expr::text(" "), object]);
             if may_be_empty(tool) { Expr::choice([Expr::EMPTY, filled]) } else { filled }
         } else {
-            Pairs { values, delimiters }.arguments(rules, root)?
+            PairsGrammar { values, delimiters }.arguments(rules, root)?
         };
         Ok(CallGrammar { begin: format!("{}{}", delimiters.open, tool.name), content, end: delimiters.close.clone() })
     }
@@ -59,13 +59,13 @@ fn may_be_empty(tool: &Tool) -> bool {
 }
 
 /// Arguments as pairs.
-struct Pairs<'a> {
-    values: &'a Values<'a>,
+struct PairsGrammar<'a> {
+    values: &'a JsonValues<'a>,
     delimiters: &'a Delimiters,
 }
 
-impl Pairs<'_> {
-    fn arguments(&self, rules: &mut Rules, root: NodeId) -> Result<Expr, ToolError> {
+impl PairsGrammar<'_> {
+    fn arguments(&self, rules: &mut GrammarRules, root: NodeId) -> Result<Expr, ToolError> {
         let Some(object) = &self.values.variants.schema.node(root).object else { return Ok(Expr::EMPTY) };
         match object.additional {
             Additional::Open(value) if object.properties.is_empty() && object.required.is_empty() => {
@@ -83,7 +83,7 @@ impl Pairs<'_> {
     /// The members of an object, each after a space.
     fn members(
         &self,
-        rules: &mut Rules,
+        rules: &mut GrammarRules,
         id: NodeId,
         prefix: &str,
         object: &ObjectType,
@@ -108,7 +108,7 @@ impl Pairs<'_> {
         in_order(rules, &format!("pairs {} {prefix}", self.values.tool), "", written, is_root)
     }
 
-    fn member(&self, rules: &mut Rules, id: NodeId, key: String, depth: usize) -> Result<Expr, ToolError> {
+    fn member(&self, rules: &mut GrammarRules, id: NodeId, key: String, depth: usize) -> Result<Expr, ToolError> {
         let schema = &self.values.variants.schema;
         let whole = |value: Expr| Expr::seq([Expr::text(format!(" {key}=")), value]);
         let object = schema.node(id).object.as_ref().filter(|_| depth < NESTED_SEGMENTS && schema.nests(id));
@@ -125,7 +125,7 @@ impl Pairs<'_> {
     }
 
     /// A value after `=`.
-    fn value(&self, rules: &mut Rules, id: NodeId) -> Result<Expr, ToolError> {
+    fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
         let values = self.values;
         let variants = values.variants.of(id);
         if id == UNKNOWN || variants.is_empty() {
@@ -157,12 +157,12 @@ impl Pairs<'_> {
     }
 
     /// A bare word for a string of this type.
-    fn bare(&self, rules: &mut Rules, node: &Node, length: Length) -> Result<Expr, ToolError> {
+    fn bare(&self, rules: &mut GrammarRules, node: &Node, length: Length) -> Result<Expr, ToolError> {
         let nullable = node.has(&Choice::Null);
         let null: &[&str] = if nullable { &["None", "Null", "NULL"] } else { &[] };
         bare_word(
             rules,
-            &Bare {
+            &BareWord {
                 key: if nullable { "bare or null" } else { "bare" },
                 chars: self.chars(),
                 not_first: "[{“‘",
@@ -182,7 +182,7 @@ impl Pairs<'_> {
         Chars::except(&special, &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')])
     }
 
-    fn any(&self, rules: &mut Rules) -> Result<Expr, ToolError> {
+    fn any(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         let bare = self.bare(rules, &Node::default(), Length::default())?;
         let quoted = quoted(rules, Length::default())?;
         Ok(Expr::choice([quoted, bare, self.values.any_container(rules)?]))
