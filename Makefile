@@ -50,7 +50,7 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
-.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs families templates fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny advisories semver package structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients
 
@@ -235,6 +235,18 @@ families: build ## docs/families.md: the native formats, the neutral suite and t
 	@mkdir -p $(LOGS)
 	$(BIN)/python scripts/families_page.py > $(LOGS)/families.md
 	mv $(LOGS)/families.md docs/families.md
+
+# JOBS: processes that compile.
+model: $(VENV)/.installed ## a real model without a GPU, into target/model: builds llama-server, which takes some minutes
+	@$(BIN)/python scripts/model.py $(if $(JOBS),--jobs $(JOBS))
+
+# SAMPLE: cases of each group of the built-in catalogue; ONLY_GRAMMARS=1. It resumes if it was stopped.
+live: build ## bench live with the model of `make model`, into target/live: some 30 minutes on two free cores
+	@$(BIN)/python -m wirecall_bench.local_live $(if $(SAMPLE),--sample $(SAMPLE)) \
+		$(if $(ONLY_GRAMMARS),--only-grammars)
+
+demo-live: build ## an agent with the model of `make model`, and two real tools
+	@$(BIN)/python -m wirecall_bench.local_server $(BIN)/python examples/agent_local.py
 
 bench-clients: build $(CLIENT_VENVS)/sdk/.installed ## what wrap adds to the openai client
 	$(CLIENT_VENVS)/sdk/bin/python benches/clients/report.py

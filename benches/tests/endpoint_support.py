@@ -16,6 +16,7 @@ from wirecall_bench.recording import Api
 KEY = "sk-test-1234567890"
 APIS: tuple[Api, ...] = ("openai", "anthropic")
 MODES = ("native", "wire", "hermes")
+GRAMMAR_MODES = ("wire-grammar", "hermes-grammar")
 TOOLS = [
     {
         "name": "get_weather",
@@ -39,7 +40,7 @@ def url(server: Server, api: Api) -> str:
 def asked(
     script: Script, api: Api, mode: str = "native", **options: Any
 ) -> Iterator[tuple[Server, Endpoint]]:
-    with serve(script) as server:
+    with serve(script, grammars="llama.cpp" if mode in GRAMMAR_MODES else None) as server:
         options = {"key": KEY, "tries": QUICK, **options}
         endpoint = Endpoint(api, url(server, api), "a-model", mode, **options)
         try:
@@ -55,6 +56,10 @@ def calling(mode: str, **options: Any) -> Reply:
         "hermes": 'Sure. <tool_call>{"name":"get_weather","arguments":{"city":"Lima","days":3}}</tool_call>',
     }
     native = ["Sure. ", Said("get_weather", {"city": "Lima", "days": 3})]
+    if mode in GRAMMAR_MODES:
+        # The grammar has no text before the call.
+        text = texts[mode.removesuffix("-grammar")].removeprefix("Sure. ")
+        return Reply(text, **options)
     return Reply(texts.get(mode, native), **options)
 
 

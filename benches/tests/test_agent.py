@@ -399,6 +399,7 @@ def test_a_dry_run_sends_nothing(path: Path) -> None:
         (["--tasks", "nothing*"], 1, "No task matches 'nothing*'. Available tasks: cheapest flight"),
         (["--modes", "native,wire,native"], 1, "'native' is given twice in the modes"),
         (["--modes", "wrie"], 1, 'there is no protocol "wrie"; available: wire'),
+        (["--modes", "native,wire-grammar"], 1, "The mode 'wire-grammar' is not for agents"),
         (["--turns", "0"], 2, "--turns"),
     ],
 )

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from wirecall._cli.commands import wirecall as command
 from wirecall_bench.catalogue import Case
 from wirecall_bench.commands import bench
+from wirecall_bench.modes import MODES
 from wirecall_bench.outcomes import MEASURES
 from wirecall_bench.tasks import TASKS
 
@@ -67,7 +68,9 @@ def test_its_catalogue_is_asked(catalogue: Path) -> None:
 def test_all_members_of_a_case_and_all_scores_are_explained() -> None:
     assert rows(section("A catalogue of your tools")) == [field.name for field in fields(Case)]
     scores = [measure.name for measure in MEASURES["live"] if measure.unit == "%"]
-    assert rows(section("`bench live`")) == scores
+    modes, _, scored = section("`bench live`").partition("### Scores")
+    assert rows(scored) == scores
+    assert all(f"`{mode}`" in modes for mode in MODES)
     assert len(TASKS) == 16
     assert "Sixteen tasks" in section("`bench agent`")
 

@@ -45,7 +45,7 @@ PLACE = {
 }
 SCHEMA = {"type": "object", "properties": PROPERTIES, "required": ["city"], "$defs": {"place": PLACE}}
 (TOOL,) = definitions([{"name": "weather", "parameters": SCHEMA}])
-ALL = Scores(called=True, tool=True, valid=True, exact=True, normalised=True)
+ALL = Scores(called=True, tool=True, valid=True, exact=True, normalised=True, share=1.0)
 
 
 def judged(expected: dict[str, Any], given: Any, tool: Definition = TOOL) -> Scores:

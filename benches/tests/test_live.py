@@ -42,6 +42,7 @@ def test_every_cell_is_there(tmp_path: Path) -> None:
             "exact": True,
             "normalised": True,
             "judged": None,
+            "share": 1.0,
         }
         assert cell["key"] == [
             cell["model"],

@@ -16,6 +16,7 @@ from wirecall_bench.artifact import BenchError, Cell
 from wirecall_bench.budget import Usage
 from wirecall_bench.endpoints import Endpoint
 from wirecall_bench.environment import Environment, ToolUseError, definition
+from wirecall_bench.modes import mode_of
 from wirecall_bench.options import RunOptions
 from wirecall_bench.recording import ReceivedCall
 from wirecall_bench.schedule import Trial, check, endings, run_trials, schedule, shared_options, tally
@@ -42,6 +43,11 @@ class AgentPlan:
 
     def __post_init__(self) -> None:
         check(self.run_options)
+        for mode in self.run_options.modes:
+            if mode_of(mode).forced:
+                raise BenchError(
+                    f"The mode {mode!r} is not for agents: an agent that must call a tool never ends."
+                )
 
     @property
     def variants(self) -> list[Variant]:

@@ -126,8 +126,8 @@ Examples:
     --price-in 3 --price-out 15
 
 \b
-Each ablation changes one thing in the mode wire:
-  syntax=json, placement=first, no-manual, descriptions=none, protocol=NAME
+Each ablation changes one thing in the mode wire, and in wire-grammar if that is run:
+  syntax=json, placement=first, no-manual, descriptions=none, protocol=NAME, manual=VARIANT
     must change the request: if two variants would send the same, nothing is sent
   strict
     changes how answers are read, and must not change the request
@@ -152,6 +152,9 @@ failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 an
 )
 @click.option("--cases", multiple=True, metavar="GLOB", help="Only cases whose name matches.")
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="Only cases of this group.")
+@click.option(
+    "--sample", type=click.IntRange(1), metavar="N", help="Only N cases of each group, drawn with --seed."
+)
 @click.option(
     "--tools",
     type=click.Choice(["all", "group", "own"]),

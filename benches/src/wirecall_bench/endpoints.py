@@ -27,8 +27,8 @@ from wirecall.tokens import native_definition
 from wirecall_bench.answers import Answer, Status, arguments_of, without_secret
 from wirecall_bench.artifact import BenchError
 from wirecall_bench.budget import REACHED, Budget, BudgetReachedError
+from wirecall_bench.modes import NATIVE, mode_of
 from wirecall_bench.recording import Api, HttpExchange, HttpRecorder, NotSentError, ReceivedCall, reader
-from wirecall_bench.variants import NATIVE
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -77,7 +77,7 @@ class Endpoint:
         api: The API of the endpoint.
         base_url: As the SDK expects it: with `/v1` for OpenAI.
         model: The model's name at the endpoint.
-        mode: "native", or the protocol for `wirecall.wrap`.
+        mode: The name of a mode: "native", the protocol for `wirecall.wrap`, or one of `MODES`.
         key: Sent to the endpoint, and never stored.
         options: Further options of `wirecall.wrap`.
         output: Maximum tokens of an answer, sent as `output_parameter`.
@@ -130,10 +130,12 @@ class Endpoint:
             client = openai.OpenAI(http_client=openai.DefaultHttpxClient(**http), **given)
         else:
             client = anthropic.Anthropic(http_client=anthropic.DefaultHttpxClient(**http), **given)
-        if mode != NATIVE:
-            client = wrap(client, **{"protocol": mode, **(options or {})}, on_event=self._notice)
+        how = mode_of(mode)
+        self._tool_fields = how.fields(api)
+        if how.options is not None:
+            client = wrap(client, **{**how.options, **(options or {})}, on_event=self._notice)
         elif options:
-            raise BenchError(f"{', '.join(options)}: the mode native has no such option")
+            raise BenchError(f"{', '.join(options)}: the mode {mode} has no such option")
         self._client = client
         # The SDKs load these on first access.
         self._create: Callable[..., Any] = (
@@ -204,6 +206,8 @@ class Endpoint:
                 request["system"] = system
             if read:
                 request["tools"] = [_anthropic_definition(tool) for tool in read]
+        if read:
+            request |= self._tool_fields
         return {**request, "extra_body": self._more} if self._more else request
 
     def _attempt(self, request: dict[str, Any], exchanges: int) -> "_Attempt":

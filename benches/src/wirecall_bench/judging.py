@@ -50,6 +50,8 @@ class Scores:
         exact: They are the same JSON as the expected ones.
         normalised: They are equivalent according to the schema.
         judged: They are equivalent according to the judge; normalised ones need no judge.
+        share: The share of the members, expected or given, that are equivalent according to the schema; 0
+            without the correct tool.
     """
 
     called: bool
@@ -58,8 +60,9 @@ class Scores:
     exact: bool
     normalised: bool
     judged: bool | None = None
+    share: float = 0.0
 
-    def as_dict(self) -> dict[str, bool | None]:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -78,12 +81,22 @@ def score(tool: Definition, arguments: Mapping[str, Json], calls: list[dict[str,
         return Scores(called, right, valid=False, exact=False, normalised=False)
     schema = _Schema(tool)
     valid = exact = same = False
+    share = 0.0
     # A model can nest values arbitrarily; arguments that cannot be compared are wrong.
     with contextlib.suppress(RecursionError):
         exact = same = canonical(given) == canonical(dict(arguments))
         valid = schema.validator.is_valid(given)
-        same = exact or canonical(schema.normal(given)) == canonical(schema.normal(dict(arguments)))
-    return Scores(called, right, valid, exact, same)
+        one, other = schema.normal(given), schema.normal(dict(arguments))
+        same = exact or canonical(one) == canonical(other)
+        share = 1.0 if same else _share(one, other)
+    return Scores(called, right, valid, exact, same, share=share)
+
+
+def _share(one: Mapping[str, Json], other: Mapping[str, Json]) -> float:
+    """The share of the members of two objects that are equal."""
+    names = one.keys() | other.keys()
+    both = [name for name in names if name in one and name in other]
+    return sum(canonical(one[name]) == canonical(other[name]) for name in both) / len(names)
 
 
 def canonical(value: Json) -> str:

@@ -15,13 +15,14 @@ from wirecall_bench.budget import Budget, Usage
 from wirecall_bench.catalogue import BUILT_IN, Case, catalogues
 from wirecall_bench.endpoints import Endpoint, unasked
 from wirecall_bench.judging import Judge, judge_folder, score
+from wirecall_bench.modes import NATIVE
 from wirecall_bench.options import RunOptions
-from wirecall_bench.plan import LivePlan, ablation_options, choose
+from wirecall_bench.plan import LivePlan, ablation_options, choose, drawn
 from wirecall_bench.recording import Api
 from wirecall_bench.request_checks import RequestCheck, request_checks, violations
 from wirecall_bench.schedule import Trial, endings, is_unjudged, run_trials, tally
 from wirecall_bench.tables import Table, show
-from wirecall_bench.variants import NATIVE, Variant, in_run_order, variant_of
+from wirecall_bench.variants import Variant, in_run_order, variant_of
 from wirecall_bench.vocabularies import Vocabulary, encoding
 
 # Before anything is sent ------------------------------------------------------------------------------------
@@ -208,6 +209,7 @@ def command(
     catalogue: str | None,
     cases: Sequence[str],
     groups: Sequence[str],
+    sample: int | None,
     tools: Any,
     system: str,
     judge: str | None,
@@ -218,7 +220,10 @@ def command(
 ) -> int:
     """Run `wirecall bench live` and return its exit code."""
     (source,) = catalogues([catalogue or BUILT_IN])
-    plan = LivePlan(run_options, source, choose(source, cases, groups), ablations, tools, system, judge)
+    chosen = choose(source, cases, groups)
+    if sample is not None:
+        chosen = drawn(chosen, sample, run_options.seed)
+    plan = LivePlan(run_options, source, chosen, ablations, tools, system, judge)
     budget, stop = run_options.budget([*run_options.models, *filter(None, [judge])]), threading.Event()
     with ExitStack() as stack:
 

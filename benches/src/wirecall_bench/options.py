@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
@@ -48,6 +48,7 @@ class RunOptions:
     models: list[str]
     modes: list[str]
     reps: int
+    block: Literal["case", "group"]
     seed: int
     max_output_tokens: int
     output_parameter: str
@@ -192,14 +193,22 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             callback=listed,
             default=modes,
             metavar="MODE,…",
-            help="native, or a protocol: wire, hermes, gemma, xml, yaml, qwen3coder.",
+            help="native, or a protocol: wire, hermes, gemma, xml, yaml, qwen3coder. Each answer one call: "
+            "native-forced; under a grammar that llama.cpp takes: wire-grammar, hermes-grammar.",
         ),
         option("--reps", type=click.IntRange(1), default=1, help="How often each case is run."),
+        option(
+            "--block",
+            type=click.Choice(["case", "group"]),
+            default="case",
+            help="The modes alternate after each case, or after each group of cases, so that a server with a "
+            "prompt cache reads the tools of a group once.",
+        ),
         option(
             "--seed",
             type=int,
             default=0,
-            help="Seed of the order in which the modes alternate.",
+            help="Seed of the order in which the modes alternate, and of --sample.",
         ),
         option(
             "--max-output-tokens",

@@ -40,11 +40,21 @@ def _score(name: str, means: str, else_by: str = "") -> Measure:
             return 0.0
         scores = cell.get("scores") or {}
         found = scores.get(else_by) or scores.get(name)
-        if found is None and cell.get("judge"):
+        if found is None and else_by and cell.get("judge"):
             return 0.0
         return None if found is None else float(found)
 
     return Measure(name, "%", True, of, means)
+
+
+def _is_well_formed(cell: Cell) -> float | None:
+    if cell["status"] != "ok":
+        return 0.0
+    # Arguments that are not an object are text that could not be read.
+    calls = cell.get("calls")
+    if calls is None:
+        return None
+    return float(bool(calls) and all(isinstance(call["arguments"], dict) for call in calls))
 
 
 def _tokens(name: str, *members: str, means: str = "") -> Measure:
@@ -85,6 +95,21 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         _score("exact", "one call, of the right tool, with exactly the expected arguments."),
         JUDGED_BY["live"],
         _score("judged", "normalised, or equal in the judgement of the judging model.", "normalised"),
+        _score(
+            "share",
+            "the share of the members of the arguments, expected or given, that are equal as for normalised; 0 "
+            "for another tool, or more or fewer calls.",
+        ),
+        _score("valid", "one call, of the right tool, with arguments that match its schema."),
+        _score("tool", "one call, of the right tool."),
+        _score("called", "one call."),
+        Measure(
+            "well-formed",
+            "%",
+            True,
+            _is_well_formed,
+            "there are calls, and all of them could be read to their end.",
+        ),
         *_COST,
         _time("first token", "first_token"),
         _time("first call", "first_call", "until the arguments of the first call were complete."),

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from random import Random
 from typing import Any, Literal
 
 from wirecall._rewriting.options import Options
@@ -11,13 +12,15 @@ from wirecall._tools.definitions import Definition
 from wirecall.tokens import compact
 from wirecall_bench.artifact import BenchError
 from wirecall_bench.catalogue import Case, Catalogue
+from wirecall_bench.manuals import MANUALS
+from wirecall_bench.modes import mode_of
 from wirecall_bench.options import RunOptions
 from wirecall_bench.request_checks import ABLATED
 from wirecall_bench.schedule import Trial, check, once, schedule, shared_options
 from wirecall_bench.variants import Variant
 
-# The options of `wrap` that an ablation can change.
-ABLATIONS = ("syntax", "placement", "no-manual", "descriptions", "protocol", "strict")
+# What an ablation can change: options of `wrap`, and the manual.
+ABLATIONS = ("syntax", "placement", "no-manual", "descriptions", "protocol", "manual", "strict")
 _FLAGS = frozenset({"no-manual", "strict"})
 
 
@@ -30,10 +33,14 @@ def ablation_options(ablation: str) -> dict[str, Any]:
     name, given, value = ablation.partition("=")
     if name not in ABLATIONS:
         raise BenchError(f"There is no ablation {ablation!r}. Available ablations: {', '.join(ABLATIONS)}.")
-    options = {name.replace("-", "_"): value if given else True}
+    options: dict[str, Any] = {name.replace("-", "_"): value if given else True}
     try:
         if bool(given) == (name in _FLAGS):
             raise ValueError(f"write {name}" if given else f"write {name}=VALUE")
+        if name == "manual":
+            if value not in MANUALS:
+                raise ValueError(f"available manuals: {', '.join(MANUALS)}")
+            options = {"template": MANUALS[value]}
         Options().with_overrides(options)
     except (TypeError, ValueError) as error:
         raise BenchError(f"The ablation {ablation!r} is not valid: {error}.") from error
@@ -63,8 +70,11 @@ class LivePlan:
     def __post_init__(self) -> None:
         check(self.run_options)
         once("ablations", self.ablations)
-        if self.ablations and ABLATED not in self.run_options.modes:
-            raise BenchError(f"Ablations change the mode {ABLATED!r}, which is not in --modes.")
+        if self.ablations and not self._ablated:
+            raise BenchError(
+                f"Ablations change the mode {ABLATED!r}, which is not in --modes, and neither is another "
+                "mode of this protocol."
+            )
         for ablation in self.ablations:
             ablation_options(ablation)
         if self.judge in self.run_options.models:
@@ -78,10 +88,14 @@ class LivePlan:
             )
 
     @property
+    def _ablated(self) -> list[str]:
+        return [mode for mode in self.run_options.modes if mode_of(mode).protocol == ABLATED]
+
+    @property
     def variants(self) -> list[Variant]:
         kinds = [
             *((mode, "") for mode in self.run_options.modes),
-            *((ABLATED, one) for one in self.ablations),
+            *((mode, one) for mode in self._ablated for one in self.ablations),
         ]
         return [
             Variant(model, mode, ablation) for model in self.run_options.models for mode, ablation in kinds
@@ -144,3 +158,16 @@ def choose(catalogue: Catalogue, patterns: Sequence[str] = (), groups: Sequence[
         if (not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns))
         and (not groups or case.group in groups)
     ]
+
+
+def drawn(cases: Sequence[Case], count: int, seed: int) -> list[Case]:
+    """At most `count` cases of each group, drawn at random, in the order of the catalogue."""
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.group, []).append(case)
+    chosen = {
+        case.name
+        for group, own in groups.items()
+        for case in Random(f"{seed} {group}").sample(own, min(count, len(own)))
+    }
+    return [case for case in cases if case.name in chosen]

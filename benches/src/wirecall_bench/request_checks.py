@@ -12,7 +12,7 @@ from wirecall_bench.variants import Variant, baselines, case_of, variant_of
 
 # These change only how answers are parsed, so the request must be the same.
 PARSING_ONLY = frozenset({"strict"})
-# The mode that ablations change.
+# The protocol of the modes that ablations change.
 ABLATED = "wire"
 
 # The hash of the first request of each variant and case that was sent.

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from wirecall._rewriting.options import Options
 from wirecall_bench.artifact import Artifact, BenchError, Cell, Key
 from wirecall_bench.budget import REACHED, Budget, Usage, most
+from wirecall_bench.modes import check_mode
 from wirecall_bench.options import RunOptions
 from wirecall_bench.progress import progress
-from wirecall_bench.variants import NATIVE, Variant, variant_of
+from wirecall_bench.variants import Variant, variant_of
 from wirecall_bench.workers import each
 
 
@@ -27,14 +27,17 @@ class Named(Protocol):
 # Fields that the run sets itself, and fields that request several answers.
 _OWN_FIELDS = frozenset(
     {
+        "grammar",
         "max_completion_tokens",
         "max_tokens",
         "messages",
         "model",
         "n",
+        "parallel_tool_calls",
         "stream",
         "stream_options",
         "system",
+        "tool_choice",
         "tools",
     }
 )
@@ -89,11 +92,7 @@ def check(run_options: RunOptions) -> None:
     once("models", run_options.models)
     once("modes", run_options.modes)
     for mode in run_options.modes:
-        if mode != NATIVE:
-            try:
-                Options().with_overrides({"protocol": mode})
-            except (TypeError, ValueError) as error:
-                raise BenchError(f"The mode {mode!r} is not valid: {error}.") from error
+        check_mode(mode)
 
 
 def once(what: str, given: Sequence[str]) -> None:
@@ -111,13 +110,18 @@ def schedule(
 ) -> Iterator[Trial[Subject]]:
     """Each variant with each subject and repetition, in the order in which they run.
 
-    All variants run on a subject before the next subject, in an order that is drawn for each subject and
-    repetition. So changes at a provider during the run affect all variants.
+    All variants run on a block before the next block, in an order that is drawn for each block and
+    repetition. So changes at a provider during the run affect all variants. A block is one subject, or all
+    subjects of a group, one after the other, so that a server which keeps prompts reads those of a variant
+    once.
     """
-    for repetition, subject in itertools.product(range(1, run_options.reps + 1), subjects):
+    blocks: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        blocks.setdefault(subject.name if run_options.block == "case" else subject.group, []).append(subject)
+    for repetition, (name, block) in itertools.product(range(1, run_options.reps + 1), blocks.items()):
         drawn = list(variants)
-        random.Random(f"{run_options.seed} {repetition} {subject.name}").shuffle(drawn)
-        yield from (Trial(variant, subject, repetition) for variant in drawn)
+        random.Random(f"{run_options.seed} {repetition} {name}").shuffle(drawn)
+        yield from (Trial(variant, subject, repetition) for variant in drawn for subject in block)
 
 
 def shared_options(run_options: RunOptions) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from wirecall_bench.artifact import Cell
-
-NATIVE = "native"
+from wirecall_bench.modes import NATIVE, mode_of
 
 
 class Variant(NamedTuple):
@@ -48,11 +47,15 @@ def in_run_order(cells: Iterable[Cell], options: Mapping[str, Any]) -> list[Cell
 
 
 def baselines(variants: Iterable[Variant]) -> dict[Variant, Variant]:
-    """The variant that each one is compared with: an ablation with its mode, a mode with native."""
+    """The variant that each one is compared with.
+
+    An ablation is compared with its mode, a mode with its baseline, or with native if that was not run.
+    """
     variants = list(variants)
     found = {}
     for variant in variants:
-        other = Variant(variant.model, variant.mode if variant.ablation else NATIVE)
-        if other != variant and other in variants:
+        modes = (variant.mode,) if variant.ablation else (mode_of(variant.mode).baseline, NATIVE)
+        others = (Variant(variant.model, mode) for mode in modes)
+        if (other := next((one for one in others if one in variants), variant)) != variant:
             found[variant] = other
     return found
