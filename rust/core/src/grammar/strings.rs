@@ -26,7 +26,8 @@ impl Length {
         self == Length::default()
     }
 
-    fn key(self, name: &str) -> String {
+    /// The key of a rule for this length.
+    pub(crate) fn key(self, name: &str) -> String {
         match (self.is_any(), self.most) {
             (true, _) => name.to_owned(),
             (_, Some(most)) => format!("{name} {} {most}", self.least),

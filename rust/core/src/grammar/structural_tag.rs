@@ -23,8 +23,8 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         (language.tools(), if same { end } else { String::new() })
     };
     let excludes = || {
-        // A beginning of the trigger cannot be excluded.
-        let apart = |mark: &&String| !first.to_lowercase().starts_with(mark.as_str());
+        // What is in the trigger cannot be excluded.
+        let apart = |mark: &&String| !first.to_lowercase().contains(mark.as_str());
         let all: Vec<String> = language.frame.marks.iter().filter(apart).map(|mark| json_string(mark)).collect();
         all.join(",")
     };

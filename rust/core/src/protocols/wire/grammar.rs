@@ -138,8 +138,7 @@ impl PairsGrammar<'_> {
             for choice in &choices {
                 match choice {
                     Choice::String => {
-                        options.push(quoted(rules, variant.length())?);
-                        options.push(self.bare(rules, node, variant.length())?);
+                        options.push(self.string(rules, node, variant.length())?);
                     }
                     Choice::Literal(literal) => {
                         let text = written_literal(&values.variants.schema, self.delimiters, id, &literal.json);
@@ -154,6 +153,15 @@ impl PairsGrammar<'_> {
             options.push(values.containers(rules, id)?);
         }
         Ok(Expr::choice(options))
+    }
+
+    /// A string of this type, in quotes or bare.
+    fn string(&self, rules: &mut GrammarRules, node: &Node, length: Length) -> Result<Expr, ToolError> {
+        // What is not counted in quotes is not counted at all.
+        let length = if length.is_counted_in_quotes() { length } else { Length::default() };
+        let kinds = [quoted(rules, length)?, self.bare(rules, node, length)?];
+        let name = if node.has(&Choice::Null) { "string or null" } else { "string" };
+        rules.word(&length.key(name), || Expr::choice(kinds))
     }
 
     /// A bare word for a string of this type.
@@ -183,8 +191,7 @@ impl PairsGrammar<'_> {
     }
 
     fn any(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
-        let bare = self.bare(rules, &Node::default(), Length::default())?;
-        let quoted = quoted(rules, Length::default())?;
-        Ok(Expr::choice([quoted, bare, self.values.any_container(rules)?]))
+        let string = self.string(rules, &Node::default(), Length::default())?;
+        Ok(Expr::choice([string, self.values.any_container(rules)?]))
     }
 }
