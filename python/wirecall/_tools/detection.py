@@ -48,9 +48,9 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     Returns:
         The most likely protocol and all scores. A score is the share of calls among calls and errors, minus a
         tenth for each kind of repair and for problems. Between equal scores, these come first, in this order:
-        formats whose own marks are in the text, those that would write the message, or at least its calls, in
-        the same way, those with the shortest arguments, those whose messages begin in text. Otherwise the order
-        of PROTOCOLS and FAMILIES decides.
+        formats whose own marks are in the text, those that would write the message (or at least its calls)
+        so, those with the shortest arguments, those whose messages begin in text. Otherwise the order of
+        PROTOCOLS and FAMILIES decides.
 
     Raises:
         ToolError: As in `Toolset`.
