@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 from canitoolcall.fixtures import Fixture  # noqa: E402
 
 from neutral_suite import FIXTURES, SOFT, checked, row  # noqa: E402
-from official import TEMPLATES, Official  # noqa: E402
+from official import NOT_COMPARED, TEMPLATES, Official  # noqa: E402
 from wirecall import FAMILIES, Toolset, detect  # noqa: E402
 from wirecall._core import native_formats  # noqa: E402
 from wirecall._tools.model_table import ENTRIES  # noqa: E402
@@ -87,6 +87,23 @@ because the template puts several into one frame. The last column says how the t
 
 | template | rows | read | written | results | differences |
 |---|---|---|---|---|---|
+"""
+
+NOT_COMPARED_HEAD = """\
+These are not compared. `protocol_from_template` recognises some of them.
+
+| template | recognised as | reason |
+|---|---|---|
+"""
+
+CHOICE = """\
+## Choosing a row
+
+`tests/python/test_models.py` compares `protocol_for` with {names:,} names from the documentation of
+engines, registries and Ollama's library: none is given a wrong row, {known} are known by name. Of the
+{templates} templates that llama.cpp ships, `protocol_from_template` recognises {recognised}, each as the row
+that it writes; the other {none} render no calls. `tests/python/test_start_states.py` compares where
+messages begin with the templates' default prompts.
 """
 
 TOOLS = [
@@ -207,6 +224,22 @@ def template(official: Official) -> str:
     return f"| {official.file} | {rows} | yes | {kept} | {results} | {differs} |\n"
 
 
+def not_compared() -> str:
+    rows = ((file, f"`{row}`" if row else "none", why) for file, (row, why) in NOT_COMPARED.items())
+    return NOT_COMPARED_HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def choice() -> str:
+    lines = (ROOT / "tests" / "models" / "names.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.rpartition("\t")[2] for line in lines if line and not line.startswith("#")]
+    known = sum(not row.startswith(("-", "?")) for row in rows)
+    files = {official.file for official in TEMPLATES} | NOT_COMPARED.keys()
+    none = sum(row is None for row, _ in NOT_COMPARED.values())
+    return CHOICE.format(
+        names=len(rows), known=known, templates=len(files), recognised=len(files) - none, none=none
+    )
+
+
 def page(status: Callable[[Fixture], str] = measured) -> str:
     parts = [
         HEAD,
@@ -220,7 +253,16 @@ def page(status: Callable[[Fixture], str] = measured) -> str:
         same(),
     ]
     text = "\n".join(part.rstrip("\n") + "\n" for part in parts)
-    return text + "\n" + TEMPLATES_HEAD + "".join(map(template, TEMPLATES))
+    return (
+        text
+        + "\n"
+        + TEMPLATES_HEAD
+        + "".join(map(template, TEMPLATES))
+        + "\n"
+        + not_compared()
+        + "\n"
+        + choice()
+    )
 
 
 if __name__ == "__main__":

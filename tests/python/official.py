@@ -683,3 +683,27 @@ TEMPLATES = (
         differs=DROPS,
     ),
 )
+
+NO_FORMAT = "the models have no format of their own"
+NO_PAST_CALLS = "it renders no past calls"
+# Templates that are not compared, the row that `protocol_from_template` gives for them, and the reason.
+NOT_COMPARED: dict[str, tuple[str | None, str]] = {
+    "HuggingFaceTB-SmolLM3-3B": (None, NO_PAST_CALLS),
+    "LFM2-8B-A1B": (None, NO_PAST_CALLS),
+    "LFM2.5-Instruct": (None, NO_PAST_CALLS),
+    "deepseek-ai-DeepSeek-R1-Distill-Llama-8B": (
+        "deepseek-r1",
+        "it writes the content after the calls, and does not end the section of a single call",
+    ),
+    "google-gemma-2-2b-it": (None, NO_FORMAT),
+    "google-gemma-4-31B-it-interleaved": (
+        "gemma4",
+        "it writes no line break before the closer of reasoning, as the row does",
+    ),
+    "ibm-granite-granite-3.3-2B-Instruct": (
+        "granite-3",
+        "it renders no past calls, but tells the model how to write them",
+    ),
+    "llama-cpp-rwkv-world": (None, NO_FORMAT),
+    "microsoft-Phi-3.5-mini-instruct": (None, NO_FORMAT),
+}

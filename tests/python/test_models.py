@@ -59,11 +59,14 @@ def test_every_native_format_has_models() -> None:
     assert lonely == set()
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.patterns)
+@pytest.mark.parametrize(
+    "entry", [entry for entry in ENTRIES if not entry.several], ids=lambda entry: entry.patterns
+)
 def test_no_entry_hides_another(entry: object) -> None:
     """Newer and more special names come first: each pattern matches its own name first."""
     for pattern in entry.patterns.split():  # type: ignore[attr-defined]
-        for name in (pattern.replace("-*", ""), pattern.replace("*", "70b-instruct-2507")):
+        chat = "".join(f"-{word}" for word in entry.chat.split()[:1])  # type: ignore[attr-defined]
+        for name in (pattern.replace("-*", "") + chat, pattern.replace("*", "70b-instruct-2507") + chat):
             found = find_model(name)
             assert found is not None
             assert found.pattern == pattern
@@ -83,11 +86,23 @@ def test_an_unknown_name_is_an_error_that_says_how_to_choose() -> None:
         assert part in message
     assert near_names("acme/qwen3-coder-sql-v2")[0] == "qwen3-coder"
     assert near_names("zzz") == []
+    # The folder around a checkpoint says what it was made from.
+    assert near_names("/runs/qwen3-coder-30b-sql/checkpoint-500")[0] == "qwen3-coder"
 
 
 def test_models_without_a_format_are_told_apart() -> None:
     with pytest.raises(ToolError, match=r"served by an API only.*prompted protocol"):
         protocol_for("anthropic/claude-sonnet-4-5")
+    with pytest.raises(ToolError, match=r"served by an API only"):
+        protocol_for("kimi-k2-turbo-preview")
+    with pytest.raises(ToolError, match=r"looks like a base model.*have the word 'instruct'"):
+        protocol_for("meta-llama/Llama-3.1-8B")
+    with pytest.raises(ToolError, match=r"looks like a base model.*'instruct' or 'think'"):
+        protocol_for("allenai/Olmo-3-1025-7B")
+    with pytest.raises(
+        ToolError, match=r"does not tell the native format: it is the Instruct or the Thinking"
+    ):
+        protocol_for("qwen3-next:80b")
     with pytest.raises(ToolError, match=r"has no native format.*prompted protocol"):
         protocol_for("google/gemma-3-27b-it")
 

@@ -17,6 +17,7 @@ from official import FOLDER, TEMPLATES, Json, Official, Place
 from rendering import render_all, turn
 from support import EVERY
 from wirecall import CallEnd, CallError, Reasoning, Text, Toolset
+from wirecall._core import native_formats
 
 pytestmark = [
     pytest.mark.laws,
@@ -25,40 +26,12 @@ pytestmark = [
 
 # In each run of the tests, `make check` and `make laws`: 50, 500 and 1,000.
 CONVERSATIONS = min(1000, count(1000, 4))
-# Those tails of turns that are stop tokens of the rows.
+# Tails of turns that are stop tokens of the rows.
 STOPS = {
-    *(
-        (row, "<|im_end|>")
-        for row in (
-            "hermes",
-            "qwen3-thinking",
-            "qwen3coder",
-            "qwen3.5",
-            "minicpm5",
-            "nemotron-3",
-            "step-3.5",
-            "kimi-k2",
-            "kimi-k2-thinking",
-            "kimi-k2.6",
-            "lfm2",
-        )
-    ),
-    *((f"deepseek-v{version}", "<｜end▁of▁sentence｜>") for version in ("3", "3.1", "3.2", "4", "4.1")),
-    ("deepseek-r1", "<｜end▁of▁sentence｜>"),
-    ("cohere", "<|END_OF_TURN_TOKEN|>"),
-    ("cohere-command4", "<|END_OF_TURN_TOKEN|>"),
-    ("llama-json", "<|eot_id|>"),
-    ("minimax-m3", "[e~["),
-    ("mistral", "</s>"),
-    ("minimax-m2", "[e~["),
-    ("ling-3", "<|role_end|>"),
-    ("spark-2.5", "<｜end▁of▁sentence｜>"),
-    ("seed-oss", "<seed:eos>"),
-    ("hy3", "<｜hy_eos:opensource｜>"),
-    ("gemma4", "<turn|>"),
-    ("firefunction-v2", "<|eot_id|>"),
-    ("gemma4", "<|tool_response>"),
-    ("minimax-m1", "<end_of_sentence>"),
+    (name, stop)
+    for row in native_formats()
+    for name in (row["name"], *row["aliases"])
+    for stop in row["stops"]
 }
 # Markers of every family.
 MARKS = (

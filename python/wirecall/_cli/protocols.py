@@ -36,7 +36,7 @@ def protocols(model: str | None, as_json: bool) -> None:
     """List protocols and native formats, or find that of a model."""
     rows = {name: row for row in native_formats() for name in (row["name"], *row["aliases"])}
     if model is None:
-        listed = [_row(name, rows.get(name)) for name in dict.fromkeys((*PROTOCOLS, *FAMILIES))]
+        listed = _rows(rows)
         if as_json:
             for row in listed:
                 print(to_json(row))
@@ -60,6 +60,29 @@ def protocols(model: str | None, as_json: bool) -> None:
     print(f"source     {found.source}")
 
 
+def _rows(native: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """All protocols, in the order of the table of models, and the models that have none."""
+    order = [entry.protocol for entry in ENTRIES]
+    rows = [_row(name, native.get(name)) for name in dict.fromkeys((*PROTOCOLS, *FAMILIES))]
+    known = [
+        min((order.index(name) for name in (row["protocol"], *row["aliases"]) if name in order), default=-1)
+        for row in rows
+    ]
+    rows = [row for _, row in sorted(zip(known, rows, strict=True), key=lambda pair: pair[0])]
+    for entry in ENTRIES:
+        if entry.protocol is None:
+            reason = entry.several or "no native format"
+            rows.append(
+                {
+                    "protocol": None,
+                    "models": entry.patterns.split(),
+                    "sources": [entry.source],
+                    "reason": reason,
+                }
+            )
+    return rows
+
+
 def _row(name: str, native: dict[str, Any] | None) -> dict[str, Any]:
     aliases = native["aliases"] if native else []
     entries = [entry for entry in ENTRIES if entry.protocol in (name, *aliases)]
@@ -70,6 +93,7 @@ def _row(name: str, native: dict[str, Any] | None) -> dict[str, Any]:
         "call": native["call"] if native else None,
         "begins_in": _begins(native),
         "models": [pattern for entry in entries for pattern in entry.patterns.split()],
+        "sources": list(dict.fromkeys(entry.source for entry in entries)),
     }
 
 
@@ -79,14 +103,18 @@ def _begins(native: dict[str, Any] | None) -> str:
 
 def _show(rows: list[dict[str, Any]]) -> None:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False)
-    for header in ("protocol", "begins in", "models"):
-        table.add_column(header, no_wrap=header != "models")
+    for header in ("protocol", "begins in", "models", "source"):
+        table.add_column(header, no_wrap=header == "begins in")
     for row in rows:
+        models, sources = ", ".join(row["models"]), "; ".join(row["sources"])
+        if row["protocol"] is None:
+            table.add_row(f"none: {row['reason']}", "", models, sources)
+            continue
         names = (
             ", ".join([row["protocol"], *row["aliases"]])
             if row["native"]
             else f"{row['protocol']} (prompted)"
         )
-        table.add_row(names, row["begins_in"], ", ".join(row["models"]))
+        table.add_row(names, row["begins_in"], models, sources)
     console: Console = OutputConsole(width=WIDTH)
     console.print(table)

@@ -47,9 +47,10 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
 
     Returns:
         The most likely protocol and all scores. A score is the share of calls among calls and errors, minus a
-        tenth for each kind of repair and for problems. Between equal scores, formats whose own marks are in
-        the text come first, then those that would write the calls in the same way, then those whose messages
-        begin in text; else the order of PROTOCOLS and FAMILIES decides.
+        tenth for each kind of repair and for problems. Between equal scores, these come first, in this order:
+        formats whose own marks are in the text, those that would write the message (or at least its calls)
+        so, those with the shortest arguments, those whose messages begin in text. Otherwise the order of
+        PROTOCOLS and FAMILIES decides.
 
     Raises:
         ToolError: As in `Toolset`.
@@ -61,9 +62,10 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     }
     found = {name: _score(name, text, declared, name in marked) for name in _NAMES}
 
-    def rank(name: str) -> tuple[float, bool, bool, bool]:
+    def rank(name: str) -> tuple[float, bool, int, int, bool]:
         begins_in_reasoning = name in marks and marks[name].in_reasoning
-        return -found[name].score, name not in marked, not found[name].verbatim, begins_in_reasoning
+        score, verbatim, length = found[name]
+        return -score, name not in marked, -verbatim, length, begins_in_reasoning
 
     ranked = sorted(found, key=rank)
     best = ranked[0] if found[ranked[0]].score else None
@@ -79,8 +81,11 @@ class _Marks(NamedTuple):
 
 class _Score(NamedTuple):
     score: float
-    verbatim: bool = True
-    """Whether the calls are written as the format itself writes them; of native formats only."""
+    verbatim: int = 2
+    """What is written as the format itself writes it: 2 the message, 1 each call, 0 less. Always 2 for
+    protocols that are not native formats."""
+    length: int = 0
+    """Of the arguments that native formats read: less if line breaks around values are the format's."""
 
 
 @cache
@@ -113,21 +118,25 @@ def _score(protocol: str, text: str, declared: list[Definition], marked: bool) -
     message: Message = toolset.parse(text, truncated=False, in_reasoning=False)
     if not message.calls:
         return _Score(0.0)
-    verbatim = True
     if protocol not in PROTOCOLS:
         if not declared and not all(_NAME.fullmatch(call.name) for call in message.calls):
             return _Score(0.0)
         weight = _GUESSED_WEIGHT if not (declared or marked) else weight
-        verbatim = _writes(toolset, message, text)
+    native = protocol in _marks()
+    verbatim = _writes(toolset, message, text) if native else 2
+    length = sum(len(call.arguments) for call in message.calls) if native else 0
     repairs = {repair for call in message.calls for repair in call.repairs}
     flaws = len(repairs) + any(call.problems for call in message.calls)
     share = len(message.calls) / (len(message.calls) + len(message.errors))
-    return _Score(round(weight * share * _REPAIR_FACTOR**flaws, 3), verbatim)
+    return _Score(round(weight * share * _REPAIR_FACTOR**flaws, 3), verbatim, length)
 
 
-def _writes(toolset: Toolset, message: Message, text: str) -> bool:
-    """Whether the calls of the message are in the text as this toolset would write them."""
+def _writes(toolset: Toolset, message: Message, text: str) -> int:
+    """How much of the message is in the text as this toolset would write it."""
+    calls = [(call.name, call.args) for call in message.calls]
     try:
-        return all(toolset.encode(call.name, call.args).strip() in text for call in message.calls)
+        if toolset.encode_message(message.text, calls, reasoning=message.reasoning or None).strip() in text:
+            return 2
+        return int(all(toolset.encode(name, args).strip() in text for name, args in calls))
     except ValueError:
-        return False
+        return 0

@@ -18,6 +18,10 @@ class Entry(NamedTuple):
     format of their own."""
     source: str
     """Where the format of these models is documented."""
+    chat: str = ""
+    """Words: one of them is in the name of each chat model, and none in those of base models."""
+    several: str = ""
+    """Why the name alone does not tell what it writes; `protocol` is then None."""
 
 
 VLLM = "vLLM, docs/features/tool_calling.md"
@@ -26,9 +30,11 @@ SGLANG = "SGLang, function_call_parser.py"
 COOKBOOK = "SGLang cookbook, docs/autoregressive/"
 LLAMA_CPP = "llama.cpp, docs/function-calling.md"
 TEMPLATE = "llama.cpp, models/templates/"
+OLLAMA = "the tags of Ollama's library"
 
 ENTRIES = (
     # Qwen, and what others derive from it
+    Entry("qwen3.5-0.8b qwen3.5-2b", "qwen3coder", "TRL, trl/chat_templates/README.md"),
     Entry("qwen3.8 qwen3.6 qwen3.5", "qwen3.5", RECIPES + "Qwen"),
     Entry("intern-s2-preview", "qwen3.5", RECIPES + "internlm/Intern-S2-Preview.yaml"),
     Entry("trinity-large-thinking", "qwen3.5", RECIPES + "arcee-ai/Trinity-Large-Thinking.yaml"),
@@ -38,17 +44,18 @@ ENTRIES = (
     Entry("qwen3-next-*-thinking", "qwen3-thinking", COOKBOOK + "Qwen/Qwen3-Next.md"),
     Entry("qwen3-vl-*-thinking", "qwen3-thinking", COOKBOOK + "Qwen/Qwen3-VL.md"),
     Entry("qwen3-*-thinking", "qwen3-thinking", COOKBOOK + "Qwen/Qwen3.md"),
-    Entry("qwen3-next", "hermes", RECIPES + "Qwen"),
+    Entry("qwen3-next-*-instruct", "hermes", RECIPES + "Qwen"),
+    Entry("qwen3-next", None, OLLAMA, several="it is the Instruct or the Thinking model"),
     Entry("qwen3-vl", "hermes", COOKBOOK + "Qwen/Qwen3-VL.md"),
     Entry("qwen3", "hermes", RECIPES + "Qwen"),
     Entry("qwq-*-preview", "hermes", LLAMA_CPP),
     Entry("qwq", "qwen3-thinking", TEMPLATE + "Qwen-QwQ-32B.jinja"),
-    Entry("qwen2.5-coder qwen2.5-math qwen2.5-vl qwen2.5", "hermes", LLAMA_CPP),
+    Entry("qwen2.5-coder qwen2.5-math qwen2.5-vl qwen2.5", "hermes", LLAMA_CPP, chat="instruct"),
     # Others with the format of Hermes
     Entry("ring-2.5", "qwen3-thinking", COOKBOOK + "InclusionAI/Ring-2.5-1T.md"),
     Entry("ling-2.5", "hermes", COOKBOOK + "InclusionAI/Ling-2.5-1T.md"),
     Entry("mellum2", "hermes", RECIPES + "JetBrains/Mellum2-12B-A2.5B-Instruct.yaml"),
-    Entry("trinity-nano trinity-mini", "hermes", "SGLang, trinity_detector.py"),
+    Entry("trinity-nano trinity-mini", "trinity", "SGLang, trinity_detector.py"),
     Entry("reka-edge", "hermes", TEMPLATE + "Reka-Edge.jinja"),
     Entry("mimo-vl mimo-vl-*-rl mimo-vl-*-sft", "hermes", TEMPLATE + "MiMo-VL.jinja"),
     Entry("bielik-11b-v3.0", "hermes", TEMPLATE + "Bielik-11B-v3.0-Instruct.jinja"),
@@ -73,7 +80,13 @@ ENTRIES = (
     Entry("deepseek-v4-flash-dspark deepseek-v4-pro-dspark", "deepseek-v4", RECIPES + "deepseek-ai"),
     Entry("deepseek-v3.2", "deepseek-v3.2", RECIPES + "deepseek-ai/DeepSeek-V3.2.yaml"),
     Entry("deepseek-v3.1 deepseek-v3.1-terminus", "deepseek-v3.1", COOKBOOK + "DeepSeek/DeepSeek-V3_1.md"),
-    Entry("deepseek-r1-0528 deepseek-r1-0528-qwen3", "deepseek-v3", VLLM),
+    Entry("deepseek-r1-*-0528 deepseek-r1-*-0528-qwen3", "deepseek-v3", VLLM),
+    Entry(
+        "deepseek-r1-8b deepseek-r1-671b deepseek-r1-latest",
+        None,
+        OLLAMA,
+        several="the tag was moved from R1 to R1-0528, which begins its messages in another way",
+    ),
     Entry("deepseek-r1 deepseek-r1-distill-qwen deepseek-r1-distill-llama", "deepseek-r1", LLAMA_CPP),
     Entry("deepseek-v3", "deepseek-v3", RECIPES + "deepseek-ai/DeepSeek-V3.yaml"),
     # GLM
@@ -88,14 +101,15 @@ ENTRIES = (
     Entry("kimi-k2", "kimi-k2", VLLM),
     Entry("kimi-linear", "kimi-k2", COOKBOOK + "Moonshotai/Kimi-Linear.md"),
     # Llama, and what others made of it. Llama 3.2 and 3.3 write llama-pythonic if their prompt asks for it.
-    Entry("llama-4-scout llama-4-maverick llama4", "llama-pythonic", VLLM),
+    Entry("llama-4-scout llama-4-maverick llama4", "llama-pythonic", VLLM, chat="instruct"),
     Entry("llama-3.1-nemotron-70b", "llama-json", LLAMA_CPP),
-    Entry("llama-3.3 llama-3.2 llama-3.2-*-vision llama-3.1", "llama-json", VLLM),
+    Entry("llama-3.3", "llama-json", VLLM),
+    Entry("llama-3.2 llama-3.2-*-vision llama-3.1", "llama-json", VLLM, chat="instruct"),
     Entry("toolace-8b", "llama-pythonic", VLLM),
     Entry("firefunction-v2 llama-3-firefunction-v2", "firefunction-v2", LLAMA_CPP),
     Entry("functionary-small-v3.2 functionary-medium-v3.2", "functionary-v3.2", LLAMA_CPP),
     Entry("functionary-small-v3.1 functionary-medium-v3.1", "functionary-v3.1", LLAMA_CPP),
-    Entry("llama-xlam-2-*-fc-r xlam-2-*-fc-r xlam-*-fc-r", "xlam", VLLM),
+    Entry("llama-xlam-2-*-fc-r xlam-2-*-fc-r qwen-xlam-*-fc-r", "xlam", VLLM),
     # Mistral. The 7B models have no format before v0.3.
     Entry(
         "mistral-small-4 mistral-small-3.2 mistral-small-3.1 mistral-small-3",
@@ -108,7 +122,7 @@ ENTRIES = (
         "devstral-2 devstral-small-2 devstral-small devstral", "mistral", COOKBOOK + "Mistral/Devstral-2.md"
     ),
     Entry("magistral-small magistral", "mistral", "canitoolcall, docs/formats"),
-    Entry("mistral-nemo mistral-large mistral-7b-*-v0.3", "mistral", LLAMA_CPP),
+    Entry("mistral-nemo mistral-large mistral-7b-*-v0.3", "mistral", LLAMA_CPP, chat="instruct"),
     Entry("mistral-small", "mistral", "SGLang cookbook, data/models/src/v0.5.6/mistral.yaml"),
     # NVIDIA
     Entry("nemotron-3.5-lightning", "nemotron-3", RECIPES + "nvidia"),
@@ -116,7 +130,8 @@ ENTRIES = (
     Entry("nemotron-3-nano-omni-*-reasoning", "nemotron-3", RECIPES + "nvidia"),
     Entry("nemotron-nano-*-v2 nemotron-nano-*-v2-japanese", "nemotron-nano-v2", RECIPES + "nvidia"),
     # Google and OpenAI
-    Entry("gemma-4 diffusiongemma", "gemma4", RECIPES + "Google"),
+    Entry("gemma-4-26b-a4b-nvfp4", "gemma4", RECIPES + "Google/gemma-4-26B-A4B-it.yaml"),
+    Entry("gemma-4 diffusiongemma", "gemma4", RECIPES + "Google", chat="it"),
     Entry("functiongemma", "functiongemma", VLLM),
     Entry("gpt-oss gpt-oss-safeguard", "harmony", RECIPES + "openai"),
     # MiniMax, Tencent, Xiaomi, StepFun, ByteDance, Baidu, Meituan, Ant, iFlytek
@@ -141,7 +156,15 @@ ENTRIES = (
     Entry("command-r-plus", "command-r-plus", TEMPLATE + "CohereForAI-c4ai-command-r-plus-tool_use.jinja"),
     Entry("lfm2.5-*-thinking lfm2.5-*-jp-202606 lfm2.5", "lfm2", RECIPES + "LiquidAI"),
     Entry("lfm2-*-tool lfm2", "lfm2", "vLLM, lfm2_tool_parser.py"),
-    Entry("olmo-3.1-*-think olmo-3.1 olmo-3-*-think olmo-3", "olmo3", VLLM),
+    Entry("olmo-3.1-*-think olmo-3-*-think", "olmo3-think", "the model card of allenai/Olmo-3-32B-Think"),
+    Entry("olmo-3.1-*-instruct olmo-3-*-instruct", "olmo3", VLLM),
+    Entry(
+        "olmo-3.1 olmo-3",
+        None,
+        OLLAMA,
+        chat="instruct think",
+        several="it is the Instruct or the Think model",
+    ),
     Entry("laguna-s-2.1", "glm-4.7", TEMPLATE + "poolside-Laguna-S-2.1.jinja"),
     Entry("laguna-xs-2.1 laguna-xs-2 laguna-xs", "laguna-xs", TEMPLATE + "poolside-Laguna-XS-2.1.jinja"),
     Entry("apriel-1.6-*-thinker", "apriel-1.6", TEMPLATE + "Apriel-1.6-15b-Thinker-fixed.jinja"),
@@ -150,7 +173,7 @@ ENTRIES = (
     Entry("intern-s1 intern-s1-mini", "internlm2", RECIPES + "internlm/Intern-S1.yaml"),
     Entry("internlm2.5-*-chat internlm2-chat", "internlm2", VLLM),
     # Others
-    Entry("apertus", "apertus", VLLM),
+    Entry("apertus", "apertus", VLLM, chat="instruct"),
     Entry("dots3-note-prev", "dots", RECIPES + "dots-studio/dots3-note-prev.yaml"),
     Entry("gigachat3.5", "gigachat3.5", "SGLang, gigachat35_detector.py"),
     Entry("gigachat3.1 gigachat3", "gigachat3", VLLM),
@@ -176,13 +199,16 @@ ENTRIES = (
 API_ONLY = """
     gpt-3.5 gpt-4 gpt-4o gpt-4.1 gpt-5 chatgpt o1 o3 o4 codex claude gemini grok-3 grok-4 grok-code
     nova-lite nova-micro nova-premier nova-pro amazon-nova qwen-max qwen-plus qwen-turbo qwen3-max
+    qwen2.5-max qwen2.5-plus qwen2.5-turbo qwen3.5-plus qwen3.5-flash qwen3.5-turbo kimi-k2-turbo glm-5-turbo
+    mistral-large-2402
 """
 
 # Words that say nothing of the format: sizes, context lengths, dates, quantisations, packaging. Regular
 # expressions of whole words.
 NEUTRAL = r"""
     [aex]?\d+(?:[._]\d+)?[bmt] \d+x\d+(?:\.\d+)?b \d+e \d+k \d{4} \d{6} \d{8} 0[1-9] 1[0-2]
-    instruct chat it preview latest cloud free hf turbo fast maas versatile instant main local
+    instruct chat it preview latest cloud free hf instruct[-_]turbo instruct[-_]fast maas versatile
+    instant main local
     gguf ggml safetensors exl2 exl3 awq gptq mlx onnx bnb unsloth abliterated fixed imatrix imat i1 ud
     qat ct mobile dwq autoround
     dynamic block quantized quant bit \d+bits? compressed tensors i?q\d [01] [kmsl] xl xs xxs nl
@@ -200,5 +226,5 @@ PUBLISHERS = """
 
 # Further parts of a path that name no model.
 PLACES = r"""
-    model models snapshots checkpoint weights resolve blob blobs final default [0-9a-f]{40} [0-9a-f]{64}
+    model models snapshots weights resolve blob blobs default [0-9a-f]{40} [0-9a-f]{64}
 """

@@ -12,9 +12,12 @@ from wirecall.errors import ToolError
 # A longer text is not a name.
 _MAX_NAME = 256
 _MAX_NEAR = 5
+# The parts of a path that are compared with known names.
+_MAX_PARTS = 4
 _SEPARATORS = re.compile(r"[^a-z0-9._]|(?<!\d)\.|\.(?!\d)")
 _NEUTRAL_WORD = re.compile(rf"[-_]+(?:{'|'.join(table.NEUTRAL.split())})(?![^-_])")
 _NEUTRAL = re.compile(rf"(?:{_NEUTRAL_WORD.pattern})*[-_]*")
+_SIZE = re.compile(r"(?<![^-_])[ae]?\d+(?:\.\d+)?[bm](?![^-_])")
 _PUBLISHERS = re.compile(rf"(?:(?:{'|'.join(table.PUBLISHERS.split())})[-_]+)+")
 _PLACE = re.compile(rf"(?:[-_]+(?:{'|'.join((table.PLACES + table.NEUTRAL).split())})(?![^-_]))*[-_]*")
 # What the name of a directory of the cache of Hugging Face begins with: models--Qwen--Qwen3-8B.
@@ -54,45 +57,76 @@ def protocol_for(model: str) -> str:
             near names, and says how to choose.
         TypeError: The name is not a str.
     """
-    found = find_model(model)
+    name = _name(model)
     shown = repr(model[:_MAX_NAME])
     prompted = 'use a prompted protocol, such as "wire", which the manual teaches'
-    if found is None:
-        if any(re.match(rf"{re.escape(name)}(?![^-_])", _name(model)) for name in table.API_ONLY.split()):
-            raise ToolError(f"{shown} is served by an API only, and has no native format; {prompted}")
-        near = near_names(model)
-        known = f"; known names near it: {', '.join(near)}" if near else ""
-        raise ToolError(
-            f"no native format is known for the model {shown}{known}. Choose one with protocol= "
-            "(`wirecall protocols` lists them) or by the model's chat template (protocol_from_template), or "
-            f"{prompted}"
-        )
-    if found.protocol is None:
-        raise ToolError(f"{shown} has no native format ({found.source}); {prompted}")
-    return found.protocol
+    choose = (
+        "Choose one with protocol= (`wirecall protocols` lists them) or by the model's chat template "
+        f"(protocol_from_template), or {prompted}"
+    )
+    if _is_api_only(name):
+        raise ToolError(f"{shown} is served by an API only, and has no native format; {prompted}")
+    for _, entry in _entries(model):
+        if _is_base(model, entry):
+            words = " or ".join(repr(word) for word in entry.chat.split())
+            raise ToolError(
+                f"{shown} looks like a base model, which writes no calls: names of its chat models have "
+                f"the word {words}. {choose}"
+            )
+        if entry.several:
+            raise ToolError(f"the name {shown} does not tell the native format: {entry.several}. {choose}")
+        if entry.protocol is None:
+            raise ToolError(f"{shown} has no native format ({entry.source}); {prompted}")
+        return entry.protocol
+    near = near_names(model)
+    known = f"; known names near it: {', '.join(near)}" if near else ""
+    raise ToolError(f"no native format is known for the model {shown}{known}. {choose}")
 
 
 def find_model(model: str) -> ModelMatch | None:
-    """The entry of the table for a model; None if it has none."""
-    for name in _with_and_without_publisher(_name(model)):
-        for pattern, matcher, entry in _matchers():
-            if matcher.matches(name):
-                return ModelMatch(entry.protocol, pattern, entry.source)
+    """The entry of the table for a model; None if it has none, or if the name alone does not decide."""
+    for pattern, entry in _entries(model):
+        if entry.several or _is_base(model, entry) or _is_api_only(_name(model)):
+            return None
+        return ModelMatch(entry.protocol, pattern, entry.source)
     return None
 
 
+def _entries(model: str) -> Iterator[tuple[str, table.Entry]]:
+    """The entries that the name matches, the one that decides first, each with its pattern."""
+    for name in _with_and_without_publisher(_name(model)):
+        for pattern, matcher, entry in _matchers():
+            if matcher.matches(name):
+                yield pattern, entry
+
+
+def _is_api_only(name: str) -> bool:
+    return any(re.match(rf"{re.escape(known)}(?![^-_])", name) for known in table.API_ONLY.split())
+
+
+def _is_base(model: str, entry: table.Entry) -> bool:
+    """Whether the model has a size, and no word of the publisher's chat models. Tags of Ollama need none."""
+    name = _name(model)
+    words = {*re.split("[-_]+", name)}
+    tagged = ":" in re.split(r"[/\\]", model.strip())[-1]
+    return bool(entry.chat) and not tagged and bool(_SIZE.search(name)) and not {*entry.chat.split()} & words
+
+
 def near_names(model: str) -> list[str]:
-    """Patterns that resemble a name, or are part of it."""
+    """Patterns that resemble a part of a path, or are in it."""
     # Loaded for errors only.
     from difflib import get_close_matches
 
-    name = _name(model)
     patterns = [pattern for pattern, _, entry in _matchers() if entry.protocol]
-    inside = [pattern for pattern in patterns if pattern.replace("*-", "") in name]
-    close = get_close_matches(name, patterns, n=_MAX_NEAR, cutoff=0.6)
-    family = "".join(itertools.takewhile(str.isalpha, name))
-    others = [pattern for pattern in patterns if family and re.match(rf"{family}(?![a-z])", pattern)]
-    return list(dict.fromkeys([*sorted(inside, key=len, reverse=True), *close, *others]))[:_MAX_NEAR]
+    near: list[str] = []
+    # A checkpoint's own name says little; that of the folder around it may say more.
+    for name in itertools.islice((part for part in _parts(model) if 0 < len(part) <= _MAX_NAME), _MAX_PARTS):
+        inside = [pattern for pattern in patterns if pattern.replace("*-", "") in name]
+        close = get_close_matches(name, patterns, n=_MAX_NEAR, cutoff=0.6)
+        family = "".join(itertools.takewhile(str.isalpha, name))
+        others = [pattern for pattern in patterns if family and re.match(rf"{family}(?![a-z])", pattern)]
+        near += [*sorted(inside, key=len, reverse=True), *close, *others]
+    return list(dict.fromkeys(near))[:_MAX_NEAR]
 
 
 class _Matcher:

@@ -11,13 +11,24 @@ from wirecall._core import native_formats
 def test_the_table_has_all_protocols() -> None:
     shown = run("protocols")
     assert shown.exit_code == 0
-    rows = [json.loads(line) for line in run("protocols", "--json").output.splitlines()]
-    assert [row["protocol"] for row in rows] == list(dict.fromkeys((*PROTOCOLS, *FAMILIES)))
+    listed = [json.loads(line) for line in run("protocols", "--json").output.splitlines()]
+    rows = [row for row in listed if row["protocol"] is not None]
+    assert {row["protocol"] for row in rows} == {*PROTOCOLS, *FAMILIES}
     for row in rows:
         assert row["protocol"] in shown.output
+        assert bool(row["sources"]) == bool(row["models"])
     starts = {row["name"]: row["starts_in_reasoning"] for row in native_formats()}
     assert {row["protocol"]: row["begins_in"] == "reasoning" for row in rows if row["native"]} == starts
     assert "qwen3-coder" in next(row["models"] for row in rows if row["protocol"] == "qwen3coder")
+    # As in the table of models: newer ones first.
+    names = [row["protocol"] for row in rows]
+    assert names.index("deepseek-v4.1") < names.index("deepseek-v3.2") < names.index("deepseek-r1")
+    # The models that are known to have none, or not to be told apart.
+    none = {name: row for row in listed if row["protocol"] is None for name in row["models"]}
+    assert {"gemma-3", "llama-2", "deepseek-r1-latest"} <= set(none)
+    assert none["gemma-3"]["reason"] == "no native format"
+    for text in ("gemma-3", "docs/function-calling.md", "no native format"):
+        assert text in shown.output
 
 
 def test_why_a_protocol_was_chosen() -> None:

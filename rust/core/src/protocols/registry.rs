@@ -22,7 +22,7 @@ use super::families::glm::{GLM_4_5, GLM_4_7, IQUEST_Q1, LING_3, SPARK_2_5};
 use super::families::granite_3::GRANITE_3;
 use super::families::granite_20b_fc::GRANITE_20B_FC;
 use super::families::harmony::{HARMONY, LLM_JP};
-use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING};
+use super::families::hermes::{GEMMA, HERMES, MARKED_JSON, QWEN3_THINKING, TRINITY};
 use super::families::hunyuan_a13b::HUNYUAN_A13B;
 use super::families::hy3::{HY3, HY4};
 use super::families::inkling::INKLING;
@@ -44,7 +44,7 @@ use super::families::minimax_m3::MINIMAX_M3;
 use super::families::mistral::MISTRAL;
 use super::families::muse::MUSE;
 use super::families::nemotron_nano_v2::NEMOTRON_NANO_V2;
-use super::families::olmo3::OLMO3;
+use super::families::olmo3::{OLMO3, OLMO3_THINK};
 use super::families::phi_4_mini::PHI_4_MINI;
 use super::families::plamo3::PLAMO3;
 use super::families::qwen3coder::{NEMOTRON_3, QWEN3CODER, QWEN35, STEP_3_5};
@@ -145,6 +145,7 @@ const FAMILIES: &[Entry] = &[
     Entry("nemotron-3", &["granite-4.2", "nanbeige", "step-5"], || Arc::new(NEMOTRON_3)),
     Entry("nemotron-nano-v2", &[], || Arc::new(NEMOTRON_NANO_V2)),
     Entry("olmo3", &[], || Arc::new(OLMO3)),
+    Entry("olmo3-think", &[], || Arc::new(OLMO3_THINK)),
     Entry("phi-4-mini", &[], || Arc::new(PHI_4_MINI)),
     Entry("plamo3", &[], || Arc::new(PLAMO3)),
     Entry("qwen3-thinking", &[], || Arc::new(QWEN3_THINKING)),
@@ -154,6 +155,7 @@ const FAMILIES: &[Entry] = &[
     Entry("spark-2.5", &[], || Arc::new(SPARK_2_5)),
     Entry("step-3", &[], || Arc::new(STEP_3)),
     Entry("step-3.5", &["step-3.7"], || Arc::new(STEP_3_5)),
+    Entry("trinity", &[], || Arc::new(TRINITY)),
     Entry("xlam", &[], || Arc::new(XLAM)),
 ];
 

@@ -1,7 +1,7 @@
 //! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`, or in a fence for Gemma.
 
 use crate::protocols::frames::envelope::EnvelopeFamily;
-use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::syntax::misspelled::{Spelling, Spellings};
 
 /// What Hermes, Qwen 2.5 and 3 write.
@@ -27,6 +27,15 @@ pub(crate) const MARKED_JSON: EnvelopeFamily = EnvelopeFamily { layout: Layout::
 /// The same for models whose prompt opens the reasoning.
 pub(crate) const QWEN3_THINKING: EnvelopeFamily =
     EnvelopeFamily { layout: Layout { starts_in_reasoning: true, ..HERMES.layout }, ..HERMES };
+
+/// The same for Arcee's Trinity, which also calls tools before the reasoning is closed (SGLang, `trinity_detector.py`).
+pub(crate) const TRINITY: EnvelopeFamily = EnvelopeFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Always, ..ReasoningMarks::LINES }),
+        ..HERMES.layout
+    },
+    ..HERMES
+};
 
 /// For prompting: Gemma models do not write it by themselves.
 pub(crate) const GEMMA: EnvelopeFamily = EnvelopeFamily {

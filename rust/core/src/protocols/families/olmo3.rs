@@ -28,3 +28,7 @@ pub(crate) const OLMO3: FlatFamily = FlatFamily {
         result_mark: None,
     },
 };
+
+/// The same for the Think models, whose prompt opens the reasoning.
+pub(crate) const OLMO3_THINK: FlatFamily =
+    FlatFamily { layout: Layout { starts_in_reasoning: true, ..OLMO3.layout }, ..OLMO3 };

@@ -124,6 +124,14 @@ impl Protocol for EnvelopeFamily {
         }
     }
 
+    fn ends_reasoning(&self, text: &str) -> Scan {
+        starts(text, self.open, false).and_then(|()| {
+            let end = first_chars(text, ATTEMPT_CHARS);
+            let at = ws_run(&text[..end], self.open.len());
+            starts(&text[at..end], "{\"", end < text.len())
+        })
+    }
+
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         (if self.layout.native { ResultForm::Lines } else { ResultForm::Json }).write(prompt, result)
     }
