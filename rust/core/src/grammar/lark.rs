@@ -16,7 +16,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     if !language.text {
         let message = Expr::seq([Expr::text(language.first()), calls]);
         out.push_str("start: ");
-        writer.rule(&message, true, &mut out);
+        writer.line(&message, &mut out);
         writer.rules_of(&message, &mut out);
         return Ok(out);
     }
@@ -27,7 +27,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         _ = writeln!(out, "start: (text_and_opener after_opener){again} TEXT?");
         out.push_str("after_opener: ");
         let after = if language.is_section() { calls } else { tool };
-        writer.rule(&after, true, &mut out);
+        writer.line(&after, &mut out);
         writer.rules_of(&after, &mut out);
         // Text must not swallow the opener, so the word ends with it.
         out.push_str("text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? ");
@@ -50,10 +50,7 @@ impl LarkWriter<'_> {
             let rule = self.rules.get(id);
             out.push_str(&self.name(&rule.name, rule.word));
             out.push_str(": ");
-            match rule.word {
-                false => self.rule(&rule.expr, true, out),
-                true => self.word(&rule.expr, true, out),
-            }
+            self.line(&rule.expr, out);
         }
     }
 
@@ -62,18 +59,13 @@ impl LarkWriter<'_> {
         if word { name.to_uppercase() } else { name }
     }
 
-    /// The right side of a rule, and the end of the line if it is the whole.
-    fn rule(&self, expr: &Expr, whole: bool, out: &mut String) {
-        self.expr(expr, whole, false, out);
-        out.push_str(if whole { "\n" } else { "" });
+    /// The right side of a rule, and the end of the line.
+    fn line(&self, expr: &Expr, out: &mut String) {
+        self.expr(expr, true, out);
+        out.push('\n');
     }
 
-    fn word(&self, expr: &Expr, whole: bool, out: &mut String) {
-        self.expr(expr, whole, true, out);
-        out.push_str(if whole { "\n" } else { "" });
-    }
-
-    fn expr(&self, expr: &Expr, whole: bool, word: bool, out: &mut String) {
+    fn expr(&self, expr: &Expr, whole: bool, out: &mut String) {
         match expr {
             Expr::Text(text) => string(text, out),
             Expr::Without(marks) => out.push_str(&without(marks)),
@@ -87,7 +79,7 @@ impl LarkWriter<'_> {
                 out.push_str(if whole { "" } else { "(" });
                 for (at, part) in parts.iter().enumerate() {
                     out.push_str(if at > 0 { " " } else { "" });
-                    self.expr(part, false, word, out);
+                    self.expr(part, false, out);
                 }
                 out.push_str(if whole { "" } else { ")" });
             }
@@ -95,13 +87,13 @@ impl LarkWriter<'_> {
                 out.push_str(if whole { "" } else { "(" });
                 for (at, option) in options.iter().enumerate() {
                     out.push_str(if at > 0 { " | " } else { "" });
-                    self.expr(option, false, word, out);
+                    self.expr(option, false, out);
                 }
                 out.push_str(if whole { "" } else { ")" });
             }
             Expr::Repeat(inner, least, most) => {
                 out.push('(');
-                self.expr(inner, false, word, out);
+                self.expr(inner, false, out);
                 out.push(')');
                 match (least, most) {
                     (0, Some(1)) => out.push('?'),
