@@ -79,7 +79,9 @@ pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, T
 
 /// A whole number of at most 300 digits: with a fraction, a longer one could be outside the range of a float.
 fn natural_below_float() -> Expr {
-    Expr::choice([Expr::text("0"), Expr::seq([digit(b'1', b'9'), digit(b'0', b'9').times(0, Some(299))])])
+    // A group of alternatives: xgrammar counts it without writing it out.
+    let more = Expr::choice([digit(b'0', b'4'), digit(b'5', b'9')]).times(0, Some(299));
+    Expr::choice([Expr::text("0"), Expr::seq([digit(b'1', b'9'), more])])
 }
 
 /// A whole number without a sign.

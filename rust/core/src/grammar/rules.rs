@@ -48,10 +48,6 @@ impl Chars {
         }
         Chars { negated: false, ranges }
     }
-
-    pub(crate) fn contains(&self, c: char) -> bool {
-        self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&c)) != self.negated
-    }
 }
 
 /// The parts of a range on both sides of a character.

@@ -64,12 +64,11 @@ fn unicode_escape() -> Expr {
 /// A string in JSON.
 pub(crate) fn json_string(rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
     let length = if length.is_counted_in_json() { length } else { Length::default() };
-    let unit = rules.word("json char", || {
+    rules.word(&length.key("json string"), || {
         let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]);
         let escape = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"\\/bfnrt"))]);
-        Expr::choice([Expr::Chars(plain), escape, unicode_escape()])
-    })?;
-    rules.word(&length.key("json string"), || {
+        // Not a rule of its own: xgrammar counts groups of alternatives without writing them out.
+        let unit = Expr::choice([Expr::Chars(plain), escape, unicode_escape()]);
         Expr::seq([Expr::text("\""), unit.times(length.least, length.most), Expr::text("\"")])
     })
 }
@@ -97,6 +96,8 @@ struct QuotedText {
     not_hex: Expr,
     /// A backslash and a character with which it is no escape.
     pair: Expr,
+    /// `\\u` and less than four hexadecimal digits, which is no escape if no further digit follows.
+    open: Expr,
 }
 
 impl QuotedText {
@@ -111,7 +112,12 @@ impl QuotedText {
             rules.word(&format!("{name} other"), || Expr::choice([Expr::Chars(plain.clone().and(HEX)), escape()]))?;
         let literal = plain.and(&Chars::of("\"'nrtu").ranges);
         let pair = rules.word(&format!("{name} pair"), || Expr::seq([Expr::text("\\"), Expr::Chars(literal)]))?;
-        Ok(QuotedText { name, unit, not_hex, pair })
+        let open = rules.word("open escape", || {
+            let hex = || hex(1);
+            let digits = Expr::seq([hex(), Expr::seq([hex(), hex().optional()]).optional()]);
+            Expr::seq([Expr::text("\\u"), digits.optional()])
+        })?;
+        Ok(QuotedText { name, unit, not_hex, pair, open })
     }
 
     /// `\u` and so many hexadecimal digits, which is no escape if no further digit follows.
@@ -120,17 +126,16 @@ impl QuotedText {
     }
 
     fn any(&self) -> Expr {
-        let open = || Expr::choice((0..4).map(QuotedText::open_escape));
         let unit = Expr::choice([self.unit.clone(), self.pair.clone()]);
-        let closed = Expr::seq([open().times(1, None), Expr::choice([self.not_hex.clone(), self.pair.clone()])]);
-        Expr::seq([Expr::choice([unit, closed]).many(), open().many()])
+        let closed =
+            Expr::seq([self.open.clone().times(1, None), Expr::choice([self.not_hex.clone(), self.pair.clone()])]);
+        Expr::seq([Expr::choice([unit, closed]).many(), self.open.clone().many()])
     }
 
     /// Any text that does not begin with a hexadecimal digit.
     fn any_opened(&self) -> Expr {
-        let open = || Expr::choice((0..4).map(QuotedText::open_escape)).many();
         let next = Expr::choice([self.not_hex.clone(), self.pair.clone()]);
-        Expr::seq([open(), Expr::seq([next, self.any()]).optional()])
+        Expr::seq([self.open.clone().many(), Expr::seq([next, self.any()]).optional()])
     }
 
     /// So many characters; the first is no hexadecimal digit if `opened`.
@@ -164,12 +169,11 @@ impl QuotedText {
 pub(crate) struct BareWord<'a> {
     /// The name of the rule.
     pub key: &'a str,
+    /// The characters of words.
     pub chars: Chars,
-    /// Characters that do not begin or do not end a word.
+    /// Those of them that do not begin and that do not end a word.
     pub not_first: &'a str,
     pub not_last: &'a str,
-    /// Texts that begin no word.
-    pub not_begun: &'a [&'a str],
     /// Texts that are no word.
     pub not_whole: &'a [&'a str],
     pub length: Length,
@@ -177,51 +181,51 @@ pub(crate) struct BareWord<'a> {
 
 /// A bare word, which has at least one character.
 pub(crate) fn bare_word(rules: &mut GrammarRules, bare: &BareWord<'_>) -> Result<Expr, ToolError> {
-    let inner = rules.word(&format!("{} char", bare.key), || Expr::Chars(bare.chars.clone()))?;
-    let last = rules.word(&format!("{} end", bare.key), || Expr::Chars(bare.chars.without(bare.not_last)))?;
-    rules.word(&bare.length.key(bare.key), || bare.begun("", &inner, &last).unwrap_or(Expr::NEVER))
+    // Any characters, and then one that may be the last.
+    let more = rules.word("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?;
+    rules.word(&bare.length.key(bare.key), || bare.begun("", &more).unwrap_or(Expr::NEVER))
 }
 
 impl BareWord<'_> {
+    /// One that may be the last, except these.
+    fn last(&self, except: &str) -> Expr {
+        Expr::Chars(self.chars.without(self.not_last).without(except))
+    }
+
+    /// One character. A group of alternatives is counted without being written out.
+    fn any(&self) -> Expr {
+        Expr::choice([self.last(""), Expr::Chars(Chars::of(self.not_last))])
+    }
+
+    /// Any characters, and then one that may be the last; so many in all.
+    fn more(&self, length: Length, unbounded: &Expr) -> Option<Expr> {
+        let before = length.after(1)?;
+        let counted = || Expr::seq([self.any().times(before.least, before.most), self.last("")]);
+        Some(if before == Length::default() { unbounded.clone() } else { counted() })
+    }
+
     /// What may follow this beginning of an excluded text. `None`: nothing.
-    fn begun(&self, begun: &str, inner: &Expr, last: &Expr) -> Option<Expr> {
-        if self.not_begun.contains(&begun) {
-            return None;
-        }
+    fn begun(&self, begun: &str, unbounded: &Expr) -> Option<Expr> {
         let left = self.length.after(begun.chars().count())?;
-        let not_first = if begun.is_empty() { self.not_first } else { "" };
-        let excluded = self.not_begun.iter().chain(self.not_whole);
         let next: std::collections::BTreeSet<char> =
-            excluded.filter_map(|text| text.strip_prefix(begun)?.chars().next()).collect();
+            self.not_whole.iter().filter_map(|text| text.strip_prefix(begun)?.chars().next()).collect();
         let mut options = Vec::new();
-        let is_word = !begun.is_empty() && !begun.ends_with(|c| self.not_last.contains(c));
-        if left.least == 0 && is_word && !self.not_whole.contains(&begun) {
+        if left.least == 0 && !begun.is_empty() && !self.not_whole.contains(&begun) {
             options.push(Expr::EMPTY);
         }
-        for c in next.iter().filter(|c| self.chars.contains(**c) && !not_first.contains(**c)) {
-            let rest = self.begun(&format!("{begun}{c}"), inner, last);
+        for c in &next {
+            let rest = self.begun(&format!("{begun}{c}"), unbounded);
             options.extend(rest.map(|rest| Expr::seq([Expr::text(*c), rest])));
         }
         // Any other character, and then any text that ends well.
+        let not_first = if begun.is_empty() { self.not_first } else { "" };
         let apart: String = next.into_iter().chain(not_first.chars()).collect();
-        let free = self.chars.without(&apart);
         if let Some(left) = left.after(1) {
-            let more = |least: usize| {
-                let before = left.after(1)?;
-                let before = inner.clone().times(before.least, before.most);
-                let more = Expr::seq([before, last.clone()]);
-                Some(if least == 0 { more.optional() } else { more })
-            };
-            let ends_well = Expr::Chars(free.without(self.not_last));
-            match more(left.least) {
-                Some(rest) => options.push(Expr::seq([ends_well, rest])),
-                None if left.least == 0 => options.push(ends_well),
-                None => {}
-            }
-            let badly: String = self.not_last.chars().filter(|c| free.contains(*c)).collect();
-            if let (false, Some(rest)) = (badly.is_empty(), more(1)) {
-                options.push(Expr::seq([Expr::Chars(Chars::of(&badly)), rest]));
-            }
+            let more = self.more(left, unbounded);
+            let well = more.clone().map(|more| if left.least == 0 { more.optional() } else { more });
+            let rest = well.or((left.least == 0).then_some(Expr::EMPTY));
+            options.extend(rest.map(|rest| Expr::seq([self.last(&apart), rest])));
+            options.extend(more.map(|more| Expr::seq([Expr::Chars(Chars::of(self.not_last)), more])));
         }
         (!options.is_empty()).then(|| Expr::choice(options))
     }

@@ -8,7 +8,7 @@ use crate::grammar::{
 };
 use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, UNKNOWN};
 use crate::syntax::marks::{OPEN, SPELLINGS};
-use crate::syntax::pairs::LIKE_QUOTES;
+use crate::syntax::pairs::NOT_BARE_FIRST;
 use crate::syntax::scan::{Delimiters, RESULT_MARKS};
 use crate::tools::{Syntax, Tool};
 
@@ -173,9 +173,8 @@ impl PairsGrammar<'_> {
             &BareWord {
                 key: if nullable { "bare or null" } else { "bare" },
                 chars: self.chars(),
-                not_first: "[{“‘",
+                not_first: NOT_BARE_FIRST,
                 not_last: ",;",
-                not_begun: &LIKE_QUOTES,
                 not_whole: null,
                 length,
             },

@@ -8,4 +8,4 @@ mod write;
 pub(crate) use key::{Segment, colon_key, push_segment, segments};
 pub(crate) use lookahead::{Following, Lookahead, may_trail, separated};
 pub(crate) use quoted::{Quoted, QuotedPart};
-pub(crate) use write::{LIKE_QUOTES, is_bare_safe, push_quoted};
+pub(crate) use write::{LIKE_QUOTES, NOT_BARE_FIRST, is_bare_safe, push_quoted};

@@ -7,11 +7,14 @@ use crate::syntax::scan::Delimiters;
 /// as quotes.
 pub(crate) const LIKE_QUOTES: [&str; 8] = ["```", "&quot;", "&#34;", "&apos;", "&#39;", "<<", "\\\"", "\\'"];
 
+/// What no bare word that is written begins with: brackets, typographic quotes, and the beginnings of [`LIKE_QUOTES`] that a bare word
+/// may contain. A grammar can say this with one character.
+pub(crate) const NOT_BARE_FIRST: &str = "[{“‘&`";
+
 /// Whether the lexer reads the bare text as this text. Its type depends on coercion.
 pub(crate) fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
     !text.is_empty()
-        && !text.starts_with(['[', '{', '“', '‘'])
-        && !LIKE_QUOTES.iter().any(|mark| text.starts_with(mark))
+        && !text.starts_with(|c| NOT_BARE_FIRST.contains(c))
         && !text.ends_with([',', ';'])
         && delimiters.are_bare(text)
 }
