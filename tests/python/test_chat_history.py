@@ -170,7 +170,9 @@ def test_calls_join_a_list() -> None:
     part = {"type": "text", "text": "x", "cache_control": {}}
     [made] = history(said(call("a"), content=[part]))
     assert made["content"][0] is part
-    assert made["content"][1] == {"type": "text", "text": "<call>get city=Ulm</call>"}
+    assert made["content"][1] == {"type": "text", "text": "\n<call>get city=Ulm</call>"}
+    [made] = history(said(call("a"), content=[{"type": "text", "text": "x"}]))
+    assert made["content"] == [{"type": "text", "text": "x\n<call>get city=Ulm</call>"}]
 
 
 def test_consecutive_results_are_one_message() -> None:

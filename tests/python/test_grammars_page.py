@@ -21,7 +21,9 @@ def has_grammar(protocol: str) -> bool:
 
 
 def test_the_page_names_the_protocols_without_a_grammar() -> None:
-    found = re.search(r"These have none, and say so: (.*?)\. Their", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    found = re.search(
+        r"These have none, and say so: (.*?)\. Their", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
     assert found is not None
     named = set(re.findall(r"`([^`]+)`", found[1]))
     assert named == {name for name in (*wirecall.PROTOCOLS, *wirecall.FAMILIES) if not has_grammar(name)}
@@ -31,7 +33,7 @@ def test_arguments_are_checked() -> None:
     tools = wirecall.Toolset([{"name": "f", "parameters": {"type": "object", "properties": {}}}])
     with pytest.raises(ValueError, match='"gbnf", "ebnf", "structural_tag", "lark"|gbnf'):
         tools.grammar("regex")  # type: ignore[arg-type]
-    with pytest.raises(wirecall.ToolError, match="names \"g\""):
+    with pytest.raises(wirecall.ToolError, match='names "g"'):
         tools.grammar("gbnf", tool_choice="g")
     with pytest.raises(TypeError, match="parallel"):
         tools.grammar("gbnf", parallel=1)  # type: ignore[arg-type]

@@ -403,8 +403,7 @@ def test_calls_and_results_are_text_in_their_places() -> None:
     told, answered = rewritten(request(messages=past))["messages"][1:]
     assert told["content"] == [
         thinking,
-        text("So:"),
-        text('<call>search query="x y"</call>\n<call>search query=z</call>\n<call>old</call>'),
+        text('So:\n<call>search query="x y"</call>\n<call>search query=z</call>\n<call>old</call>'),
     ]
     first = '<tool-result name="search" number="1">done</tool-result>\n'
     assert answered["content"] == [

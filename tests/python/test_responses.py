@@ -217,9 +217,7 @@ def test_a_turn_becomes_text() -> None:
     assert written[0] is user
     assert written[1] is thought
     assert written[2] == {"role": "assistant", "content": '<call>f x=1</call>\n<call>g x="a b"</call>'}
-    joined = {"type": "output_text", "text": "<call>f x=1</call>", "annotations": []}
-    assert written[3] == {**said, "content": [part, joined]}
-    assert written[3]["content"][0] is part
+    assert written[3] == {**said, "content": [{**part, "text": "Look. \n<call>f x=1</call>"}]}
     assert written[4] == {
         "role": "user",
         "content": '<tool-result name="f" number="1">one</tool-result>\n'

@@ -221,7 +221,7 @@ def test_chat_content_in_parts() -> None:
     message = {"role": "assistant", "content": parts, "reasoning_content": "Plan."}
     request = {"messages": [{"role": "user", "content": "Hi."}, message], "tools": TOOLS}
     sent = compact_tools(**OPTIONS).transform_params(request).params["messages"]
-    assert sent[-1]["content"] == [{"type": "text", "text": "<think>\nPlan.\n</think>\n\n"}, *parts]
+    assert sent[-1]["content"] == [{"type": "text", "text": "<think>\nPlan.\n</think>\n\nSun."}]
 
 
 def test_messages_history() -> None:
@@ -239,11 +239,11 @@ def test_messages_history() -> None:
     }
     sent = Exchange(messages, request, Options(**OPTIONS)).request["messages"]
     texts = {"type": "text", "text": "<call>get city=Ulm</call>"}
-    reasoned = {"type": "text", "text": "<think>\nPlan.\n</think>\n\n"}
+    reasoned = {"type": "text", "text": "<think>\nPlan.\n</think>\n\n<call>get city=Ulm</call>"}
     # A message of reasoning alone is left out.
     assert [one["content"] for one in sent if one["role"] == "assistant"] == [
         [theirs, texts],
-        [reasoned, theirs, texts],
+        [theirs, reasoned],
     ]
     kept = Exchange(messages, request, Options()).request["messages"]
     assert kept[1]["content"][:2] == [thought, theirs]
@@ -273,8 +273,9 @@ def test_responses_history(content: Any) -> None:
         reasoned = "<think>\nPlan.\n</think>\n\n"
         led: Any = reasoned + "Sun."
         if isinstance(content, list):
-            led = [{"type": "output_text", "text": reasoned, "annotations": []}, *content]
-        assert written == ["<call>get city=Ulm</call>", content, reasoned, "<call>get city=Ulm</call>", led]
+            led = [{"type": "output_text", "text": reasoned + "Sun."}]
+        call_text = "<call>get city=Ulm</call>"
+        assert written == [call_text, content, reasoned + call_text, led]
 
 
 def test_compaction_knows_it() -> None:

@@ -8,15 +8,17 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
+from wirecall._core import native_formats
 from wirecall._tools.toolset import Toolset
 
 _LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
 # No API nests parts deeper, and models read no text there.
 _MAX_DEPTH = 64
+_PRIVATE_USE = range(0xE000, 0xF900)
 
 
 class PastCall(NamedTuple):
@@ -60,22 +62,71 @@ class Turn:
 
         In a native format, this is the text of the model's official template.
         """
+        calls, write = self._next(count)
+        return write(content, calls)
+
+    def around(
+        self, content: str, count: int | None = None, ends: Sequence[int] = ()
+    ) -> tuple[str, list[tuple[str, int]]]:
+        """What `text` writes before the content, and after it. Without content, everything is after it.
+
+        Args:
+            ends: After how many calls the text is divided, where the format allows that.
+
+        Returns:
+            The text before; and the texts after, each with the number of calls up to its end.
+        """
+        calls, write = self._next(count)
+        whole = write(content, calls)
+        lead, at = _place(content, calls, write) if content else ("", 0)
+        after: list[tuple[str, int]] = []
+        for end in ends:
+            # Calls in a common frame are not divided.
+            shorter = write(content, calls[:end])
+            if whole.startswith(shorter) and at < len(shorter) < len(whole):
+                after.append((whole[at : len(shorter)], end))
+                at = len(shorter)
+        return lead, [*after, (whole[at:], len(calls))]
+
+    def _next(self, count: int | None) -> tuple[list[PastCall], "_Write"]:
+        """The next calls, and what writes them after a content."""
         count = len(self._calls) if count is None else count
         calls, self._calls = self._calls[:count], self._calls[count:]
         before, self._before = self._before, self._before + len(calls)
         reasoning, self.reasoning = self.reasoning, None
-        try:
-            given = [(call.name, _object(call.arguments), call.id) for call in calls]
-            return self._toolset.encode_message(content, given, reasoning=reasoning, calls_before=before)
-        except (ValueError, TypeError):
-            return "\n".join([*([content] if content else ()), *map(self._call, calls)])
+        return calls, partial(self._write, before, reasoning)
 
-    def _call(self, call: PastCall) -> str:
+    def _write(self, before: int, reasoning: str | None, content: str, calls: Sequence[PastCall]) -> str:
+        write = partial(self._toolset.encode_message, reasoning=reasoning, calls_before=before)
+        given = [(call.name, _object(call.arguments), call.id) for call in calls]
         try:
-            return self._toolset.encode(call.name, _object(call.arguments))
+            return write(content, given)
         except (ValueError, TypeError):
-            # An invalid name, or values that are not valid JSON.
+            notes = {at: note for at, call in enumerate(calls) if (note := self._note(call)) is not None}
+            written = [call for at, call in enumerate(given) if at not in notes]
+            return write("\n".join([*([content] if content else ()), *notes.values()]), written)
+
+    def _note(self, call: PastCall) -> str | None:
+        """The text for a call that cannot be written: its name or its values are not valid."""
+        try:
+            self._toolset.encode(call.name, _object(call.arguments))
+        except (ValueError, TypeError):
             return self._toolset.neutralise(f"[called {call.name!r} with {call.arguments!r}]")
+        return None
+
+
+_Write = Callable[[str, Sequence[PastCall]], str]
+
+
+def _place(content: str, calls: Sequence[PastCall], write: _Write) -> tuple[str, int]:
+    """What is written before the content, and where the content ends. It is found between two characters that
+    occur nowhere else."""
+    for code in _PRIVATE_USE:
+        mark = chr(code)
+        pieces = write(f"{mark}{content}{mark}", calls).split(mark)
+        if len(pieces) == 3:
+            return pieces[0], len(pieces[0]) + len(pieces[1])
+    raise ValueError("the turn contains all characters for private use")
 
 
 class History:
@@ -98,6 +149,17 @@ class History:
     def separates(self) -> bool:
         """Whether reasoning in answers is separate from the text, so that it comes back in this form."""
         return self._toolset.separates_reasoning
+
+    @property
+    def frames_text(self) -> bool:
+        """Whether the format has markers around a text, even if a message has no reasoning and no calls."""
+        return self._toolset.encode_message("x") != "x"
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether calls of a turn are written where they are among its texts. In native formats they are
+        where the official template has them."""
+        return self._toolset.protocol not in _native_names()
 
     def turn(self, calls: Sequence[PastCall], reasoning: str | None = None) -> Turn:
         """The calls of one turn of the model, to be written with its text.
@@ -195,6 +257,11 @@ class History:
             if first < last:
                 written[at] = {**parts[at], "text": safe[begin + first : end + last]}
         return written
+
+
+@cache
+def _native_names() -> frozenset[str]:
+    return frozenset(name for row in native_formats() for name in (row["name"], *row["aliases"]))
 
 
 def has_text(part: object) -> bool:

@@ -12,6 +12,7 @@ from wirecall._tools.grammar import GrammarKind
 from wirecall._tools.option_types import check
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import ReasoningOption, Toolset, ToolsetOptions
+from wirecall.errors import ToolError
 
 NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "saved"]
 GrammarServer = Literal["llama.cpp", "vllm"]
@@ -78,7 +79,8 @@ class Options:
             delimiters, limits: As in `Toolset`.
         reasoning: As in `Toolset`, but "content" is the default, and the mode of tags that are given without
             one. "separate": reasoning in the text of answers is handed over as the API's own form of it, and
-            written back as text when it returns in a history.
+            written back as text when it returns in a history. Formats that divide messages into parts, such
+            as "harmony", have no tags that could stay in the text, so "content" is "separate" there.
         in_reasoning: Whether answers begin inside reasoning, because the prompt ends there; None for the
             protocol's default. Only the first text of an answer does, and none after reasoning that the
             server itself separates.
@@ -181,6 +183,9 @@ class Options:
         chosen = {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
         if isinstance(self.reasoning, tuple) and len(self.reasoning) == 2:
             chosen["reasoning"] = *self.reasoning, "content"
+        elif self.reasoning == "content" and _divides_messages(self.protocol, self.model):
+            # Without tags, reasoning and answer would be one text.
+            chosen["reasoning"] = "separate"
         return chosen
 
     def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
@@ -211,6 +216,16 @@ class Options:
 @cache
 def _declared() -> Mapping[str, Any]:
     return get_type_hints(WrapOptions)
+
+
+@lru_cache(maxsize=128)
+def _divides_messages(protocol: str | Protocol | None, model: str | None) -> bool:
+    """Whether the format divides messages into parts: then the toolset refuses to turn reasoning off."""
+    try:
+        Toolset(protocol=protocol, model=model, reasoning=None)
+    except ToolError:
+        return True
+    return False
 
 
 # A host has few sets of tools; those that are no longer used are evicted.

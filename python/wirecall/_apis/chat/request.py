@@ -8,6 +8,7 @@ from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, choice_among
 from wirecall._apis.constraints import check_alone, structured_outputs
 from wirecall._apis.stops import stops_of
+from wirecall._apis.turns import Called, write_parts
 from wirecall._apis.values import Json, listed, mapping, omitted, result_text, text_part
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.grammar import RequestGrammar
@@ -200,7 +201,7 @@ def messages(given: Sequence[Any], history: History) -> list[Any]:
             made.append(_results(results, history))
             results = []
         if role == "assistant":
-            message = _assistant(message, history, reasons=at > last_user)
+            message = _assistant(message, history, reasons=at > last_user, last=at == len(given) - 1)
         elif role == "user" or role in _RESULTS:
             message = _foreign(message, history)
         made.append(message)
@@ -230,29 +231,31 @@ def _id(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _assistant(message: Mapping[str, Any], history: History, *, reasons: bool) -> Mapping[str, Any]:
+def _assistant(
+    message: Mapping[str, Any], history: History, *, reasons: bool, last: bool
+) -> Mapping[str, Any]:
     """A message of the model, with its calls as text. Reasoning that was in a text is text again if it
-    `reasons`; otherwise it is left out."""
+    `reasons`; otherwise it is left out. A text that is the `last` message may be a prefill, so it stays."""
     calls = listed(message.get("tool_calls"))
     ours = [call for call in calls if not _is_native(call)]
     past = [_past(call) for call in ours]
     if message.get("function_call") is not None:
         past.append(_past({"function": message["function_call"]}))
     thought = message.get("reasoning_content") if history.separates else None
-    if not past and not isinstance(thought, str):
+    content = message.get("content")
+    is_text = isinstance(content, (str, list, tuple)) and len(content) > 0
+    is_framed = is_text and not last and history.frames_text
+    if not past and not isinstance(thought, str) and not is_framed:
         return message
     turn = history.turn(past, thought if reasons and isinstance(thought, str) else None)
     gone = ("tool_calls", "function_call", *(["reasoning_content"] if thought is not None else []))
     made = {key: value for key, value in message.items() if key not in gone}
-    content = message.get("content")
-    if isinstance(content, (list, tuple)):
-        first = [turn.text(count=0)] if turn.reasoning else []
-        last = [turn.text()] if past else []
-        made["content"] = [*map(text_part, filter(None, first)), *content, *map(text_part, last)]
-    elif past or turn.reasoning:
-        made["content"] = turn.text(str(content) if content else "")
-    else:
+    if not (past or turn.reasoning or is_framed):
         made["content"] = content or ""
+    elif isinstance(content, (list, tuple)):
+        made["content"] = write_parts([*content, *[Called()] * len(past)], turn, text_part)
+    else:
+        made["content"] = turn.text(str(content) if content else "")
     if len(ours) < len(calls):
         made["tool_calls"] = [call for call in calls if _is_native(call)]
     return made

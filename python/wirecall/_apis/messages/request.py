@@ -8,6 +8,7 @@ from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, error_body
 from wirecall._apis.messages.answer import is_ours, is_text
 from wirecall._apis.stops import stops_of
+from wirecall._apis.turns import Called, write_parts
 from wirecall._apis.values import (
     Json,
     are_same,
@@ -224,7 +225,10 @@ def _system(
 def _messages(given: list[Any], history: History, natives: _Natives) -> list[Any]:
     """The messages, without those that have nothing but reasoning that is left out."""
     last_user = max((at for at, message in enumerate(given) if _speaks(message)), default=-1)
-    made = [_message(message, history, natives, reasons=at > last_user) for at, message in enumerate(given)]
+    made = [
+        _message(message, history, natives, reasons=at > last_user, last=at == len(given) - 1)
+        for at, message in enumerate(given)
+    ]
     return [new for new, old in zip(made, given, strict=True) if new is old or new["content"] != []]
 
 
@@ -236,16 +240,20 @@ def _speaks(message: object) -> bool:
     return not blocks or any(kind_of(block) != "tool_result" for block in blocks)
 
 
-def _message(message: Any, history: History, natives: _Natives, *, reasons: bool) -> Any:
+def _message(message: Any, history: History, natives: _Natives, *, reasons: bool, last: bool) -> Any:
     """A message with its calls and results as text; the message itself if nothing changes. Reasoning that was
-    in a text is text again if it `reasons`; otherwise it is left out."""
+    in a text is text again if it `reasons`; otherwise it is left out. A text of the model that is the `last`
+    message is a prefill, and stays."""
     if not isinstance(message, Mapping):
         return message
     given = message.get("content")
     role = message.get("role")
     content: object = given
+    is_framed = role == "assistant" and not last and history.frames_text
     if role == "assistant" and isinstance(given, list):
-        content = _assistant(given, history, natives, reasons=reasons)
+        content = _assistant(given, history, natives, reasons=reasons, is_framed=is_framed)
+    elif is_framed and isinstance(given, str) and given:
+        content = history.turn([]).text(given)
     elif role == "user" and isinstance(given, list):
         content = _user(given, history, natives)
     elif role == "user":
@@ -253,30 +261,26 @@ def _message(message: Any, history: History, natives: _Natives, *, reasons: bool
     return message if content is given else {**message, "content": content}
 
 
-def _assistant(blocks: list[Any], history: History, natives: _Natives, *, reasons: bool) -> list[Any]:
+def _assistant(
+    blocks: list[Any], history: History, natives: _Natives, *, reasons: bool, is_framed: bool
+) -> list[Any]:
     thought: list[str] = []
     if history.separates:
         thought = [str(block.get("thinking")) for block in blocks if is_ours(block)]
         blocks = [block for block in blocks if not is_ours(block)] if thought else blocks
     ours = [natives.rewrites(block) and kind_of(block) == "tool_use" for block in blocks]
-    if not any(ours) and not thought:
+    if not any(ours) and not thought and not is_framed:
         return blocks
     calls = [block for block, mine in zip(blocks, ours, strict=True) if mine]
     past = [PastCall(str_or_none(one.get("id")), str(one.get("name")), one.get("input")) for one in calls]
     turn = history.turn(past, "".join(thought) if reasons else None)
-    first = turn.text(count=0) if turn.reasoning else ""
-    written: list[Any] = [text_part(first)] if first else []
-    count = 0
-    for block, mine, follows in zip(blocks, ours, [*ours, False][1:], strict=True):
-        if not mine:
-            written.append(block)
-            continue
-        # Consecutive calls become one text, up to a cache breakpoint.
-        count += 1
-        if block.get("cache_control") or not follows:
-            written.append(text_part(turn.text(count=count), block.get("cache_control")))
-            count = 0
-    return written
+    if not past and not turn.reasoning and not is_framed:
+        return blocks
+    parts = [
+        Called(block.get("cache_control")) if mine else block
+        for block, mine in zip(blocks, ours, strict=True)
+    ]
+    return write_parts(parts, turn, text_part, in_order=history.keeps_order)
 
 
 def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:

@@ -9,6 +9,7 @@ from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError,
 from wirecall._apis.constraints import check_alone, structured_outputs
 from wirecall._apis.responses.conversation import REASONING_ID
 from wirecall._apis.stops import stops_of
+from wirecall._apis.turns import Called, write_parts
 from wirecall._apis.values import (
     Json,
     are_same,
@@ -209,7 +210,8 @@ def rewrite_items(items: Sequence[Any], history: History) -> list[Any]:
     left = sum(1 for item in items if role_of(item) == "user")
     for who, run in groupby(items, key=lambda item: _author(item, linked)):
         if who == "model":
-            written += _turn(list(run), history, reasons=left == 0)
+            turn = list(run)
+            written += _turn(turn, history, reasons=left == 0, last=turn[-1] is items[-1])
         elif who == "result":
             written.append(_results(run, history))
         else:
@@ -264,45 +266,46 @@ def _thought(item: object, history: History) -> str | None:
     return "".join(text for text in said if isinstance(text, str)) if is_ours else None
 
 
-def _turn(run: list[Any], history: History, *, reasons: bool) -> list[Any]:
-    """A turn of the model, with its calls as text. Reasoning that was in a text is text again if it
-    `reasons`; otherwise it is left out."""
+def _turn(run: list[Any], history: History, *, reasons: bool, last: bool) -> list[Any]:
+    """A turn of the model, with its calls as text in the message before them. Reasoning that was in a text is
+    text again if it `reasons`; otherwise it is left out. If the turn is the `last` one, a message at its end
+    may be a prefill, and stays."""
     thoughts = [_thought(item, history) for item in run]
     run = [item for item, thought in zip(run, thoughts, strict=True) if thought is None]
     calls = [item for item in run if _is_call(item)]
     past = [PastCall(_call_id(call), str(call.get("name")), call.get("arguments")) for call in calls]
     turn = history.turn(past, "".join(filter(None, thoughts)) if reasons else None)
     made: list[Any] = []
-    if turn.reasoning and not (run and _is_call(run[0])):
-        run = _with_reasoning(run, turn.text(count=0))
-    for is_call, group in groupby(run, key=_is_call):
-        if not is_call:
-            made += group
+    at = 0
+    while at < len(run):
+        item = run[at]
+        is_call = _is_call(item)
+        is_said = role_of(item) == "assistant" and isinstance(item.get("content"), (str, list))
+        at += 1
+        if not is_call and not is_said:
+            made.append(item)
             continue
-        count = len(list(group))
-        if made and role_of(made[-1]) == "assistant" and isinstance(made[-1].get("content"), (str, list)):
-            # The model wrote both in one message. Separated, they would teach it to stop between them.
-            made[-1] = _with_calls(made[-1], turn, count)
-        else:
-            made.append(_message("assistant", turn.text(count=count)))
-    return made
+        # The model wrote both in one message. Separated, they would teach it to stop between them.
+        count = int(is_call)
+        while at < len(run) and _is_call(run[at]):
+            count, at = count + 1, at + 1
+        is_framed = history.frames_text and not (last and at == len(run))
+        if count or turn.reasoning or is_framed:
+            item = _written(item if is_said else _message("assistant", ""), turn, count)
+        made.append(item)
+    return [_message("assistant", turn.text()), *made] if turn.reasoning else made
 
 
-def _with_reasoning(run: list[Any], text: str) -> list[Any]:
-    """The items, beginning with reasoning: in the first message, if that has a content."""
-    content = run[0].get("content") if run and role_of(run[0]) == "assistant" else None
-    if not text or not isinstance(content, (str, list)):
-        return [_message("assistant", text), *run] if text else run
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return [{**run[0], "content": text + content if isinstance(content, str) else [part, *content]}, *run[1:]]
-
-
-def _with_calls(message: Mapping[str, Any], turn: Turn, count: int) -> Json:
+def _written(message: Mapping[str, Any], turn: Turn, count: int) -> Json:
+    """A message of the model with the turn's reasoning and so many of its calls."""
     content = message["content"]
-    if isinstance(content, str):
-        return {**message, "content": turn.text(content, count)}
-    text = turn.text(count=count)
-    return {**message, "content": [*content, {"type": "output_text", "text": text, "annotations": []}]}
+    if not isinstance(content, str):
+        return {**message, "content": write_parts([*content, *[Called()] * count], turn, _output_part)}
+    return {**message, "content": turn.text(content, count) if content or count or turn.reasoning else ""}
+
+
+def _output_part(text: str, _breakpoint: object) -> Json:
+    return {"type": "output_text", "text": text, "annotations": []}
 
 
 def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:

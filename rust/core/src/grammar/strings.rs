@@ -61,11 +61,12 @@ fn unicode_escape() -> Expr {
     Expr::seq([Expr::text("\\u"), Expr::choice([plain, d])])
 }
 
-/// A string in JSON.
-pub(crate) fn json_string(rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
+/// A string in JSON, in which this character is only written as an escape.
+pub(crate) fn json_string(rules: &mut GrammarRules, length: Length, escaped: Option<char>) -> Result<Expr, ToolError> {
     let length = if length.is_counted_in_json() { length } else { Length::default() };
-    rules.word(&length.key("json string"), || {
-        let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]);
+    let name = if escaped.is_some() { "escaped json string" } else { "json string" };
+    rules.word(&length.key(name), || {
+        let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]).without(&String::from_iter(escaped));
         let escape = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"\\/bfnrt"))]);
         // Not a rule of its own: xgrammar counts groups of alternatives without writing them out.
         let unit = Expr::choice([Expr::Chars(plain), escape, unicode_escape()]);

@@ -13,13 +13,24 @@ use crate::syntax::json::{Value, json_string as json_text, parse};
 pub(crate) struct JsonStyle {
     pub comma: &'static str,
     pub colon: &'static str,
+    /// A character that is only written as an escape, since a marker could begin with it.
+    pub escaped: Option<char>,
 }
 
 impl JsonStyle {
     /// Without whitespace.
-    pub(crate) const COMPACT: JsonStyle = JsonStyle { comma: ",", colon: ":" };
+    pub(crate) const COMPACT: JsonStyle = JsonStyle { comma: ",", colon: ":", escaped: None };
     /// As chat templates write it.
-    pub(crate) const SPACED: JsonStyle = JsonStyle { comma: ", ", colon: ": " };
+    pub(crate) const SPACED: JsonStyle = JsonStyle { comma: ", ", colon: ": ", escaped: None };
+
+    /// Tells the rules of this style from those of others.
+    fn key(self) -> &'static str {
+        match (self.comma.len(), self.escaped) {
+            (1, None) => "",
+            (_, None) => " spaced",
+            (_, Some(_)) => " escaped",
+        }
+    }
 
     fn literal(self, value: &Value<'_>, out: &mut String) {
         match value {
@@ -55,8 +66,11 @@ pub(crate) struct JsonValues<'a> {
 
 impl JsonValues<'_> {
     fn key(&self, name: &str) -> String {
-        let JsonValues { tool, style, .. } = self;
-        format!("{name} of {tool}{}", if style.comma.len() > 1 { " spaced" } else { "" })
+        format!("{name} of {}{}", self.tool, self.style.key())
+    }
+
+    fn string(&self, rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
+        json_string(rules, length, self.style.escaped)
     }
 
     /// A value of this type.
@@ -79,7 +93,7 @@ impl JsonValues<'_> {
             options.push(match choice {
                 Choice::Array => self.list(rules, id, at, variant)?,
                 Choice::Object => self.object(rules, id, at, variant)?,
-                Choice::String => json_string(rules, variant.length())?,
+                Choice::String => self.string(rules, variant.length())?,
                 Choice::Literal(literal) => self.literal(&literal.json),
                 scalar => self.scalar(rules, scalar, variant)?,
             });
@@ -218,12 +232,12 @@ impl JsonValues<'_> {
 
     /// An object with any names.
     fn map(&self, rules: &mut GrammarRules, value: Expr) -> Result<Expr, ToolError> {
-        let member = Expr::seq([json_string(rules, Length::default())?, Expr::text(self.style.colon), value]);
+        let member = Expr::seq([self.string(rules, Length::default())?, Expr::text(self.style.colon), value]);
         Ok(braced("{", member, self.style.comma, "}"))
     }
 
     fn any_object(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
-        rules.rule(if self.style.comma.len() > 1 { "any object spaced" } else { "any object" }, false, |rules| {
+        rules.rule(&format!("any object{}", self.style.key()), false, |rules| {
             let value = self.any(rules)?;
             self.map(rules, value)
         })
@@ -231,11 +245,11 @@ impl JsonValues<'_> {
 
     /// Any JSON.
     pub(crate) fn any(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
-        rules.rule(if self.style.comma.len() > 1 { "any value spaced" } else { "any value" }, false, |rules| {
+        rules.rule(&format!("any value{}", self.style.key()), false, |rules| {
             let object = self.any_object(rules)?;
             let list = braced("[", self.any(rules)?, self.style.comma, "]");
             let literals = ["true", "false", "null"].map(Expr::text);
-            let scalars = [json_string(rules, Length::default())?, number(rules, false)?];
+            let scalars = [self.string(rules, Length::default())?, number(rules, false)?];
             Ok(Expr::choice(scalars.into_iter().chain(literals).chain([object, list])))
         })
     }

@@ -81,7 +81,8 @@ impl<'a> WrittenForm<'a> {
                 return Some(WrittenForm { style, ..form });
             }
         }
-        let tags = WrittenForm { tagged: true, ..form };
+        let style = JsonStyle { escaped: Some('<'), ..JsonStyle::SPACED };
+        let tags = WrittenForm { tagged: true, style, ..form };
         samples().iter().all(|(_, value)| tags.around(NAME, KEYS[0], value).is_some()).then_some(tags)
     }
 
@@ -285,9 +286,16 @@ impl<'a> WrittenForm<'a> {
 impl CallGrammarWriter for WrittenForm<'_> {
     fn frame(&self, _: &Delimiters) -> CallFrame {
         let joints = self.protocol.joints();
+        let mut marks = self.marks();
+        if self.tagged && self.settings.facts.near_misses {
+            // Tags that are nearly those of a call are errors, also with the names of tools, whatever divides their words.
+            let words = ["call", "function", "invoke", "parameter", "tool", "name", " "].map(str::to_owned);
+            let named = self.tools.iter().filter_map(|tool| tool.name.split(['_', '-']).find(|word| !word.is_empty()));
+            marks.extend(words.into_iter().chain(named.map(str::to_lowercase)).map(|word| format!("<{word}")));
+        }
         let call = self.write(NAME, &[], 0).unwrap_or_default();
         let open = call.split(NAME).next().unwrap_or_default().to_owned();
-        CallFrame { open, begin: joints.begin, between: joints.between, end: joints.end, marks: self.marks() }
+        CallFrame { open, begin: joints.begin, between: joints.between, end: joints.end, marks }
     }
 
     fn call(

@@ -1,0 +1,212 @@
+"""Libraries for constrained decoding: what reads a grammar and says which tokens may come next.
+
+Each library has a class with the kinds of grammars that it reads, and `matcher(kind, text)`. xgrammar is only in
+the environment of `make test-grammar`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import tiktoken
+
+Mask = np.ndarray
+
+
+class GrammarError(Exception):
+    """A library refuses a grammar, or gave up while it followed one."""
+
+
+class Vocabulary:
+    """The tokens of o200k_base.
+
+    Attributes:
+        tokens: The bytes of each token, empty for special ones.
+        end: The token that ends a message.
+    """
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self.encoding = encoding
+        self.size = encoding.n_vocab
+        self.end = encoding.eot_token
+        self.tokens: list[bytes] = [b""] * self.size
+        for text, token in encoding._mergeable_ranks.items():
+            self.tokens[token] = text
+
+    @functools.cache  # noqa: B019
+    def tokenize(self, text: str) -> list[int]:
+        return self.encoding.encode(text, disallowed_special=())
+
+    def bits(self, ids: Sequence[int]) -> Mask:
+        """A mask of these tokens, with one bit for each."""
+        chosen = np.zeros(32 * words(self.size), dtype=np.uint8)
+        chosen[list(ids)] = 1
+        return np.packbits(chosen, bitorder="little").view(np.uint32)
+
+
+def words(size: int) -> int:
+    """The number of 32-bit words in a mask."""
+    return (size + 31) // 32
+
+
+@functools.cache
+def vocabulary() -> Vocabulary:
+    """Raises ImportError without tiktoken, and another exception without its file, which is not downloaded."""
+    import tiktoken
+
+    return Vocabulary(tiktoken.get_encoding("o200k_base"))
+
+
+class Matcher(Protocol):
+    """Follows one message, token by token."""
+
+    def reset(self) -> None: ...
+
+    def accept(self, tokens: Sequence[int]) -> int:
+        """Take tokens up to the first that is not allowed, and return how many those are."""
+
+    def mask(self) -> Mask:
+        """The tokens that may come next, as a view that the next call overwrites."""
+
+    def forced(self) -> list[int]:
+        """Tokens that must come next, as far as the library knows."""
+
+    def is_complete(self) -> bool:
+        """Whether the message may end here."""
+
+    def is_stopped(self) -> bool:
+        """Whether it must."""
+
+
+class Engine(Protocol):
+    name: str
+    kinds: tuple[str, ...]
+
+    def matcher(self, kind: str, text: str) -> Matcher:
+        """Raises GrammarError if the library refuses the grammar."""
+
+
+# llguidance -----------------------------------------------------------------------------------------------
+
+
+class Llguidance:
+    name = "llguidance"
+    kinds = ("lark",)
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from llguidance.tiktoken import lltokenizer_from_encoding
+
+        self.tokenizer = lltokenizer_from_encoding(vocabulary.encoding)
+
+    def matcher(self, kind: str, text: str) -> LlguidanceMatcher:
+        from llguidance import LLMatcher
+
+        made = LLMatcher(self.tokenizer, LLMatcher.grammar_from_lark(text), log_level=0)
+        if made.is_error():
+            raise GrammarError(made.get_error())
+        return LlguidanceMatcher(made, self.tokenizer.vocab_size)
+
+
+class LlguidanceMatcher:
+    def __init__(self, matcher: Any, size: int) -> None:
+        self._matcher = matcher
+        self._mask = np.zeros(words(size), dtype=np.uint32)
+        self._place = self._mask.ctypes.data, self._mask.nbytes
+
+    def reset(self) -> None:
+        if not self._matcher.reset():
+            raise GrammarError(self._matcher.get_error())
+
+    def accept(self, tokens: Sequence[int]) -> int:
+        allowed = self._matcher.validate_tokens(tokens)
+        if allowed and not self._matcher.consume_tokens(tokens[:allowed]):
+            raise GrammarError(self._matcher.get_error())
+        return allowed
+
+    def mask(self) -> Mask:
+        self._matcher.unsafe_compute_mask_ptr(*self._place)
+        if self._matcher.is_error():
+            raise GrammarError(self._matcher.get_error())
+        return self._mask
+
+    def forced(self) -> list[int]:
+        return self._matcher.compute_ff_tokens()
+
+    def is_complete(self) -> bool:
+        return self._matcher.is_accepting()
+
+    def is_stopped(self) -> bool:
+        return self._matcher.is_stopped()
+
+
+# xgrammar -------------------------------------------------------------------------------------------------
+
+
+class Xgrammar:
+    name = "xgrammar"
+    kinds = ("ebnf", "structural_tag")
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import xgrammar
+
+        self.size = vocabulary.size
+        info = xgrammar.TokenizerInfo(
+            vocabulary.tokens,
+            xgrammar.VocabType.RAW,
+            vocab_size=vocabulary.size,
+            stop_token_ids=[vocabulary.end],
+        )
+        self.vocabulary = vocabulary
+        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+
+    def matcher(self, kind: str, text: str) -> XgrammarMatcher:
+        import xgrammar
+
+        try:
+            if kind == "ebnf":
+                compiled = self.compiler.compile_grammar(text)
+            else:
+                compiled = self.compiler.compile_structural_tag(text)
+        except (RuntimeError, ValueError) as error:
+            raise GrammarError(str(error)) from error
+        return XgrammarMatcher(xgrammar.GrammarMatcher(compiled), self.vocabulary)
+
+
+class XgrammarMatcher:
+    def __init__(self, matcher: Any, vocabulary: Vocabulary) -> None:
+        self._matcher = matcher
+        self._vocabulary = vocabulary
+        self._mask = np.zeros((1, words(vocabulary.size)), dtype=np.int32)
+
+    def reset(self) -> None:
+        self._matcher.reset()
+
+    def accept(self, tokens: Sequence[int]) -> int:
+        for at, token in enumerate(tokens):
+            if not self._matcher.accept_token(token):
+                return at
+        return len(tokens)
+
+    def mask(self) -> Mask:
+        if not self._matcher.fill_next_token_bitmask(self._mask):
+            self._mask.fill(-1)
+        return self._mask[0].view(np.uint32)
+
+    def forced(self) -> list[int]:
+        try:
+            text = self._matcher.find_jump_forward_string()
+        except UnicodeDecodeError:
+            # Its bytes may end within a character, or begin there.
+            return []
+        return self._vocabulary.tokenize(text)
+
+    def is_complete(self) -> bool:
+        return self._matcher.is_completed()
+
+    def is_stopped(self) -> bool:
+        return False

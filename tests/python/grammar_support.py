@@ -1,0 +1,388 @@
+"""What a grammar promises, checked: a call that it allows is read in strict mode without an error, or with one
+that `unconstrained` names, and it allows every call that the encoder writes.
+
+A case is a random toolset; its number is its seed. Even cases are plain: nothing in them is unconstrained.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import os
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grammar_engines import Engine, GrammarError, Matcher, Vocabulary
+from grammar_toolsets import Tools, arguments, toolset
+from grammar_walks import Walk, Walker
+from wirecall import CallEnd, CallError, Text, ToolError, Toolset
+
+# Errors whose sentences say in each line which field has the problem.
+_BY_FIELD = ("invalid_arguments", "duplicate_argument")
+# A value that no branch accepts, where the problem may be below.
+_NO_BRANCH = re.compile(r"(?:not valid under any of|valid under more than one of) the schemas listed in")
+_RESTRICTIONS = {
+    *("pattern", "format", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum"),
+    *("exclusiveMaximum", "multipleOf", "uniqueItems", "minItems", "maxItems"),
+}
+_STRING = {"type": "string"}
+_TRIES = 40
+# Failures of one grammar that are described.
+_FAILURES = 3
+
+
+Call = tuple[str, dict[str, Any]]
+
+
+class Refused(AssertionError):
+    """A promise is broken. The text says in which case, by which grammar and by which message."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Options of `Toolset.grammar`."""
+
+    tool_choice: str = "auto"
+    parallel: bool = True
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the grammar allows text."""
+        return self.tool_choice in ("auto", "none")
+
+
+class Case:
+    def __init__(self, number: int, protocol: str = "wire", seed: int = 0) -> None:
+        self.number = number
+        self.protocol = protocol
+        self.plain = number % 2 == 0
+        self.rng = random.Random(seed * 1_000_003 + number)
+        self.skipped: list[str] = []
+        self.tools = self._tools()
+        self.toolset = Toolset(self.tools, protocol=protocol)
+        self.reader = Toolset(self.tools, protocol=protocol, strict=True, validate="error")
+
+    def _tools(self) -> Tools:
+        """Tools that can be validated and have a grammar; a random schema may be refused."""
+        for _ in range(_TRIES):
+            made = toolset(self.rng, plain=self.plain)
+            try:
+                Toolset(made, protocol=self.protocol, strict=True, validate="error").grammar("lark")
+            except ToolError as error:
+                self.skipped.append(str(error))
+                continue
+            return made
+        raise AssertionError(f"case {self.number}: no toolset can be validated")
+
+    @functools.cached_property
+    def guesses_types(self) -> bool:
+        """Whether a schema describes members or items without a type: a grammar then allows only objects or arrays."""
+        return any(_describes_untyped(schema) for _, schema in self.tools)
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.tools]
+
+    @functools.cached_property
+    def examples(self) -> list[str]:
+        """Messages with one call of each tool."""
+        return [
+            self.toolset.encode_message("", [call]) for name in self.names for call in self.calls(name, 1)
+        ]
+
+    def calls(self, name: str, count: int) -> Iterator[Call]:
+        """Calls of a tool with valid and declared arguments, in the schema's order."""
+        schema = dict(self.tools)[name]
+        for _ in range(count * _TRIES):
+            given = arguments(self.rng, schema)
+            try:
+                text = self.toolset.encode_message("", [(name, given)], native=True)
+            except ValueError:
+                # A native format that cannot hold them.
+                continue
+            if not self.reader.parse(text, in_reasoning=False).errors:
+                yield name, given
+                count -= 1
+            if not count:
+                return
+
+    def messages(self, choice: Choice, count: int) -> Iterator[str]:
+        """Messages of the encoder that a grammar must allow: calls of each tool, and with text if it may have it."""
+        for name in self.names:
+            before: list[Call] = []
+            for call in self.calls(name, count):
+                several = choice.parallel and self.rng.random() < 0.2
+                content = "Let me look." if choice.is_text and self.rng.random() < 0.5 else ""
+                yield self.toolset.encode_message(content, [*before[-1:], call] if several else [call])
+                before.append(call)
+
+    def problems(self, error: CallError) -> list[str]:
+        """The sentences of an error, one for each problem. Those of keys with line breaks have several lines."""
+        properties = dict(self.tools).get(error.name or "", {}).get("properties", {})
+        begins = [key.split("\n")[0] for key in _keys(tuple(properties))]
+        problems: list[str] = []
+        for line in (error.sentence or "").split("\n"):
+            if not problems or line.startswith(("`", *begins)):
+                problems.append(line)
+            else:
+                problems[-1] += f" {line}"
+        return problems
+
+    def relaxed(self, unconstrained: Sequence[Any]) -> Toolset:
+        """Reads calls as if schemas had none of the keywords that are unconstrained in their tool."""
+        tools = copy.deepcopy(self.tools)
+        for name, schema in tools:
+            _remove(schema, {one.keyword for one in unconstrained if one.tool == name})
+        return Toolset(tools, protocol=self.protocol, strict=True, validate="error")
+
+    def choices(self) -> list[Choice]:
+        """Text and calls, only calls, and calls of one tool; once in three, at most one of them."""
+        parallel = self.number % 3 > 0
+        named = self.rng.choice(self.names)
+        return [Choice("required", parallel), Choice(named, parallel), Choice("auto", parallel)]
+
+    def __str__(self) -> str:
+        return f"case {self.number} ({self.protocol}): {json.dumps(self.tools, ensure_ascii=False)}"
+
+
+def _describes_untyped(schema: Any) -> bool:
+    if isinstance(schema, list):
+        return any(map(_describes_untyped, schema))
+    if not isinstance(schema, dict):
+        return False
+    described = any(isinstance(schema.get(keyword), dict) for keyword in ("properties", "items"))
+    typed = any(keyword in schema for keyword in ("type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"))
+    return described and not typed or any(map(_describes_untyped, schema.values()))
+
+
+@functools.cache
+def _keys(names: tuple[str, ...]) -> list[str]:
+    """Each name as a key, as the encoder writes it."""
+    tools = Toolset([("f", {})])
+    texts = (tools.encode("f", {name: 1}) for name in names)
+    return [text.removeprefix("<call>f ").removesuffix("=1</call>") for text in texts]
+
+
+def _remove(schema: Any, keywords: set[str]) -> None:
+    """Remove keywords that only restrict values."""
+    if isinstance(schema, list):
+        for one in schema:
+            _remove(one, keywords)
+    if not isinstance(schema, dict):
+        return
+    for keyword in keywords & _RESTRICTIONS:
+        # Otherwise it is the name of a property.
+        if not isinstance(schema.get(keyword), (dict, list)):
+            schema.pop(keyword, None)
+    for one in schema.values():
+        _remove(one, keywords)
+
+
+# What is read -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """What became of the walks and of the encoder's messages of some cases.
+
+    Attributes:
+        toolsets: How many there were.
+        free: Those in which nothing is unconstrained.
+        given_up: Walks that became too long.
+        named: Calls with an error that `unconstrained` names.
+        failures: Broken promises where nothing is unconstrained.
+        others: Those where something is.
+    """
+
+    toolsets: int = 0
+    free: int = 0
+    walks: int = 0
+    given_up: int = 0
+    masks: int = 0
+    calls: int = 0
+    named: int = 0
+    messages: int = 0
+    refused: int = 0
+    failures: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+    @property
+    def broken(self) -> list[str]:
+        return self.failures + self.others
+
+
+def judge(case: Case, choice: Choice, text: str, unconstrained: Sequence[Any]) -> tuple[int, int]:
+    """How many calls a message has, and how many of them have an error that `unconstrained` names.
+
+    Raises:
+        Refused: It has another error, or text or calls that the choice excludes.
+    """
+    message = case.reader.parse(text, in_reasoning=False)
+    calls = named = 0
+    names = []
+    for item in message.items:
+        match item:
+            case CallEnd():
+                calls += 1
+                names.append(item.name)
+                if item.repairs or item.problems:
+                    raise Refused(f"repairs {item.repairs}, problems {item.problems}")
+            case CallError():
+                calls += 1
+                names.append(item.name)
+                if not is_named(case, item, unconstrained):
+                    raise Refused(f"{item.kind}: {item.sentence}")
+                named += 1
+            case Text() if not choice.is_text and item.text.strip():
+                raise Refused(f"text: {item.text!r}")
+    most = 0 if choice.tool_choice == "none" else len(text) if choice.parallel else 1
+    if not (0 if choice.is_text else 1) <= calls <= most:
+        raise Refused(f"{calls} calls")
+    if not choice.is_text and choice.tool_choice != "required" and set(names) != {choice.tool_choice}:
+        raise Refused(f"calls of {names}")
+    return calls, named
+
+
+def is_named(case: Case, error: CallError, unconstrained: Sequence[Any]) -> bool:
+    """Whether all problems of an error are at or below fields that are unconstrained, or caused by them."""
+    own = [one for one in unconstrained if one.tool == error.name]
+    if error.kind == "too_deep":
+        return any(one.keyword == "$ref" for one in own)
+    if error.kind not in _BY_FIELD:
+        return False
+    fields = [_without_indexes(one.field).replace("\n", " ") for one in own]
+    lines = [_without_indexes(line) for line in case.problems(error)]
+    others = [line for line in lines if not any(_is_below(line, of) for of in fields)]
+    if not all(_NO_BRANCH.search(line) and _is_above(line, fields) for line in others):
+        return False
+    if not others or any(one.keyword not in _RESTRICTIONS for one in own):
+        return True
+    return not case.relaxed(own).parse(error.raw, in_reasoning=False).errors
+
+
+def _without_indexes(key: str) -> str:
+    return re.sub(r"\[\d*\]", "", key)
+
+
+def _is_below(line: str, of: str) -> bool:
+    """Whether a sentence begins with a key, or with one below it."""
+    return not of or (line.startswith(of) and line[len(of) : len(of) + 1] in tuple(".:[ "))
+
+
+def _is_above(line: str, fields: Sequence[str]) -> bool:
+    """Whether a sentence begins with a key above one of these."""
+    key = line.partition(": `")[0] if ": `" in line else ""
+    return any(not key or of == key or of.startswith((f"{key}.", f"{key}[")) for of in fields)
+
+
+# Walks ------------------------------------------------------------------------------------------------------
+
+
+class Sampler:
+    """Tries a library with the grammars of cases."""
+
+    def __init__(self, vocabulary: Vocabulary, engine: Engine) -> None:
+        self.vocabulary = vocabulary
+        self.engine = engine
+        self.walker = Walker(vocabulary)
+
+    def case(self, case: Case, kind: str, calls: int, messages: int) -> Tally:
+        """Tries the grammar of each choice of a case.
+
+        Args:
+            calls: How many calls to sample in each grammar.
+            messages: How many of the encoder's messages to try for each tool, in each grammar that may have it.
+        """
+        tally = Tally(toolsets=1)
+        free = True
+        for choice in case.choices():
+            grammar = case.toolset.grammar(kind, tool_choice=choice.tool_choice, parallel=choice.parallel)
+            one = Tally()
+            free = free and not grammar.unconstrained
+            failures: list[str] = []
+            for what, text in self._failures(case, choice, kind, grammar, calls, messages, one):
+                failures.append(describe(case, choice, kind, grammar, text, what))
+                if len(failures) == _FAILURES:
+                    break
+            (one.others if grammar.unconstrained else one.failures).extend(failures)
+            tally.add(one)
+        tally.free = int(free)
+        return tally
+
+    def _failures(
+        self, case: Case, choice: Choice, kind: str, grammar: Any, calls: int, messages: int, tally: Tally
+    ) -> Iterator[tuple[str, str]]:
+        """What is wrong, and the text."""
+        try:
+            matcher = self.engine.matcher(kind, grammar.text)
+        except GrammarError as error:
+            yield f"grammar refused: {error}", ""
+            return
+        # Messages without a call count, too: one tool may be called rarely.
+        while tally.calls < calls and tally.walks < 4 * calls:
+            try:
+                walk = self.walk(case, choice, matcher)
+            except GrammarError as error:
+                yield f"gave up: {error}", ""
+                return
+            tally.walks += 1
+            tally.masks += walk.masks
+            if not walk.complete:
+                tally.given_up += 1
+                continue
+            try:
+                found, named = judge(case, choice, walk.text, grammar.unconstrained)
+            except Refused as failure:
+                yield str(failure), walk.text
+            else:
+                tally.calls += found
+                tally.named += named
+        if choice.tool_choice in ("auto", "required") and not case.guesses_types:
+            for text in case.messages(choice, messages):
+                tally.messages += 1
+                taken = accepted(matcher, self.vocabulary, text)
+                if taken != text:
+                    tally.refused += 1
+                    yield f"refused after {taken!r}", text
+
+    def walk(self, case: Case, choice: Choice, matcher: Matcher) -> Walk:
+        return self.walker.walk(
+            matcher,
+            case.rng,
+            names=case.names,
+            calls=case.examples if choice.tool_choice == "auto" else (),
+            endings=endings(case.protocol),
+            text=choice.is_text,
+        )
+
+
+def accepted(matcher: Matcher, vocabulary: Vocabulary, text: str) -> str:
+    """How much of a message a grammar allows; less than all of it, too, if it may not end there."""
+    matcher.reset()
+    tokens = vocabulary.encoding.encode(text, disallowed_special=())
+    taken = matcher.accept(tokens)
+    if taken == len(tokens) and not matcher.is_complete():
+        taken -= 1
+    return b"".join(vocabulary.tokens[token] for token in tokens[:taken]).decode(errors="replace")
+
+
+@functools.cache
+def endings(protocol: str) -> tuple[str, str]:
+    """What ends a string in a call of two, and what ends the call."""
+    toolset = Toolset([("f", {"properties": {"a": _STRING, "b": _STRING}})], protocol=protocol)
+    _, between, end = toolset.encode_message("", [("f", {"a": "VALUE", "b": "VALUE"})]).split("VALUE")
+    return os.path.commonprefix([between, end]), end
+
+
+def describe(case: Case, choice: Choice, kind: str, grammar: Any, text: str, what: str) -> str:
+    """A failure, with all that is needed to see why."""
+    listed = ", ".join(map(str, grammar.unconstrained)) or "nothing"
+    return f"{what}\n{kind}, {choice}, unconstrained: {listed}\n{text!r}\n{case}"
