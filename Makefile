@@ -240,10 +240,13 @@ families: build ## docs/families.md: the native formats, the neutral suite and t
 model: $(VENV)/.installed ## a real model without a GPU, into target/model: builds llama-server, which takes some minutes
 	@$(BIN)/python scripts/model.py $(if $(JOBS),--jobs $(JOBS))
 
-# SAMPLE: cases of each group of the built-in catalogue; ONLY_GRAMMARS=1. It resumes if it was stopped.
-live: build ## bench live with the model of `make model`, into target/live: some 30 minutes on two free cores
+# SAMPLE: cases of each group of the built-in catalogue; ONLY_GRAMMARS=1; PUBLISH=1: also docs/benchmarks.md.
+# It continues what was stopped.
+live: build ## bench live with the model of `make model`, into target/live: an hour on two busy cores
 	@$(BIN)/python -m wirecall_bench.local_live $(if $(SAMPLE),--sample $(SAMPLE)) \
-		$(if $(ONLY_GRAMMARS),--only-grammars)
+		$(if $(ONLY_GRAMMARS),--only-grammars) $(if $(PUBLISH),--publish benches/live)
+	$(if $(PUBLISH),$(BIN)/python scripts/benchmarks_page.py --live docs/benchmarks.md \
+		> target/live/page.md && mv target/live/page.md docs/benchmarks.md)
 
 demo-live: build ## an agent with the model of `make model`, and two real tools
 	@$(BIN)/python -m wirecall_bench.local_server $(BIN)/python examples/agent_local.py
