@@ -130,18 +130,18 @@ impl NamedFormat {
         }
     }
 
-    /// In a format without sections: the name after the opener, without what ends a name, and where arguments in other brackets or
-    /// in quotes begin. They are not read, but what is quoted in them must not be, either.
+    /// In a format without sections: the name after the opener, without what ends a name, and what follows it. That is not read, but
+    /// what is quoted in it must not be, either. After a name that no tool has, only brackets or a quote show that a call is meant.
     fn misspelled(&self, tools: &Tools, text: &str) -> Option<(Range<usize>, usize)> {
         let (head, _) = window(text, HEAD_CHARS, true);
         let start = ws_run(head, 0);
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let length = head[start..].find(|c| !is_name(c)).unwrap_or(head.len() - start);
-        let name = start..start + length;
-        let at = if tools.find(&head[name.clone()]).is_some() { ws_run(head, name.end) } else { name.end };
-        let opens = head[at..].starts_with(['[', '(', '"', '\'']);
-        let ends = self.ends.before.iter().any(|mark| head[at..].starts_with(mark));
-        (!name.is_empty() && opens && !ends).then_some((name, at))
+        let (name, after) = (start..start + length, &head[start + length..]);
+        let ends = self.ends.before.iter().any(|mark| after.starts_with(mark));
+        let opens = after.starts_with(['[', '(', '"', '\'']) && !ends;
+        let meant = opens || tools.find(&head[name.clone()]).is_some();
+        (!name.is_empty() && meant).then_some((name.clone(), name.end))
     }
 
     /// Whether a call with this name is read with the same name.
