@@ -17,6 +17,7 @@ use support::checks::{any_chunks_of, beginnings_of, chunks_of_large_calls, same,
 use support::config;
 use support::every::{families, format_of, has_lists};
 use support::reading::{Seen, boundaries, calls, read, read_chunks_of, traces};
+use support::rows::{USUAL, encoded, row, row_but, settings_with};
 use support::schemas::root;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, limits, options_of, settings_of};
@@ -107,15 +108,16 @@ const BLANKS: &[&str] = &["\n", "\n\n", " ", "  ", "\t", "\r\n", "\n  "];
 
 /// The settings of each row, and the same with little room for a call.
 static SETTINGS: LazyLock<BTreeMap<&str, [Vec<Setting>; 2]>> = LazyLock::new(|| {
-    families().map(|row| (row, [settings_of(row, Limits::default()), settings_of(row, limits(48))])).collect()
+    families().map(|row| (row, [Limits::default(), limits(48)].map(|limits| settings_with(row, limits)))).collect()
 });
-
 fn settings(row: &str) -> &'static [Vec<Setting>; 2] {
     &SETTINGS[row]
 }
 
-fn row() -> impl Strategy<Value = &'static str> {
-    select(families().collect::<Vec<_>>())
+/// Texts as long as the limits of names, keys and openings, or nearly so.
+fn long() -> impl Strategy<Value = String> {
+    (select(&[16_usize, 64, 128, 256, 1024][..]), 0..3_usize, select(&["k", "é", "<", " "][..]))
+        .prop_map(|(limit, more, text)| text.repeat(limit - 1 + more))
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -160,10 +162,6 @@ fn past_call<'a>(name: &'a str, arguments: &'a wirecall_core::Value<'a>) -> Past
     PastToolCall::new(name, arguments.as_object().expect("arguments are an object"))
 }
 
-fn encoded(tools: &Toolset, name: &str, arguments: &Value) -> String {
-    tools.encode(name, &parsed(arguments)).expect("it can be written")
-}
-
 /// With its keys in the order in which the row writes them, and without the members that it leaves out.
 fn as_written(row: &str, value: Value) -> Value {
     match value {
@@ -203,6 +201,11 @@ impl Case {
     fn in_little_room(&self) -> &'static Toolset {
         &settings(self.row)[1][self.at].tools
     }
+
+    /// Whether calls of a list end together, in the row or in a format that is read with it.
+    fn has_lists(&self) -> bool {
+        has_lists(self.row) || settings(self.row)[0][self.at].name.contains("recovers")
+    }
 }
 
 fn message(row: &'static str, at: usize) -> impl Strategy<Value = String> {
@@ -225,7 +228,7 @@ fn message(row: &'static str, at: usize) -> impl Strategy<Value = String> {
         1 => soup(4),
         1 => prose(),
     ];
-    let token = prop_oneof![Just(String::new()), select(&MARKERS[..])];
+    let token = prop_oneof![4 => Just(String::new()), 4 => select(&MARKERS[..]), 1 => long()];
     let changes = prop::collection::vec((any::<Index>(), any::<Index>(), token), 0..3);
     (prop::collection::vec(part, 0..6), changes).prop_map(|(parts, changes)| {
         let mut message = parts.concat();
@@ -240,15 +243,20 @@ fn message(row: &'static str, at: usize) -> impl Strategy<Value = String> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    case_but(&[])
+    case_of(row(), usize::MAX)
 }
 
-/// Of all rows but these.
+/// Of all rows but these, with the usual settings.
 fn case_but(others: &'static [&str]) -> impl Strategy<Value = Case> {
+    case_of(row_but(others), USUAL)
+}
+
+/// With the first so many settings.
+fn case_of(row: impl Strategy<Value = &'static str>, settings: usize) -> impl Strategy<Value = Case> {
     let truncated = select(&[None, Some(false), Some(true)][..]);
     let in_reasoning = select(&[None, Some(false), Some(true)][..]);
-    let rows: Vec<_> = families().filter(|row| !others.contains(row)).collect();
-    (select(rows), 0..6_usize, truncated, in_reasoning).prop_flat_map(|(row, at, truncated, in_reasoning)| {
+    (row, any::<Index>(), truncated, in_reasoning).prop_flat_map(move |(row, at, truncated, in_reasoning)| {
+        let at = at.index(self::settings(row)[0].len().min(settings));
         message(row, at).prop_map(move |message| Case { row, at, message, truncated, in_reasoning })
     })
 }
@@ -295,7 +303,7 @@ proptest! {
 
     #[test]
     fn items_tile_the_message_and_every_start_has_one_end(case in case()) {
-        well_formed_of(case.tools(), &case.message, case.truncated, case.in_reasoning, has_lists(case.row))?;
+        well_formed_of(case.tools(), &case.message, case.truncated, case.in_reasoning, case.has_lists())?;
     }
 
     #[test]

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::{any_chunks, beginnings};
-use support::every::with_auto;
-use support::reading::{calls, read};
+use support::every::{families, with_auto};
+use support::reading::{calls, read, read_chunks_of, traces};
 use support::shared;
 use support::toolsets::{Setting, definition, options_of};
 use wirecall_core::{CodeMode, ReasoningTags, Toolset};
@@ -182,6 +182,26 @@ fn a_beginning_has_no_call_that_the_message_lacks() {
                     "{name}: {:?} has {beginning:#?}",
                     &message[..end]
                 );
+            }
+        }
+    }
+}
+
+/// An empty message has nothing in it, whichever other format is read.
+#[test]
+fn an_empty_message_is_read() {
+    for row in families() {
+        for reasoning in [ReasoningTags::Own, ReasoningTags::None] {
+            for other in families().filter(|other| *other != row) {
+                let mut options = options_of(row, false);
+                options.recover = true;
+                options.recover_from = vec![other.to_owned()];
+                options.reasoning = reasoning.clone();
+                let Ok(tools) = Toolset::new(Vec::new(), options) else { continue };
+                for message in ["", " ", "\n"] {
+                    let seen = read_chunks_of(&tools, [message], None, None, |_| {});
+                    assert_eq!(traces(&seen), 0, "{row} with {other}");
+                }
             }
         }
     }

@@ -63,6 +63,11 @@ const MARKS: &[&str] = &[
     "<start_function_call>call:t{", "s:<escape>", "<escape>", "<end_function_call>",
     "]<]minimax[>[", "]<]minimax[>[<tool_call>", "]<]minimax[>[<invoke name=\"t\">", "]<]minimax[>[<s>", "]<]minimax[>[</s>", "]<]minimax[>[<any>",
     "]<]minimax[>[<item>", "]<]minimax[>[</item>", "]<]minimax[>[</invoke>", "[e~[",
+    "<|start|>", "<|start|>assistant", "<|channel|>", "<|channel|>analysis<|message|>", "<|channel|>final<|message|>x", "<|message|>", "<|call|>", "<|return|>", "<|end|><|sta",
+    "<|channel|>commentary to=functions.t <|constrain|>json<|message|>{", "<|channel|>commentary to=", "<|open|>", "<|close|>", "<|open|>response<|sep|>", "<|close|>response<|sep|>",
+    "<|open|>tools<|sep|><|open|>call tool=\"t\" index=\"1\"<|sep|>", "<|open|>argument key=\"s\" type=\"string\"<|sep|>", "<|close|>argument<|sep|>",
+    "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>t<｜tool▁sep｜>{", "<｜tool▁call▁begin｜>function<｜tool▁sep｜>t\n```json\n{", "<｜tool▁call▁end｜>", "<|tool_calls_section_begin|>",
+    "<|tool_call_begin|>", "<|tool_call_begin|>functions.t:0<|tool_call_argument_begin|>{", "<|tool_call_end|>", "[TOOL_CALLS]", "[TOOL_CALLS]t[ARGS]{", "[TOOL_CALLS]t(", "[TOOL_CALLS]t \"", "[ARGS]",
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Result<Toolset, ToolError> {

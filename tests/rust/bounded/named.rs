@@ -91,6 +91,36 @@ fn calls_of_mistral_cost_what_they_weigh() {
 }
 
 #[test]
+fn messages_in_channels_cost_what_they_weigh() {
+    let heads = [
+        "",
+        "<|channel|>",
+        "<|channel|>analysis<|message|>",
+        "<|channel|>final<|message|>x",
+        "<|channel|>comment<|message|>",
+        "<|channel|>commentary to=",
+        "<|channel|>commentary to=functions.t <|constrain|>json<|message|>",
+        "<|channel|>commentary to=functions.t <|constrain|>json<|message|>{\"s\":\"",
+        "<|channel|>commentary to=functions.t <|constrain|>json<|message|>{\"any\":",
+        "<|channel|>commentary to=functions.nope<|message|>{",
+    ];
+    let own = [
+        "<|start|>",
+        "<|start|>assistant",
+        "<|channel|>",
+        "<|channel|>final<|message|>",
+        "<|message|>",
+        "<|end|>",
+        "<|end|><|sta",
+        "<|call|>",
+        "<|call|><|start|>assistant to=functions.t<|channel|>commentary<|message|>{}",
+        "<|return|>",
+        " to=",
+    ];
+    never_ending("harmony", &heads, &with(&own));
+}
+
+#[test]
 fn answers_that_may_be_calls_cost_what_they_weigh() {
     let heads = [
         "",

@@ -5,6 +5,7 @@ pub(crate) mod checks;
 pub(crate) mod every;
 pub(crate) mod messages;
 pub(crate) mod reading;
+pub(crate) mod rows;
 pub(crate) mod schemas;
 pub(crate) mod text;
 pub(crate) mod toolsets;

@@ -143,7 +143,7 @@ impl Machine {
         for (other, set) in self.sets(tools) {
             // Only another format has something that begins so.
             if (!begin && !set.settings.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
-                step = step.min(rest.chars().next().map_or(1, char::len_utf8));
+                step = step.min(rest.chars().next().map_or(0, char::len_utf8));
                 continue;
             }
             for mark in marks(tools, (other, set)) {
@@ -157,7 +157,7 @@ impl Machine {
                 match first_mark(rest, section.begin, last) {
                     Scan::Match(length) => return Candidate::Section(other, length),
                     Scan::Incomplete => return Candidate::Need,
-                    Scan::NoMatch => step = step.min(rest.chars().next().map_or(1, char::len_utf8)),
+                    Scan::NoMatch => step = step.min(rest.chars().next().map_or(0, char::len_utf8)),
                 }
                 continue;
             }
@@ -166,7 +166,7 @@ impl Machine {
                 match set.protocol.fits(rest) {
                     Scan::Match(()) => {}
                     Scan::Incomplete => return Candidate::Need,
-                    Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
+                    Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(0, char::len_utf8)),
                 }
             }
             if last && attempt == Attempt::Incomplete {

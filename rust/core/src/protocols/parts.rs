@@ -67,11 +67,15 @@ pub(crate) trait PartsFrame: Debug + Sync {
     fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize>;
 }
 
-/// A scan of what follows a closer: with `last`, the end of the message is one of the choices. Empty marks are none.
+/// A scan of what follows a closer: with `last`, the end of the message is one of the choices, and so is half a mark at which the
+/// message was cut off. Empty marks are none.
 pub(crate) fn followed<'m>(text: &str, last: bool, marks: impl IntoIterator<Item = &'m str>) -> Scan {
     if text.is_empty() {
         return if last { Scan::Match(()) } else { Scan::Incomplete };
     }
     let marks = marks.into_iter().filter(|mark| !mark.is_empty());
-    Scan::first_of(marks.map(|mark| crate::syntax::scan::starts(text, mark, last)))
+    match Scan::first_of(marks.map(|mark| crate::syntax::scan::starts(text, mark, false))) {
+        Scan::Incomplete if last => Scan::Match(()),
+        scan => scan,
+    }
 }

@@ -120,7 +120,8 @@ impl JsonLexer {
         JsonLexer { in_calls: true, ..self }
     }
 
-    /// Words end at `<`, with which markers begin, and `NaN` and `Infinity` are not taken for strings.
+    /// Words end at `<`, with which markers begin, and at double quotes, between which markers are text. `NaN` and `Infinity` are
+    /// not taken for strings.
     pub(crate) fn in_native(self) -> Self {
         JsonLexer { native: true, ..self }
     }
@@ -231,6 +232,7 @@ impl JsonLexer {
         while end < bytes.len() {
             let byte = bytes[end];
             let stop = match byte {
+                b'"' if self.native => true,
                 b'"' | b'\'' => {
                     tokens == TokenSet::Key || (self.in_calls && end > start && opens_after(bytes[end - 1]))
                 }

@@ -1,5 +1,7 @@
 //! Calls with the name, and perhaps an id, before one JSON object: how their openings are read, and how they are written.
 
+use std::ops::Range;
+
 use super::{Ends, Named};
 use crate::arguments::Context;
 use crate::error::EncodeError;
@@ -9,6 +11,7 @@ use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::format::{CallFormat, PastCall, json_field_example};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::write_spaced_object;
+use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Scan, partial_end, starts, trim, window, ws_run};
 use crate::tools::Tools;
 
@@ -55,7 +58,7 @@ pub(crate) struct NamedFormat {
 /// What follows the opener.
 enum NamedHead {
     /// The bytes of the name, and where the arguments begin.
-    Name(std::ops::Range<usize>, usize),
+    Name(Range<usize>, usize),
     /// A JSON object, or a list of them, from this byte on.
     List(usize),
     Nameless,
@@ -75,6 +78,10 @@ impl NamedFormat {
         let Some(&first) = head.as_bytes().get(start) else { return missing };
         if self.list.is_some() && matches!(first, b'[' | b'{') {
             return match json_begins(head, start, true, ended) {
+                // Quotes in it may contain markers.
+                Scan::NoMatch if head[ws_run(head, start + 1)..].starts_with(['"', '\'']) => {
+                    Scan::Match(NamedHead::List(start))
+                }
                 Scan::NoMatch => Scan::Match(NamedHead::Nameless),
                 begins => begins.map(|()| NamedHead::List(start)),
             };
@@ -90,7 +97,9 @@ impl NamedFormat {
         let unmarked = || self.marks.iter().map(|mark| start + partial_end(&head[start..], mark)).min();
         let end = mark.map_or_else(|| unmarked().unwrap_or(head.len()), |(at, _)| at);
         let stops = self.ends.before.iter().chain([&self.ends.close]).filter(|stop| !stop.is_empty());
-        if stops.filter_map(|stop| find(stop)).any(|stop| stop < end) {
+        // Text in quotes is not a name: a mark in it would end nothing.
+        let quoted = head.as_bytes()[start..end].iter().any(|byte| is_quote(*byte));
+        if quoted || stops.filter_map(|stop| find(stop)).any(|stop| stop < end) {
             return Scan::Match(NamedHead::Nameless);
         }
         let start = match self.id {
@@ -119,6 +128,20 @@ impl NamedFormat {
             }
             _ => Scan::Match(NamedHead::Name(name, after(at, mark))),
         }
+    }
+
+    /// In a format without sections: the name after the opener, without what ends a name, and what follows it. That is not read, but
+    /// what is quoted in it must not be, either. After a name that no tool has, only brackets or a quote show that a call is meant.
+    fn misspelled(&self, tools: &Tools, text: &str) -> Option<(Range<usize>, usize)> {
+        let (head, _) = window(text, HEAD_CHARS, true);
+        let start = ws_run(head, 0);
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let length = head[start..].find(|c| !is_name(c)).unwrap_or(head.len() - start);
+        let (name, after) = (start..start + length, &head[start + length..]);
+        let ends = self.ends.before.iter().any(|mark| after.starts_with(mark));
+        let opens = after.starts_with(['[', '(', '"', '\'']) && !ends;
+        let meant = opens || tools.find(&head[name.clone()]).is_some();
+        (!name.is_empty() && meant).then_some((name.clone(), name.end))
     }
 
     /// Whether a call with this name is read with the same name.
@@ -185,7 +208,11 @@ impl CallFormat for NamedFormat {
                 Attempt::named(open, (name, lookup), open + body, Opening::Native)
             }
             Scan::Match(NamedHead::List(at)) => Attempt::call(open, open + at, Opening::Native),
-            Scan::Match(NamedHead::Nameless) | Scan::NoMatch if self.list.is_some() => Attempt::Text(open),
+            Scan::Match(NamedHead::Nameless) | Scan::NoMatch if self.list.is_some() => {
+                let Some((name, body)) = self.misspelled(tools, &text[open..]) else { return Attempt::Text(open) };
+                let lookup = tools.lookup(&text[open + name.start..open + name.end]);
+                Attempt::named(open, (open + name.start..open + name.end, lookup), open + body, Opening::Native)
+            }
             Scan::Match(NamedHead::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::Native),
         }
     }

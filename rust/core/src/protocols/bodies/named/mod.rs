@@ -92,7 +92,7 @@ impl Named {
             && let Some(()) = starts(input.rest(), fence, false).decided()?
         {
             let after = &input.rest()[fence.len()..];
-            let language = after.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let language = after.bytes().take(LANGUAGE_BYTES).take_while(u8::is_ascii_alphanumeric).count();
             if language == after.len() && language < LANGUAGE_BYTES {
                 return Err(Progress::Incomplete);
             }

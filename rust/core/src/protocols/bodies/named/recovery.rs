@@ -1,7 +1,11 @@
 //! Recovery after an error: strings, brackets, and outside strings the markers.
+//!
+//! A double quote opens a string wherever it is, after the object as well: the bracket that ended it may have come too early, and
+//! then its other strings follow.
 
 use super::Ends;
 use crate::arguments::{Input, Progress};
+use crate::syntax::quoting::opens_after;
 use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
@@ -12,14 +16,14 @@ pub(super) struct NamedRecovery {
     /// The string that is open.
     quote: Option<u8>,
     escape: bool,
-    /// The object has ended: what follows is not JSON.
-    behind: bool,
+    /// A single quote opens a string here.
+    opens: bool,
 }
 
 impl NamedRecovery {
     /// Before the object.
     pub(super) fn start() -> Self {
-        NamedRecovery { depth: None, quote: None, escape: false, behind: false }
+        NamedRecovery { depth: None, quote: None, escape: false, opens: true }
     }
 
     /// In so many brackets, and perhaps in a string.
@@ -29,7 +33,7 @@ impl NamedRecovery {
 
     /// After the object.
     pub(super) fn behind() -> Self {
-        NamedRecovery { behind: true, ..NamedRecovery::inside(0, None) }
+        NamedRecovery::inside(0, None)
     }
 
     /// Reads to the end of the call.
@@ -61,11 +65,13 @@ impl NamedRecovery {
             (Some(_), b'\\') => self.escape = true,
             (Some(quote), _) if byte == quote => self.quote = None,
             (Some(_), _) => {}
-            (None, b'"') if !self.behind => self.quote = Some(byte),
+            (None, b'"') => self.quote = Some(byte),
+            (None, b'\'') if self.opens => self.quote = Some(byte),
             (None, b'{' | b'[') => self.depth = Some(self.depth.map_or(1, |depth| depth + 1)),
             (None, b'}' | b']') => self.depth = self.depth.map(|depth| depth.saturating_sub(1)),
             (None, _) => {}
         }
+        self.opens = opens_after(byte) || (self.opens && byte == b'\\');
     }
 }
 

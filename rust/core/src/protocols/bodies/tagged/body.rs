@@ -249,8 +249,9 @@ impl TaggedBody {
 
     fn key(&mut self, input: &mut Input<'_>, close: &str) -> Flow {
         let rest = input.rest();
-        let Some(found) = memchr::memmem::find(&rest.as_bytes()[self.looked..], close.as_bytes()) else {
-            if is_long(rest) {
+        let (head, long) = head_before(rest, close);
+        let Some(found) = memchr::memmem::find(&head.as_bytes()[self.looked..], close.as_bytes()) else {
+            if long {
                 return self.fail(State::Between, "The key of an argument is too long, or is not closed.");
             }
             self.looked = rest.len().saturating_sub(close.len() - 1);
@@ -260,9 +261,6 @@ impl TaggedBody {
         let key = &rest[..end];
         input.at += end + close.len();
         self.to(State::BeforeValue(None))?;
-        if is_long(key) {
-            return self.fail(State::BeforeValue(None), "The key of an argument is too long.");
-        }
         let slot = self.slot(input, trim(key))?;
         self.quoted = false;
         self.to(State::BeforeValue(slot))
@@ -382,13 +380,20 @@ fn head(text: &str) -> &str {
     &text[..first_chars(text, HEAD_CHARS)]
 }
 
+/// As much of a text as the head of a tag and what closes it may have, and whether nothing that follows can close it any more.
+fn head_before<'a>(text: &'a str, close: &str) -> (&'a str, bool) {
+    let chars = HEAD_CHARS + close.chars().count();
+    let head = &text[..first_chars(text, chars)];
+    (head, head.len() < text.len() || head.chars().count() == chars)
+}
+
 /// A type between these tags: its number of bytes, and whether it is that of a string. The schema knows other types better.
 fn kind(text: &str, (open, close): (&str, &str)) -> Scan<(usize, bool)> {
     starts(text, open, false).and_then(|()| {
-        let rest = &head(text)[open.len()..];
-        match memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
-            None => Scan::at_end(is_long(text)),
-            Some(length) => Scan::Match((open.len() + length + close.len(), trim(&rest[..length]) == "string")),
+        let (head, long) = head_before(&text[open.len()..], close);
+        match memchr::memmem::find(head.as_bytes(), close.as_bytes()) {
+            None => Scan::at_end(long),
+            Some(length) => Scan::Match((open.len() + length + close.len(), trim(&head[..length]) == "string")),
         }
     })
 }
