@@ -161,7 +161,7 @@ def samples(runs: Mapping[str, Run]) -> str:
             f"{len(run.cells)} of {options['cells']} planned answers"
         )
     stopped = any(len(run.cells) < run.options["cells"] for run in runs.values())
-    why = " Runs with fewer answers than planned were stopped because the time was up." if stopped else ""
+    why = " Runs with fewer answers than planned were stopped early." if stopped else ""
     return f"Samples: {'; '.join(said)}.{why}"
 
 

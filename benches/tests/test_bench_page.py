@@ -28,7 +28,7 @@ def section(title: str) -> str:
 
 def rows(text: str) -> list[str]:
     """What is written as code in the first column of tables."""
-    return re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    return re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)
 
 
 def options_of(name: str) -> set[str]:

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from wirecall_bench.artifact import BenchError, Cell
+from script_support import load_script
+from wirecall_bench.artifact import BenchError, Cell, read
 from wirecall_bench.catalogue import built_in
 from wirecall_bench.offline import cells, totals
 from wirecall_bench.vocabularies import vocabularies
 
 ROOT = Path(__file__).parents[2]
+SCRIPT = load_script("benchmarks_page")
+LIVE = sorted((ROOT / "benches" / "live").glob("*.jsonl"))
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -82,3 +85,22 @@ def test_the_readme_s_times_are_those_of_the_page() -> None:
     for part in ("amd epyc", "2 cores", "python 3.11"):
         assert part in README.lower()
         assert part in said
+
+
+def test_the_section_of_live_models_is_made_from_its_artifacts() -> None:
+    assert {path.stem for path in LIVE} <= set(SCRIPT.LIVE_ORDER)
+    assert SCRIPT.main(["--live", str(ROOT / "docs" / "benchmarks.md")]) == PAGE
+
+
+def test_without_live_artifacts_the_page_says_so() -> None:
+    assert "No live model has been measured yet." in SCRIPT.with_live(PAGE, [])
+    with pytest.raises(BenchError, match="the page has no section"):
+        SCRIPT.with_live("# Benchmarks", [])
+
+
+def test_published_artifacts_have_no_texts() -> None:
+    for path in LIVE:
+        for cell in read(path).cells:
+            assert not {"text", "reasoning"} & cell.keys()
+            assert all(request.keys() == {"sha256"} for request in cell["requests"])
+            assert not any(call["arguments"] for call in cell["calls"] if isinstance(call["arguments"], dict))

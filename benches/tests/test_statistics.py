@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from wirecall_bench.statistics import difference, mean
+from wirecall_bench.statistics import difference, holm, mean
 
 np = pytest.importorskip("numpy")
 
@@ -118,3 +118,11 @@ def test_values_that_are_alike_have_an_interval_without_width():
 def test_the_same_sample_has_the_same_interval():
     sample = planted(1, 50, 2, 0.6)
     assert mean(sample) == mean(dict(sample))
+
+
+def test_chances_of_several_differences_are_corrected() -> None:
+    """By hand: the smallest of four counts four times, and none is smaller than one before it."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([0.03]) == [0.03]
+    assert holm([]) == []

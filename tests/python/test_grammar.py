@@ -1,4 +1,5 @@
-"""What a grammar promises, tried with llguidance: what it allows is read strictly, and it allows what the encoder writes.
+"""What a grammar promises, tried with llguidance: what it allows is read strictly, and it allows what the
+encoder writes.
 
 A case is a random toolset. `make test-grammar` tries many more, and xgrammar.
 """
@@ -18,6 +19,7 @@ from wirecall._core import native_formats
 
 try:
     import llguidance  # noqa: F401
+
     from grammar_engines import Llguidance, vocabulary
     from grammar_support import Case, Choice, Sampler, judge
 except ImportError as error:  # pragma: no cover
@@ -28,7 +30,7 @@ if not CACHE.is_dir() or not any(CACHE.iterdir()):
     pytest.skip("no vocabulary; `make venv` fetches it", allow_module_level=True)
 os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(CACHE))
 
-# In each run of the tests, `make check` and `make laws`: 2, 20 and 300 toolsets for each of the three tests below.
+# In `make test`, `make check` and `make laws`: 2, 20 and 300 toolsets for each of three tests.
 CASES = min(300, max(2, count(2000, 100)))
 CALLS = 8
 MESSAGES = 4
@@ -68,7 +70,7 @@ def test_what_a_grammar_allows_is_read_and_what_is_written_is_allowed(sampler: S
 @pytest.mark.laws
 @pytest.mark.parametrize("protocol", OTHERS)
 def test_the_same_in_other_protocols(sampler: Sampler, protocol: str) -> None:
-    """A value with a marker in it, which only raw values cannot hold, is not tried: the encoder's messages are plain here."""
+    """Only walks: raw values refuse markers that the encoder may write."""
     for number in range(0, 2 * max(1, CASES // 20), 2):
         tally = sampler.case(Case(number, protocol, seed=SEED), "lark", CALLS, 0)
         assert not tally.broken, tally.broken[0]

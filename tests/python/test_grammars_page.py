@@ -31,7 +31,7 @@ def test_the_page_names_the_protocols_without_a_grammar() -> None:
 
 def test_arguments_are_checked() -> None:
     tools = wirecall.Toolset([{"name": "f", "parameters": {"type": "object", "properties": {}}}])
-    with pytest.raises(ValueError, match='"gbnf", "ebnf", "structural_tag", "lark"|gbnf'):
+    with pytest.raises(ValueError, match="gbnf"):
         tools.grammar("regex")  # type: ignore[arg-type]
     with pytest.raises(wirecall.ToolError, match='names "g"'):
         tools.grammar("gbnf", tool_choice="g")

@@ -97,8 +97,8 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         _score("judged", "normalised, or equal in the judgement of the judging model.", "normalised"),
         _score(
             "share",
-            "the share of the members of the arguments, expected or given, that are equal as for normalised; 0 "
-            "for another tool, or more or fewer calls.",
+            "the share of the members of the arguments, expected or given, that are equal as for normalised; "
+            "0 for another tool, or more or fewer calls.",
         ),
         _score("valid", "one call, of the right tool, with arguments that match its schema."),
         _score("tool", "one call, of the right tool."),

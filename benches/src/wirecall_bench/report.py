@@ -179,7 +179,7 @@ def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]
     found = list(found)
     tables = []
     for title, chosen in _halves(measures):
-        head = ["variant", *(_head(one) for one in chosen)]
+        head = ["variant", *(head_of(one) for one in chosen)]
         rows = [[str(of.variant), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
         notes = _glossary((one.name, one.means) for one in chosen)
         tables.append(Table(title, head, rows, notes=notes))
@@ -195,7 +195,7 @@ def _halves(measures: Iterable[Measure]) -> list[tuple[str, list[Measure]]]:
     return [(title, chosen) for title, chosen in halves if chosen]
 
 
-def _head(measure: Measure) -> str:
+def head_of(measure: Measure) -> str:
     return measure.name if measure.unit in measure.name.split() else f"{measure.name} ({measure.unit})"
 
 
@@ -219,12 +219,12 @@ def _differences(found: Mapping[Variant, Outcome], measures: Iterable[Measure]) 
         return []
     tables = []
     for title, chosen in _halves(measures):
-        head = ["variant", "baseline", *(_head(one) for one in chosen)]
+        head = ["variant", "baseline", *(head_of(one) for one in chosen)]
         rows = [
             [
                 str(variant),
                 str(other),
-                *(_change(found[variant].beside(found[other], one), one) for one in chosen),
+                *(change_text(found[variant].beside(found[other], one), one) for one in chosen),
             ]
             for variant, other in pairs.items()
         ]
@@ -237,7 +237,7 @@ def _differences(found: Mapping[Variant, Outcome], measures: Iterable[Measure]) 
     return tables
 
 
-def _change(change: Difference, measure: Measure) -> str:
+def change_text(change: Difference, measure: Measure) -> str:
     found = change.interval
     unpaired = f", {change.unpaired} unpaired" if change.unpaired else ""
     if found is None:
@@ -263,7 +263,7 @@ def _by_group(run: Run, found: Mapping[Variant, Outcome]) -> list[Table]:
         ]
         for variant in found
     ]
-    return [Table(f"By group: {_head(judged_by)}", head, rows)]
+    return [Table(f"By group: {head_of(judged_by)}", head, rows)]
 
 
 def _missed(cells: Iterable[Cell]) -> list[Table]:
@@ -336,7 +336,7 @@ def _asked_figures(kind: str, found: Mapping[Variant, Outcome]) -> list[Figure]:
     }
     if len(points) > 1:
         title = "Success against tokens: up and left is better; no other variant beats those on the line"
-        svg = pareto(points, title=title, score=_head(judge))
+        svg = pareto(points, title=title, score=head_of(judge))
         figures.append(Figure(title, svg, _says(judged, judge), (_INTERVALS, _DASHES)))
     return figures
 

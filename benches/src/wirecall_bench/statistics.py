@@ -81,6 +81,17 @@ def difference(first: Samples, second: Samples, resamples: int = RESAMPLES) -> D
     return Difference(_interval(pairs, resamples), unpaired, _chance(pairs, resamples))
 
 
+def holm(chances: Sequence[float]) -> list[float]:
+    """Chances of several differences, corrected by Holm's method: how often the smallest of them would be as
+    small if there were no differences at all, and so on."""
+    order = sorted(range(len(chances)), key=lambda index: chances[index])
+    corrected, largest = [0.0] * len(chances), 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, chances[index] * (len(chances) - rank)))
+        corrected[index] = largest
+    return corrected
+
+
 def _chance(pairs: Sequence[float], resamples: int) -> float:
     """The sign-flip test. It is exact if two variants are equal, however few pairs there are."""
     unequal = np.array([pair for pair in pairs if pair])

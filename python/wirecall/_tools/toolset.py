@@ -185,19 +185,19 @@ class Toolset(_core.Toolset):
         """The grammar of messages with calls of these tools, for constrained decoding (docs/grammars.md).
 
         A call is what `encode` writes for valid arguments: declared members only, in the order of the schema.
-        Whatever the grammar accepts is read without an error by a strict toolset with validate="error", except
-        where `Grammar.unconstrained` says so.
+        Whatever the grammar accepts is read without an error by a strict toolset with validate="error",
+        except where `Grammar.unconstrained` says so.
 
         Args:
-            kind: "gbnf" for llama.cpp, "ebnf" for xgrammar, "structural_tag" for xgrammar, vLLM and SGLang, or
-                "lark" for llguidance.
+            kind: "gbnf" for llama.cpp, "ebnf" for xgrammar, "structural_tag" for xgrammar, vLLM and SGLang,
+                or "lark" for llguidance.
             tool_choice: "auto" for text and calls, "required" for calls only, "none" for text only, or the
                 name of a tool for calls of this tool only.
             parallel: A message may contain several calls.
 
         Raises:
-            ToolError: The protocol has no grammar, there are no tools, `tool_choice` names none of them, or the
-                grammar is too large.
+            ToolError: The protocol has no grammar, there are no tools, `tool_choice` names none of them, or
+                the grammar is too large.
             ValueError: `kind` is not one of these.
             TypeError: An argument has another type.
         """
