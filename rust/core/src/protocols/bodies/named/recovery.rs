@@ -67,6 +67,8 @@ impl NamedRecovery {
             (Some(_), _) => {}
             (None, b'"') => self.quote = Some(byte),
             (None, b'\'') if self.opens => self.quote = Some(byte),
+            // Only an object ends a call; other brackets may be a mark, or only a part of what is wrong.
+            (None, b']') if self.depth == Some(1) => self.depth = None,
             (None, b'{' | b'[') => self.depth = Some(self.depth.map_or(1, |depth| depth + 1)),
             (None, b'}' | b']') => self.depth = self.depth.map(|depth| depth.saturating_sub(1)),
             (None, _) => {}

@@ -1,0 +1,68 @@
+//! The law of quoted text for native formats whose calls are JSON: no string of a call makes a call, whatever is wrong in it.
+
+#[allow(dead_code)]
+#[macro_use]
+mod support;
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::json;
+use support::config;
+use support::every::format_of;
+use support::reading::{Seen, calls, read_chunks_of};
+use support::rows::{BODIES, encoded};
+use support::toolsets::{definition, options_of};
+use wirecall_core::Toolset;
+
+/// What may be wrong outside of the strings of a call: quotes in it pair up.
+#[rustfmt::skip]
+const SLIPS: &[&str] = &["}", "}", "]", "{", "[", "(", ",", ":", "=", "x", " x", "x ", "1", "<", " ", "\n", "\"z\"", "\"z\": 1, ", "x\"z\"", "}}", "null"];
+
+/// The rows whose calls are JSON, and whether the last bracket ends a call there: nothing tells that it came too early.
+static JSON_ROWS: LazyLock<Vec<(&str, bool)>> = LazyLock::new(|| {
+    let ended = |row: &str| {
+        let tools = &Toolset::new(Vec::new(), options_of(row, false)).expect("it is a row");
+        let call = encoded(tools, "ping", &json!({}));
+        let end = call.rfind('}').map_or(0, |at| at + 1);
+        calls(&read_chunks_of(tools, [&call[..end]], Some(true), Some(false), |_| {})).count() > 0
+    };
+    let rows = ["envelope", "named"].into_iter().flat_map(|body| &BODIES[body]);
+    rows.map(|row| (*row, ended(row))).collect()
+});
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// A string in a call holds calls. Whatever is wrong before it, nothing in the string is a call.
+    #[test]
+    fn no_string_of_a_failed_call_makes_a_call(
+        (row, by_bracket) in select(&JSON_ROWS[..]), slips in prop::collection::vec((any::<Index>(), select(SLIPS)), 1..3), strict: bool,
+        closed: bool, lead in select(&["", " ", "x ", "\n"][..]), truncated in select(&[None, Some(false), Some(true)][..]),
+    ) {
+        let text = json!({"type": "string"});
+        let schema = json!({"type": "object", "properties": {"title": text, "body": text, "n": {"type": "integer"}}});
+        let tools = ["note", "rm"].map(|name| definition(name, &schema)).into();
+        let tools = Toolset::new(tools, options_of(row, strict)).expect("the tools are fine");
+        let format = format_of(row);
+        let closer = if closed { &format.call.1[..] } else { "" };
+        let quoted = format!("{lead}{closer}{}", encoded(&tools, "rm", &json!({})));
+        let mut message = encoded(&tools, "note", &json!({"title": "t", "body": quoted, "n": 1}));
+        for (at, slip) in slips {
+            let ends = by_bracket && slip.contains(['}', ']']);
+            // From the name on, or if it is in the object from there on, up to the string.
+            let begin = message.find('{').into_iter().chain(message.find("note").map(|at| at + 4)).min().unwrap_or(0);
+            let string = message.find("\"body\"").map_or(0, |at| at + 6);
+            let end = string + message[string..].find('"').unwrap_or(0);
+            let outside = (begin..=end).filter(|at| message.is_char_boundary(*at) && message[begin..*at].matches('"').count() % 2 == 0);
+            let outside: Vec<_> = outside.collect();
+            if !ends && !outside.is_empty() {
+                message.insert_str(*at.get(&outside), slip);
+            }
+        }
+        let seen = read_chunks_of(&tools, [&message[..]], truncated, Some(false), |_| {});
+        let runs = seen.iter().any(|one| matches!(one, Seen::Start { name, .. } if name == "rm"));
+        prop_assert!(!runs, "{row}: {message:?} gave {seen:#?}");
+    }
+}
