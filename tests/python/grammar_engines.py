@@ -1,7 +1,7 @@
 """Libraries for constrained decoding: what reads a grammar and says which tokens may come next.
 
-Each library has a class with the kinds of grammars that it reads, and `matcher(kind, text)`. xgrammar is only in
-the environment of `make test-grammar`.
+Each library has a class with the kinds of grammars that it reads, and `matcher(kind, text)`. xgrammar is only
+in the environment of `make test-grammar`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def words(size: int) -> int:
 
 @functools.cache
 def vocabulary() -> Vocabulary:
-    """Raises ImportError without tiktoken, and another exception without its file, which is not downloaded."""
+    """Raises ImportError without tiktoken, and another exception without its file."""
     import tiktoken
 
     return Vocabulary(tiktoken.get_encoding("o200k_base"))

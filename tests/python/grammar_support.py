@@ -1,5 +1,5 @@
-"""What a grammar promises, checked: a call that it allows is read in strict mode without an error, or with one
-that `unconstrained` names, and it allows every call that the encoder writes.
+"""What a grammar promises, checked: a call that it allows is read in strict mode without an error, or with
+one that `unconstrained` names, and it allows every call that the encoder writes.
 
 A case is a random toolset; its number is its seed. Even cases are plain: nothing in them is unconstrained.
 """
@@ -9,11 +9,11 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import os
 import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from grammar_engines import Engine, GrammarError, Matcher, Vocabulary
@@ -38,7 +38,7 @@ _FAILURES = 3
 Call = tuple[str, dict[str, Any]]
 
 
-class Refused(AssertionError):
+class RefusedError(AssertionError):
     """A promise is broken. The text says in which case, by which grammar and by which message."""
 
 
@@ -78,10 +78,11 @@ class Case:
             return made
         raise AssertionError(f"case {self.number}: no toolset can be validated")
 
-    @functools.cached_property
-    def guesses_types(self) -> bool:
-        """Whether a schema describes members or items without a type: a grammar then allows only objects or arrays."""
-        return any(_describes_untyped(schema) for _, schema in self.tools)
+    def guesses_types(self, unconstrained: Sequence[Any]) -> bool:
+        """Whether the encoder may write values that a grammar leaves out on purpose (docs/grammars.md): of schemas
+        that describe members or items without a type, and of a map in a union of objects."""
+        unions = any(one.keyword == "anyOf" for one in unconstrained)
+        return unions or any(_describes_untyped(schema) for _, schema in self.tools)
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -111,7 +112,7 @@ class Case:
                 return
 
     def messages(self, choice: Choice, count: int) -> Iterator[str]:
-        """Messages of the encoder that a grammar must allow: calls of each tool, and with text if it may have it."""
+        """Messages of the encoder that a grammar must allow: calls of each tool, some with text."""
         for name in self.names:
             before: list[Call] = []
             for call in self.calls(name, count):
@@ -123,7 +124,7 @@ class Case:
                 before.append(call)
 
     def problems(self, error: CallError) -> list[str]:
-        """The sentences of an error, one for each problem. Those of keys with line breaks have several lines."""
+        """The sentences of an error, one for each problem; keys may have line breaks."""
         properties = dict(self.tools).get(error.name or "", {}).get("properties", {})
         begins = [key.split("\n")[0] for key in _keys(tuple(properties))]
         problems: list[str] = []
@@ -158,7 +159,7 @@ def _describes_untyped(schema: Any) -> bool:
         return False
     described = any(isinstance(schema.get(keyword), dict) for keyword in ("properties", "items"))
     typed = any(keyword in schema for keyword in ("type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"))
-    return described and not typed or any(map(_describes_untyped, schema.values()))
+    return (described and not typed) or any(map(_describes_untyped, schema.values()))
 
 
 @functools.cache
@@ -225,7 +226,7 @@ def judge(case: Case, choice: Choice, text: str, unconstrained: Sequence[Any]) -
     """How many calls a message has, and how many of them have an error that `unconstrained` names.
 
     Raises:
-        Refused: It has another error, or text or calls that the choice excludes.
+        RefusedError: It has another error, or text or calls that the choice excludes.
     """
     message = case.reader.parse(text, in_reasoning=False)
     calls = named = 0
@@ -236,20 +237,20 @@ def judge(case: Case, choice: Choice, text: str, unconstrained: Sequence[Any]) -
                 calls += 1
                 names.append(item.name)
                 if item.repairs or item.problems:
-                    raise Refused(f"repairs {item.repairs}, problems {item.problems}")
+                    raise RefusedError(f"repairs {item.repairs}, problems {item.problems}")
             case CallError():
                 calls += 1
                 names.append(item.name)
                 if not is_named(case, item, unconstrained):
-                    raise Refused(f"{item.kind}: {item.sentence}")
+                    raise RefusedError(f"{item.kind}: {item.sentence}")
                 named += 1
             case Text() if not choice.is_text and item.text.strip():
-                raise Refused(f"text: {item.text!r}")
+                raise RefusedError(f"text: {item.text!r}")
     most = 0 if choice.tool_choice == "none" else len(text) if choice.parallel else 1
     if not (0 if choice.is_text else 1) <= calls <= most:
-        raise Refused(f"{calls} calls")
+        raise RefusedError(f"{calls} calls")
     if not choice.is_text and choice.tool_choice != "required" and set(names) != {choice.tool_choice}:
-        raise Refused(f"calls of {names}")
+        raise RefusedError(f"calls of {names}")
     return calls, named
 
 
@@ -301,7 +302,7 @@ class Sampler:
 
         Args:
             calls: How many calls to sample in each grammar.
-            messages: How many of the encoder's messages to try for each tool, in each grammar that may have it.
+            messages: How many of the encoder's messages to try for each tool, in each grammar that has it.
         """
         tally = Tally(toolsets=1)
         free = True
@@ -342,12 +343,12 @@ class Sampler:
                 continue
             try:
                 found, named = judge(case, choice, walk.text, grammar.unconstrained)
-            except Refused as failure:
+            except RefusedError as failure:
                 yield str(failure), walk.text
             else:
                 tally.calls += found
                 tally.named += named
-        if choice.tool_choice in ("auto", "required") and not case.guesses_types:
+        if choice.tool_choice in ("auto", "required") and not case.guesses_types(grammar.unconstrained):
             for text in case.messages(choice, messages):
                 tally.messages += 1
                 taken = accepted(matcher, self.vocabulary, text)
@@ -381,7 +382,9 @@ def endings(protocol: str) -> tuple[str, str]:
     """What ends a string in a call of two, and what ends the call."""
     toolset = Toolset([("f", {"properties": {"a": _STRING, "b": _STRING}})], protocol=protocol)
     _, between, end = toolset.encode_message("", [("f", {"a": "VALUE", "b": "VALUE"})]).split("VALUE")
-    return os.path.commonprefix([between, end]), end
+    return "".join(
+        a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(between, end, strict=False))
+    ), end
 
 
 def describe(case: Case, choice: Choice, kind: str, grammar: Any, text: str, what: str) -> str:

@@ -58,13 +58,16 @@ def sampler() -> Sampler:
 @pytest.mark.laws
 @pytest.mark.parametrize("part", range(3))
 def test_what_a_grammar_allows_is_read_and_what_is_written_is_allowed(sampler: Sampler, part: int) -> None:
+    messages = 0
     for number in range(part, CASES * 3, 3):
         case = Case(number, seed=SEED)
         tally = sampler.case(case, "lark", CALLS, MESSAGES)
+        messages += tally.messages
         assert not tally.broken, tally.broken[0]
         assert tally.calls
-        assert tally.messages or case.guesses_types
+        assert tally.messages
         assert tally.free or not case.plain
+    assert messages
 
 
 @pytest.mark.laws
