@@ -50,9 +50,13 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
+# The environment with the libraries that follow grammars, and its lock.
+GRAMMAR_VENV := .venv-grammar
+GRAMMAR := tests/grammar
+
 .PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny advisories semver package structure test-rust test-host test-python \
-	venv-clients types-clients test-clients bench-clients
+	venv-clients types-clients test-clients bench-clients test-grammar
 
 help: ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -196,12 +200,13 @@ laws: build $(VENV)/.vocabularies $(VENV)/.templates ## each law with a million 
 	@$(BIN)/python scripts/laws.py $(if $(CASES),--cases $(CASES)) $(if $(LAWS),--laws '$(LAWS)') \
 		$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(LIST),--list)
 
-bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
+bench: build $(VENV)/.vocabularies $(GRAMMAR_VENV)/.installed ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python -m wirecall_bench.goals
 	$(BIN)/python -m wirecall_bench.protocols
 	$(BIN)/python -m wirecall_bench.families
 	$(BIN)/python -m wirecall_bench.planning
+	$(GRAMMAR_VENV)/bin/python -m wirecall_bench.grammars
 
 # PAIRS of runs (30); ROWS: only those with this in their names; LIMIT: fails unless each interval is below this ratio.
 bench-against: $(VENV)/.installed ## this working tree against another revision, in pairs: BASE=REVISION
@@ -309,6 +314,23 @@ test-clients: build $(VENV)/.vocabularies venv-clients types-clients ## the real
 		[ "$$(cat $(LOGS)/clients-$$name.status)" = 0 ] || status=1; \
 	done; exit $$status
 
+# Grammars -------------------------------------------------------------------------------------------------------
+# `make test` tries llguidance; the environment has xgrammar, too, without PyTorch (excludes.txt).
+
+$(GRAMMAR_VENV)/.installed: $(GRAMMAR)/requirements.txt | $(BIN)/uv
+	@echo "installing the environment of the grammar tests ..."
+	@$(BIN)/uv venv --quiet --no-config --clear --python $(BIN)/python $(@D)
+	@$(BIN)/uv pip sync --quiet --no-config --require-hashes --python $(@D)/bin/python $<
+	@$(@D)/bin/python -c 'import pathlib, sys, sysconfig; \
+		pathlib.Path(sysconfig.get_path("purelib"), "checkout.pth").write_text("\n".join(sys.argv[1:]))' \
+		"$(CURDIR)/python" "$(CURDIR)/benches/src" "$(CURDIR)/$(GRAMMAR)/stand_ins"
+	@touch $@
+
+# CASES: calls; PROTOCOLS: other formats than wire; ONLY: a library or a kind; SEED: other toolsets; JOBS: processes.
+test-grammar: build $(VENV)/.vocabularies $(GRAMMAR_VENV)/.installed ## 100,000 calls (CASES=…) sampled from grammars with llguidance and xgrammar; resumes if stopped
+	@$(GRAMMAR_VENV)/bin/python $(GRAMMAR)/sample.py $(if $(CASES),--cases $(CASES)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(PROTOCOLS),--protocols $(PROTOCOLS)) $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
+
 # Packaging ------------------------------------------------------------------------------------------------------
 
 # PGO=1 wants llvm-profdata: rustup component add llvm-tools.
@@ -329,6 +351,9 @@ lock: | $(BIN)/python ## resolve both pyproject.toml into all locks, for Python 
 		--extra cli --extra pydantic --extra tokens --group dev --no-emit-package wirecall --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
+	$(BIN)/uv pip compile $(GRAMMAR)/requirements.in --excludes $(GRAMMAR)/excludes.txt --quiet --no-config --universal \
+		--python-version 3.10 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+		--output-file $(GRAMMAR)/requirements.txt
 
 define lock-client
 $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$(1).in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
@@ -338,5 +363,5 @@ $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$
 endef
 
 clean: ## remove all that was built
-	rm -rf $(VENV) $(CLIENT_VENVS) dist target $(FUZZ_DIR)/target
+	rm -rf $(VENV) $(CLIENT_VENVS) $(GRAMMAR_VENV) dist target $(FUZZ_DIR)/target
 	find python -name '_core*.so' -delete

@@ -33,6 +33,8 @@ _STRING = {"type": "string"}
 _TRIES = 40
 # Failures of one grammar that are described.
 _FAILURES = 3
+# Grammars that are tried for a case.
+CHOICES = 3
 
 
 Call = tuple[str, dict[str, Any]]
@@ -79,8 +81,8 @@ class Case:
         raise AssertionError(f"case {self.number}: no toolset can be validated")
 
     def guesses_types(self, unconstrained: Sequence[Any]) -> bool:
-        """Whether the encoder may write values that a grammar leaves out on purpose (docs/grammars.md): of schemas
-        that describe members or items without a type, and of a map in a union of objects."""
+        """Whether the encoder may write what grammars leave out on purpose (docs/grammars.md): values of schemas that
+        describe members or items without a type, and of a map in a union of objects."""
         unions = any(one.keyword == "anyOf" for one in unconstrained)
         return unions or any(_describes_untyped(schema) for _, schema in self.tools)
 
@@ -196,6 +198,7 @@ class Tally:
         toolsets: How many there were.
         free: Those in which nothing is unconstrained.
         given_up: Walks that became too long.
+        wrong: Masks with a token that the library then refused.
         named: Calls with an error that `unconstrained` names.
         failures: Broken promises where nothing is unconstrained.
         others: Those where something is.
@@ -206,6 +209,7 @@ class Tally:
     walks: int = 0
     given_up: int = 0
     masks: int = 0
+    wrong: int = 0
     calls: int = 0
     named: int = 0
     messages: int = 0
@@ -338,6 +342,7 @@ class Sampler:
                 return
             tally.walks += 1
             tally.masks += walk.masks
+            tally.wrong += walk.wrong
             if not walk.complete:
                 tally.given_up += 1
                 continue
