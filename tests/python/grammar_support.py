@@ -81,8 +81,8 @@ class Case:
         raise AssertionError(f"case {self.number}: no toolset can be validated")
 
     def guesses_types(self, unconstrained: Sequence[Any]) -> bool:
-        """Whether the encoder may write what grammars leave out on purpose (docs/grammars.md): values of schemas that
-        describe members or items without a type, and of a map in a union of objects."""
+        """Whether the encoder may write what grammars leave out on purpose (docs/grammars.md): values of
+        schemas that describe members or items without a type, and of a map in a union of objects."""
         unions = any(one.keyword == "anyOf" for one in unconstrained)
         return unions or any(_describes_untyped(schema) for _, schema in self.tools)
 

@@ -2,9 +2,9 @@
 
 python -m wirecall_bench.grammars [--quick] [--rounds N] [--json FILE]
 
-The grammars are those of 50 tools of the built-in catalogue. Masks are computed for every token (o200k_base) of
-the messages with the catalogue's calls of these tools, as the encoder writes them, after a fresh compilation: they
-include what a library does when it reaches a state for the first time.
+The grammars are those of 50 tools of the built-in catalogue. Masks are computed for every token (o200k_base)
+of the messages with the catalogue's calls of these tools, as the encoder writes them, after a fresh
+compilation: they include what a library does when it reaches a state for the first time.
 
 Libraries that are not installed are left out. xgrammar is in the environment of `make test-grammar`.
 """
