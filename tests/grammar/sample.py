@@ -1,8 +1,8 @@
 """Samples grammars with llguidance and xgrammar, and tries the encoder's messages: `make test-grammar`.
 
 The calls and messages are divided among libraries, kinds and random toolsets. Each slice of toolsets has its
-own process. Slices that were tried are written to target/grammar/progress.jsonl with a hash of the sources, so
-that a stopped run can be resumed; what was broken is written to target/grammar/broken.txt.
+own process. Slices that were tried are written to target/grammar/progress.jsonl with a hash of the sources,
+so that a stopped run can be resumed; what was broken is written to target/grammar/broken.txt.
 """
 
 from __future__ import annotations
