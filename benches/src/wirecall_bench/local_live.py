@@ -27,7 +27,7 @@ from wirecall_bench.modes import NATIVE, NATIVE_FORCED
 
 FOLDER = Path("target/live")
 # The 19 calls of the project that this one is compared with.
-REFERENCE = Path("/work/shared/cases/reference_catalogue.json")
+REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "cases" / "reference_catalogue.json"
 
 _MODES = (NATIVE, NATIVE_FORCED, "wire", "wire-grammar", "hermes-grammar")
 # Of each group of the built-in catalogue: cases for the modes, and cases for the variants of the manual.
