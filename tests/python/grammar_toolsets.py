@@ -342,20 +342,28 @@ def resolved(of: Any, root: Schema) -> Any:
 
 
 def branch(rng: random.Random, branches: list[Any], root: Schema, depth: int) -> Any:
-    """A branch of a union. Deep down it is one that ends soon.
+    """A branch of a union that grammars have (docs/grammars.md). Deep down it is one that ends soon.
 
     The order of members is that of the whole union in some places and that of the branch in others, so both
-    must be the same.
+    must be the same. Of several branches with objects, those without declared members are left out.
     """
     union: list[str] = []
     fit = []
-    for one in branches:
-        names = list(declared(resolved(one, root)))
+    known = [resolved(one, root) for one in branches]
+    several = sum(is_object(one) for one in known) > 1
+    for one, target in zip(branches, known, strict=True):
+        names = list(declared(target))
         union += [name for name in names if name not in union]
-        if one not in generate_values.NEVER and names == [name for name in union if name in names]:
+        in_order = names == [name for name in union if name in names]
+        if one not in generate_values.NEVER and in_order and (names or not (several and is_object(target))):
             fit.append(one)
     shallow = [one for one in fit if isinstance(one, dict) and not {"$ref", "properties", "items"} & set(one)]
-    return rng.choice((depth > 4 and shallow) or fit)
+    return rng.choice((depth > 4 and shallow) or fit or branches)
+
+
+def is_object(of: Any) -> bool:
+    """Whether a schema allows objects."""
+    return isinstance(of, dict) and ("object" in of.get("type", ()) or "properties" in of)
 
 
 def declared(of: Any) -> dict[str, Any]:

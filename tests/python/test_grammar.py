@@ -7,6 +7,8 @@ A case is a random toolset. `make test-grammar` tries many more, and xgrammar.
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ try:
     import llguidance  # noqa: F401
 
     from grammar_engines import Llguidance, vocabulary
-    from grammar_support import Case, Choice, Sampler, judge
+    from grammar_support import Case, Choice, Sampler, accepts, judge
 except ImportError as error:  # pragma: no cover
     pytest.skip(f"{error}; `make venv` installs it", allow_module_level=True)
 
@@ -30,8 +32,8 @@ if not CACHE.is_dir() or not any(CACHE.iterdir()):
     pytest.skip("no vocabulary; `make venv` fetches it", allow_module_level=True)
 os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(CACHE))
 
-# In `make test`, `make check` and `make laws`: 2, 20 and 300 toolsets for each of three tests.
-CASES = min(300, max(2, count(2000, 100)))
+# In `make test`, `make check` and `make laws`: 2, 10 and 300 toolsets for each of three tests.
+CASES = min(300, max(2, count(2000, 200)))
 CALLS = 8
 MESSAGES = 4
 KINDS = ("gbnf", "ebnf", "structural_tag", "lark")
@@ -73,21 +75,193 @@ def test_what_a_grammar_allows_is_read_and_what_is_written_is_allowed(sampler: S
 @pytest.mark.laws
 @pytest.mark.parametrize("protocol", OTHERS)
 def test_the_same_in_other_protocols(sampler: Sampler, protocol: str) -> None:
-    """Only walks: raw values refuse markers that the encoder may write."""
     for number in range(0, 2 * max(1, CASES // 20), 2):
-        tally = sampler.case(Case(number, protocol, seed=SEED), "lark", CALLS, 0)
+        tally = sampler.case(Case(number, protocol, seed=SEED), "lark", CALLS, 2)
         assert not tally.broken, tally.broken[0]
         assert tally.calls
 
 
+# --- choices
+
+
+def sampled(sampler: Sampler, case: Case, choice: Choice, count: int = 20) -> list[str]:
+    """Messages of a case, each of which is read as the choice says."""
+    grammar = case.toolset.grammar("lark", tool_choice=choice.tool_choice, parallel=choice.parallel)
+    matcher = sampler.engine.matcher("lark", grammar.text)
+    texts = [walk.text for _ in range(count) if (walk := sampler.walk(case, choice, matcher)).complete]
+    for text in texts:
+        judge(case, choice, text, grammar.unconstrained)
+    assert texts
+    return texts
+
+
 def test_text_alone_has_no_call(sampler: Sampler) -> None:
-    case, choice = Case(0), Choice("none")
-    matcher = sampler.engine.matcher("lark", case.toolset.grammar("lark", tool_choice="none").text)
-    for _ in range(20):
-        walk = sampler.walk(case, choice, matcher)
-        if walk.complete:
-            assert judge(case, choice, walk.text, ()) == (0, 0)
-            assert detect(walk.text, tools=case.tools) is not None
+    case = Case(0)
+    for text in sampled(sampler, case, Choice("none")):
+        assert detect(text, tools=case.tools) is not None
+
+
+@pytest.mark.parametrize("tool_choice", ["required", "auto", "name"])
+def test_calls_that_follow_each_other(sampler: Sampler, tool_choice: str) -> None:
+    case = next(case for case in map(Case, range(100)) if case.plain and len(case.names) > 2)
+    chosen = case.names[1] if tool_choice == "name" else tool_choice
+    several = sampled(sampler, case, Choice(chosen), 60)
+    counts = [len(case.reader.parse(text).calls) for text in several]
+    assert max(counts) > 1
+    if tool_choice == "auto":
+        assert any(not count for count in counts)
+        assert any(text and not text.startswith("<call>") for text in several)
+    names = {call.name for text in several for call in case.reader.parse(text).calls}
+    assert names == {chosen} if tool_choice == "name" else len(names) > 1
+    sampled(sampler, case, Choice(chosen, parallel=False), 60)
+
+
+def test_what_a_choice_excludes_is_refused(sampler: Sampler) -> None:
+    case = next(case for case in map(Case, range(100)) if len(case.examples) > 1)
+    [first, second, *_], name = case.examples, case.names[0]
+    for choice, allowed, excluded in (
+        (Choice("required"), [first, f"{first}\n{second}"], ["", "text", f"text {first}", f"{first} text"]),
+        (Choice("required", parallel=False), [first, second], ["", f"{first}\n{second}"]),
+        (Choice(name), [first, f"{first}\n{first}"], ["", second, f"{first}\n{second}"]),
+        (Choice(name, parallel=False), [first], ["", second, f"{first}\n{first}"]),
+        (
+            Choice("auto"),
+            ["", "text", first, f"text {first} text", f"{first}\n{second}"],
+            ["<call>", "<call>x"],
+        ),
+        (Choice("auto", parallel=False), ["", "text", f"text {first} text"], [f"{first}\n{second}"]),
+        (Choice("none"), ["", "text"], [first, f"text {first}"]),
+    ):
+        grammar = case.toolset.grammar("lark", tool_choice=choice.tool_choice, parallel=choice.parallel)
+        matcher = sampler.engine.matcher("lark", grammar.text)
+        for text in allowed:
+            assert accepts(matcher, sampler.vocabulary, text), (choice, text)
+        for text in excluded:
+            assert not accepts(matcher, sampler.vocabulary, text), (choice, text)
+
+
+@pytest.mark.parametrize("opener", ["<call>", "<CALL>", "<call ", "[call]", "&lt;call&gt;", "<tool_call>"])
+def test_text_begins_no_call_and_no_result(sampler: Sampler, opener: str) -> None:
+    tools = Toolset([("get_weather", WEATHER)])
+    for tool_choice in ("auto", "none"):
+        matcher = sampler.engine.matcher("lark", tools.grammar("lark", tool_choice=tool_choice).text)
+        for text in (
+            f"I write {opener}get_weather today",
+            f"{opener}get_weather",
+            "a <tool-result name=",
+            "<tool-error",
+        ):
+            assert not accepts(matcher, sampler.vocabulary, text), (tool_choice, text)
+        for text in ("a < b", "<cal", "[c]all", "<<<", "<tool>", "&lt;", "```\ncode\n```"):
+            assert accepts(matcher, sampler.vocabulary, text), (tool_choice, text)
+
+
+def test_wrong_options() -> None:
+    tools = Toolset([("get_weather", WEATHER)])
+    with pytest.raises(ToolError, match="get_time"):
+        tools.grammar("lark", tool_choice="get_time")
+    with pytest.raises(ToolError):
+        Toolset([]).grammar("lark")
+    with pytest.raises(ToolError, match=r"docs/grammars\.md"):
+        Toolset([("get_weather", WEATHER)], protocol="yaml").grammar("lark")
+    for wrong in (
+        {"kind": "regex"},
+        {"kind": None},
+        {"kind": "lark", "parallel": 1},
+        {"kind": "lark", "tool_choice": 1},
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            tools.grammar(**wrong)
+
+
+# --- hostile schemas
+
+
+def properties(count: int, of: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {f"p{number}": of for number in range(count)}, **more}
+
+
+def references(count: int) -> dict[str, Any]:
+    """Each definition refers twice to the next one."""
+    defs = {
+        f"D{number}": properties(2, {"$ref": f"#/$defs/D{number + 1}"}, required=["p0"])
+        for number in range(count)
+    }
+    defs[f"D{count}"] = {"type": "string"}
+    return {"type": "object", "properties": {"first": {"$ref": "#/$defs/D0"}}, "$defs": defs}
+
+
+LARGE: dict[str, Callable[[int], dict[str, Any]]] = {
+    "optional": lambda size: properties(size, {"type": "string"}),
+    "required": lambda size: properties(size, {"type": "integer"}, required=[f"p{at}" for at in range(size)]),
+    "enum": lambda size: properties(1, {"enum": [f"value {number}" for number in range(size)]}),
+    "tuple": lambda size: properties(1, {"prefixItems": [{"type": "string"}] * size, "type": "array"}),
+    "parts": lambda size: {"type": "object", "allOf": [properties(1, {"type": "string"})] * size},
+    "objects": lambda size: properties(size, properties(2, {"type": "boolean"}, required=["p0"])),
+}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The fastest of three."""
+    times = []
+    for _ in range(3):
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", LARGE)
+def test_a_large_schema_takes_linear_time(shape: str, kind: Any) -> None:
+    small, large = (Toolset([("f", LARGE[shape](size))]) for size in (300, 2400))
+    sizes = [len(tools.grammar(kind).text) for tools in (small, large)]
+    # Eight times as much, and what is the same in both; names of rules have more digits.
+    assert sizes[1] < 8 * 1.3 * sizes[0]
+    # Quadratic time would be 64 times as much.
+    assert seconds(lambda: large.grammar(kind)) < 30 * max(seconds(lambda: small.grammar(kind)), 5e-4)
+
+
+def test_shared_types_are_written_once(sampler: Sampler) -> None:
+    """Followed one by one, there would be 2 ** 60 places."""
+    tools = Toolset([("f", references(60))])
+    grammar = tools.grammar("lark", tool_choice="required")
+    assert len(grammar.text) < 60 * 1000
+    nested: Any = "x"
+    for _ in range(60):
+        nested = {"p0": nested}
+    text = tools.encode("f", {"first": nested})
+    assert accepts(sampler.engine.matcher("lark", grammar.text), sampler.vocabulary, text)
+
+
+def test_too_large_schemas_are_errors() -> None:
+    deep = Toolset([("f", references(200))])
+    wide = Toolset([("f", properties(1, {"enum": list(range(210_000))}))])
+    for kind in KINDS:
+        with pytest.raises(ToolError, match="128 levels"):
+            deep.grammar(kind)
+    with pytest.raises(ToolError, match="parts"):
+        wide.grammar("lark")
+
+
+def test_bounds_do_not_make_a_grammar_large() -> None:
+    for of in (
+        {"type": "string", "minLength": 10**6, "maxLength": 10**9},
+        {"type": "array", "minItems": 10**6, "maxItems": 10**9},
+        {"type": "integer", "minimum": -(10**400), "maximum": 10**400},
+    ):
+        grammar = Toolset([("f", properties(1, of))]).grammar("lark")
+        assert len(grammar.text) < 20_000
+        assert {one.field for one in grammar.unconstrained} >= {"p0"}
+
+
+# --- the same every time
+
+
+def test_the_same_tools_have_the_same_grammar() -> None:
+    for number in range(10):
+        texts = {Case(number).toolset.grammar(kind).text for kind in ("gbnf", "lark") for _ in range(3)}
+        assert len(texts) == 2
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -45,7 +45,9 @@ def test_a_native_manual_shows_a_call_and_a_result_of_its_own_format(row: str) -
     header = tools.manual().removesuffix(tools.manual(header=""))
     result = tools.encode_result(TOOLS[0]["name"], "…").strip()
     assert (f"\n{result}\n" in header) or "<tool_response" in result or result == "…"
-    assert ("JSON object" in header) == (row == "qwen3-thinking")
+    # The format of hermes, which is also prompted, is explained.
+    hermes = Toolset([PING, *TOOLS], protocol="hermes").manual()
+    assert ("JSON object" in header) == hermes.startswith(header)
     assert ("<tool_response>" in header) == ("<tool_response>" in result)
 
 

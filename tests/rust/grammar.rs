@@ -89,8 +89,9 @@ fn hostile(shape: usize, size: usize) -> Value {
         1 => {
             json!({"type": "object", "properties": {"a": {"enum": (0..size).map(|at| format!("v{at}")).collect::<Vec<_>>()}}})
         }
-        // Definitions that refer to each other, each twice.
+        // Definitions that refer to each other, each twice. More levels than 128 are refused.
         2 => {
+            let size = size.min(100);
             let next = |at: usize| json!({"$ref": format!("#/$defs/k{}", (at + 1) % size)});
             let defs = numbered(&|at| json!({"type": "object", "properties": {"a": next(at), "b": next(at)}}));
             json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/k0"}}, "$defs": defs})

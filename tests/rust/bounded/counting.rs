@@ -118,12 +118,16 @@ pub(crate) fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
 /// eight times as long allocates eight times as much, give or take that buffers double: not 64 times.
 pub(crate) fn hostile(protocol: &str, name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
     let (short, long) = (build(repeats / 8), build(repeats));
-    for (strict, truncated) in [(false, None), (false, Some(false)), (true, Some(false))] {
+    let whole = usize::MAX / 2;
+    // How a message ends is one step; whether tools are strict is asked all along.
+    let ways: [(_, _, &[usize]); 3] =
+        [(false, None, &[1, 4093, whole]), (false, Some(false), &[whole]), (true, Some(false), &[1, whole])];
+    for (strict, truncated, sizes) in ways {
         let mut options = Options::default();
         options.protocol = protocol.into();
         options.strict = strict;
         let tools = toolset(&schema(), options);
-        for size in [1, 4093, usize::MAX / 2] {
+        for &size in sizes {
             let first = read(&tools, &short, size, truncated);
             let second = read(&tools, &long, size, truncated);
             let room = times * long.len() + 64 * KIB;

@@ -81,6 +81,15 @@ fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Result<
     Toolset::new(vec![tool("t", &schema()), tool("get_weather", &weather)], options)
 }
 
+/// Name, strict, recover, code.
+const MODES: [(&str, bool, bool, CodeMode); 5] = [
+    ("own", false, false, CodeMode::Call),
+    ("strict", true, false, CodeMode::Call),
+    ("recover", false, true, CodeMode::Call),
+    ("without code", false, false, CodeMode::Text),
+    ("recover without code", false, true, CodeMode::Text),
+];
+
 type Use = fn(&Toolset, &str);
 
 /// What is done with a text.
@@ -152,46 +161,50 @@ fn nested(open: &str, close: &str, bytes: usize) -> String {
     open.repeat(times) + &close.repeat(times)
 }
 
+/// What a protocol is tried with: every mark that begins what it writes, read whole and in characters; and a share of all other
+/// marks, pairs, modes and uses, all of them in a long run of the laws.
 fn check(protocol: &str) {
-    let modes = [
-        ("own", false, false, CodeMode::Call),
-        ("strict", true, false, CodeMode::Call),
-        ("recover", false, true, CodeMode::Call),
-        ("without code", false, false, CodeMode::Text),
-        ("recover without code", false, true, CodeMode::Text),
-    ];
+    let cases = std::env::var("WIRECALL_LAW_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10_000);
     let mut slow = Vec::new();
-    let pairs = std::env::var("WIRECALL_LAW_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10_000) / 100;
-    for (mode, strict, recover, code) in modes {
+    for (number, (mode, strict, recover, code)) in MODES.into_iter().enumerate() {
         let tools = match tools(protocol, strict, recover, code) {
             Ok(tools) => tools,
             // Formats of messages in parts.
             Err(error) if recover && error.message.ends_with("leave out recover") => continue,
             Err(error) => panic!("{error}"),
         };
-        let mut one = |name: String, bytes: usize, build: &dyn Fn(usize) -> String| {
-            for (how, act) in USES {
-                if let Some(growth) = grows(&tools, act, build, bytes) {
-                    slow.push(format!("{protocol}, {mode}, {how}, {name}: {growth:.0} times"));
-                }
+        let mut one = |(how, act): (&str, Use), name: String, bytes: usize, build: &dyn Fn(usize) -> String| {
+            if let Some(growth) = grows(&tools, act, build, bytes) {
+                slow.push(format!("{protocol}, {mode}, {how}, {name}: {growth:.0} times"));
             }
         };
-        for mark in MARKS {
-            one(format!("{mark:?} again and again"), 32 * KIB, &|bytes| repeated("", mark, bytes));
+        let string = || Value::String("x".into());
+        let written = tools.encode("t", &Value::Object(vec![("s".into(), string())])).expect("it is an object");
+        let step = ((MARKS.len() * USES.len() * MODES.len()) / (cases / 8).max(1)).max(1) | 1;
+        for (at, mark) in MARKS.iter().enumerate() {
+            let begins = &mark.trim()[..mark.trim().char_indices().nth(6).map_or(mark.trim().len(), |(end, _)| end)];
+            let own = mode == "own" && written.contains(begins);
+            for (which, used) in USES.into_iter().enumerate() {
+                if (own && which < 2) || ((at * MODES.len() + number) * USES.len() + which).is_multiple_of(step) {
+                    one(used, format!("{mark:?} again and again"), 32 * KIB, &|bytes| repeated("", mark, bytes));
+                }
+            }
         }
-        // As many pairs as laws have cases, spread over all there are: before a repeat, in turns, and nested.
+        // Spread over all there are: before a repeat, in turns, and nested.
         let all = MARKS.len() * MARKS.len() * 3;
-        let step = (all / pairs.max(1)).max(1) | 1;
-        for at in (0..all).step_by(step) {
+        let step = (all / (cases / 25).max(1)).max(1) | 1;
+        for (at, used) in (number * 101 % step..all).step_by(step).zip(USES.into_iter().cycle()) {
             let (first, second) = (MARKS[at / 3 / MARKS.len()], MARKS[at / 3 % MARKS.len()]);
             match at % 3 {
-                0 => one(format!("{first:?}, then {second:?} again and again"), 16 * KIB, &|bytes| {
+                0 => one(used, format!("{first:?}, then {second:?} again and again"), 16 * KIB, &|bytes| {
                     repeated(first, second, bytes)
                 }),
-                1 => one(format!("{first:?} and {second:?} in turns"), 16 * KIB, &|bytes| {
+                1 => one(used, format!("{first:?} and {second:?} in turns"), 16 * KIB, &|bytes| {
                     repeated("", &format!("{first}{second}"), bytes)
                 }),
-                _ => one(format!("{first:?}, and as many {second:?}"), 16 * KIB, &|bytes| nested(first, second, bytes)),
+                _ => one(used, format!("{first:?}, and as many {second:?}"), 16 * KIB, &|bytes| {
+                    nested(first, second, bytes)
+                }),
             }
         }
     }
