@@ -13,10 +13,11 @@ use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::{any_chunks, beginnings};
 use support::every::{families, with_auto};
-use support::reading::{calls, read, read_chunks_of, traces};
+use support::reading::{Seen, calls, read, read_chunks_of, traces};
+use support::rows::encoded;
 use support::shared;
 use support::toolsets::{Setting, definition, options_of};
-use wirecall_core::{CodeMode, ReasoningTags, Toolset};
+use wirecall_core::{CodeMode, ErrorKind, ReasoningTags, Toolset};
 
 /// Calls that are complete.
 #[rustfmt::skip]
@@ -146,6 +147,27 @@ proptest! {
 }
 
 each_protocol!(laws);
+
+/// What a model wrote up to its limit is a call that is incomplete, and no other error.
+#[test]
+fn a_call_that_is_cut_off_is_incomplete() {
+    let schema = json!({"type": "object", "properties": {"text": {"type": "string"}, "n": {"type": "integer"}, "list": {"type": "array"}}});
+    let mut wrong = Vec::new();
+    for row in families() {
+        let tools = Toolset::new(vec![definition("note", &schema)], options_of(row, false)).expect("the tool is fine");
+        let call = encoded(&tools, "note", &json!({"text": "a b", "n": 12, "list": [1, "x"]}));
+        for (at, _) in call.char_indices() {
+            for seen in read(&tools, &call[..at], Some(true)) {
+                if let Seen::Error(error) = seen
+                    && error.kind != ErrorKind::IncompleteCall
+                {
+                    wrong.push(format!("{row}: {:?} gave {:?}: {}", &call[..at], error.kind, error.message()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
 
 /// The end of a block that nothing has opened does not count as a part of a call that was complete without it.
 #[test]

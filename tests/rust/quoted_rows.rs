@@ -56,7 +56,7 @@ proptest! {
             let begin = message.find('{').into_iter().chain(message.find("note").map(|at| at + 4)).min().unwrap_or(0);
             let string = message.find("\"body\"").map_or(0, |at| at + 6);
             let end = string + message[string..].find('"').unwrap_or(0);
-            let outside = (begin..=end).filter(|at| message.is_char_boundary(*at) && message[begin..*at].matches('"').count() % 2 == 0);
+            let outside = (begin..=end).filter(|at| message.is_char_boundary(*at) && message[begin..*at].matches('"').count().is_multiple_of(2));
             let outside: Vec<_> = outside.collect();
             if !ends && !outside.is_empty() {
                 message.insert_str(*at.get(&outside), slip);

@@ -84,12 +84,11 @@ impl Machine {
                 }
             }
             Attempt::Bad(bad) => {
-                let BadCall { open, tool, message, closers, in_tag } = *bad;
+                let BadCall { open, tool, kind, message, closers, in_tag } = *bad;
                 window.at = begin + open;
                 call.name = tool.map(|at| tools.tools.at(at).name.clone());
                 (call.tool, call.closers, call.in_tag) = (tool, closers, in_tag);
-                call.failure =
-                    Some(Failure { kind: ErrorKind::MalformedCall, message, recovery: Recovery::TokenStart });
+                call.failure = Some(Failure { kind, message, recovery: Recovery::TokenStart });
             }
             Attempt::Incomplete | Attempt::Text(_) => {}
         }

@@ -174,7 +174,12 @@ impl Machine {
                     Attempt::Text(_) => Attempt::Incomplete,
                     // The rest of the message could have become part of this call, so the error covers it.
                     Attempt::Bad(bad) => {
-                        let bad = BadCall { closers: Closers::Spelled(&[]), in_tag: false, ..*bad };
+                        let (kind, message) = match self.cut {
+                            false => (bad.kind, bad.message),
+                            true => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
+                        };
+                        let closers = Closers::Spelled(&[]);
+                        let bad = BadCall { kind, message, closers, in_tag: false, ..*bad };
                         return Candidate::Call(other, Attempt::Bad(Box::new(bad)));
                     }
                     attempt => attempt,

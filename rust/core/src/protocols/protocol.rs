@@ -13,7 +13,7 @@ use super::body::{Body, Form, Opening};
 use super::format::{Joints, PastCall};
 use super::layout::Layout;
 use crate::arguments::{CallWriter, Context};
-use crate::error::{EncodeError, Repair};
+use crate::error::{EncodeError, ErrorKind, Repair};
 use crate::grammar::CallGrammarWriter;
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
@@ -78,6 +78,7 @@ pub(crate) struct BadCall {
     pub open: usize,
     /// The position of the tool, if it is known.
     pub tool: Option<usize>,
+    pub kind: ErrorKind,
     pub message: String,
     /// What ends the call.
     pub closers: Closers,
@@ -311,7 +312,8 @@ pub(crate) struct CallResult<'a> {
 /// Text that can only be meant as a call of this tool, but that no reader accepts.
 pub(crate) fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
     let message = format!("The call of {} is not in the expected format.", tools.at(tool).name);
-    Attempt::Bad(Box::new(BadCall { open, tool: Some(tool), message, closers, in_tag }))
+    let kind = ErrorKind::MalformedCall;
+    Attempt::Bad(Box::new(BadCall { open, tool: Some(tool), kind, message, closers, in_tag }))
 }
 
 /// Scans a possible opening in another spelling. If it continues like a call of a declared tool, it is an error.

@@ -111,6 +111,9 @@ impl NestedBody {
 
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match self.state {
+            NestedState::Start { named: false } if self.format.name(input.rest(), false).is_incomplete() => {
+                Err(Progress::Incomplete)
+            }
             NestedState::Start { named: false } => malformed("The tag of a call must have the tool's name."),
             NestedState::Start { named: true } => {
                 self.values.open(&input.cx, input.report, b'{')?;

@@ -254,6 +254,9 @@ impl Params {
             self.quotes = Alternation::START;
             return Ok(());
         }
+        if last && self.is_cut(rest) {
+            return Err(Progress::Incomplete);
+        }
         if !self.failed {
             let message = format!("{}: a call may contain only parameters in tags.", input.cx.tool);
             return Err((ErrorKind::MalformedCall, message).into());
@@ -261,6 +264,14 @@ impl Params {
         self.quotes.step(b'<');
         input.at += 1;
         Ok(())
+    }
+
+    /// Whether the rest of the message is the beginning of a tag that may be in a call.
+    fn is_cut(&self, rest: &str) -> bool {
+        let row = self.opened.row;
+        row.parameter.open.starts_with(rest)
+            || row.opener(rest, false, false, &|_, _| false).is_incomplete()
+            || row.closes_function(rest, false).or(|| closes(rest, row.block, false)).is_incomplete()
     }
 
     /// At a closing tag. False: it is not one of a call.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::arguments::Context;
-use crate::error::EncodeError;
+use crate::error::{EncodeError, ErrorKind};
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::protocol::{Attempt, BadCall, Settings};
@@ -204,7 +204,8 @@ impl Tags {
                     let tool = head[name.clone()].split('{').next().and_then(|name| tools.find(name));
                     let message = "The arguments must be in tags, not a JSON object.".to_owned();
                     let open = open + name.start;
-                    Attempt::Bad(Box::new(BadCall { open, tool, message, closers: Closers::Own, in_tag: false }))
+                    let (kind, closers) = (ErrorKind::MalformedCall, Closers::Own);
+                    Attempt::Bad(Box::new(BadCall { open, tool, kind, message, closers, in_tag: false }))
                 }
                 lookup => {
                     Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::Native)
