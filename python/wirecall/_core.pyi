@@ -109,7 +109,7 @@ class Toolset:
         """
 
     def _grammar(
-        self, kind: str, /, *, tool_choice: str, parallel: bool
+        self, kind: str, /, *, tool_choice: str, parallel: bool, longest: int | None
     ) -> tuple[str, list[tuple[str, str, str]]]:
         """The text of a grammar, and what it does not enforce: tool, field and keyword."""
 

@@ -156,8 +156,38 @@ def test_text_begins_no_call_and_no_result(sampler: Sampler, opener: str) -> Non
             assert accepts(matcher, sampler.vocabulary, text), (tool_choice, text)
 
 
+@pytest.mark.parametrize("protocol", ["wire", "hermes", "qwen3coder"])
+def test_values_without_a_bound_get_one(sampler: Sampler, protocol: str) -> None:
+    properties = {
+        "text": {"type": "string"},
+        "count": {"type": "integer"},
+        "share": {"type": "number"},
+        "items": {"type": "array", "items": {"type": "integer"}},
+        "three": {"type": "string", "minLength": 30},
+    }
+    tools = Toolset([("f", {"type": "object", "properties": properties})], protocol=protocol)
+    matchers = [
+        sampler.engine.matcher("lark", tools.grammar("lark", tool_choice="required", longest=longest).text)
+        for longest in (None, 20)
+    ]
+    for short, long in (
+        ({"text": "x" * 20}, {"text": "x" * 200}),
+        ({"text": "a b" * 5}, {"text": "a b" * 70}),
+        ({"count": 10**15}, {"count": 10**60}),
+        ({"share": 0.25}, {"share": 10**60}),
+        ({"items": [*range(20)]}, {"items": [*range(60)]}),
+        ({"three": "x" * 30}, {"three": "x" * 200}),
+    ):
+        for arguments, bounded in ((short, True), (long, False)):
+            text = tools.encode("f", arguments)
+            assert [accepts(one, sampler.vocabulary, text) for one in matchers] == [True, bounded], text
+
+
 def test_wrong_options() -> None:
     tools = Toolset([("get_weather", WEATHER)])
+    for longest in (0, -1, 1001):
+        with pytest.raises(ValueError, match="longest"):
+            tools.grammar("lark", longest=longest)
     with pytest.raises(ToolError, match="get_time"):
         tools.grammar("lark", tool_choice="get_time")
     with pytest.raises(ToolError):

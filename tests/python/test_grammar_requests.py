@@ -123,6 +123,15 @@ def test_other_options_are_those_of_the_toolset() -> None:
 
 
 @servers
+def test_values_may_have_a_bound(server: str) -> None:
+    sent = sent_grammar(rewritten(asking(), grammar=server, grammar_longest=50))
+    assert sent == expected(server, longest=50) != expected(server)
+    for wrong in (0, 1001):
+        with pytest.raises(ValueError, match="grammar_longest"):
+            compact_tools(grammar=server, grammar_longest=wrong)  # type: ignore[arg-type]
+
+
+@servers
 def test_a_template_without_text_still_gets_a_grammar(server: str) -> None:
     sent = rewritten(asking(), grammar=server, template=lambda tools: "")
     assert sent == {"model": "m", "messages": [USER], **expected(server)}

@@ -21,7 +21,7 @@ fn weather() -> (&'static str, Value) {
 }
 
 fn grammar(tools: &Toolset, kind: GrammarKind) -> Result<Grammar, ToolError> {
-    tools.grammar(kind, &ToolChoice::Auto, true)
+    tools.grammar(kind, &ToolChoice::Auto, true, None)
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn structural_tags_are_json() {
     for choice in [ToolChoice::Auto, ToolChoice::Required, ToolChoice::None, ToolChoice::Named("get_weather".into())] {
         for protocol in ["wire", "hermes", "qwen3coder", "deepseek-v3.1"] {
             let tools = toolset(protocol, &[weather()]);
-            let text = tools.grammar(GrammarKind::StructuralTag, &choice, true).expect("a grammar").text;
+            let text = tools.grammar(GrammarKind::StructuralTag, &choice, true, None).expect("a grammar").text;
             let read: Value = serde_json::from_str(&text).expect("it is JSON");
             assert_eq!(read["type"], "structural_tag");
         }
@@ -61,7 +61,7 @@ fn every_protocol_has_a_grammar_or_says_that_it_has_none() {
 #[test]
 fn what_cannot_be_is_an_error() {
     let tools = toolset("wire", &[weather()]);
-    let named = tools.grammar(GrammarKind::Lark, &ToolChoice::Named("get_wether".into()), true);
+    let named = tools.grammar(GrammarKind::Lark, &ToolChoice::Named("get_wether".into()), true, None);
     assert!(named.expect_err("there is no such tool").message.contains("get_wether"));
     let none = toolset("wire", &[]);
     assert!(grammar(&none, GrammarKind::Lark).is_err());

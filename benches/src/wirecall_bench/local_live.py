@@ -37,7 +37,7 @@ _WIRE_SAMPLE = 5
 # Different seeds, so that the variants of the manual are not chosen on the cases that show the modes.
 _SEED, _MANUALS_SEED = 0, 1
 # Tokens of one answer, and of one run in total. At some 1,000 tokens a request, no run uses half of them.
-_ANSWER, _BUDGET = 128, 4_000_000
+_ANSWER, _BUDGET = 512, 4_000_000
 # A variant of the manual that changes only some of the manuals.
 _CONSTRAINTS = "no-constraints"
 # Protocols whose grammars are checked.

@@ -43,8 +43,12 @@ class Mode:
         return _ONE_CALL[api] if self.forced else {}
 
 
+_LONGEST = 40
+
+
 def _under_grammar(protocol: str) -> Mode:
-    options = {"protocol": protocol, "grammar": "llama.cpp"}
+    # Without a bound, a model that repeats itself is cut off in a value, which says nothing about the format.
+    options = {"protocol": protocol, "grammar": "llama.cpp", "grammar_longest": _LONGEST}
     return Mode(MappingProxyType(options), forced=True, baseline=NATIVE_FORCED)
 
 

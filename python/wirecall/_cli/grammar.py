@@ -45,6 +45,13 @@ Examples:
 @click.option(
     "--parallel/--no-parallel", default=True, help="Whether a message may contain more than one call."
 )
+@click.option(
+    "--longest",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="The most characters of a string, digits of a number and items of an array that the schema does not "
+    "bound, for small models that repeat themselves.",
+)
 @click.pass_context
 def grammar(
     ctx: click.Context,
@@ -54,6 +61,7 @@ def grammar(
     model: str | None,
     tool_choice: str,
     parallel: bool,
+    longest: int | None,
 ) -> None:
     """Print a grammar that accepts text with well-formed calls only."""
     if model is not None:
@@ -66,7 +74,7 @@ def grammar(
     if tool_choice not in (*_CHOICES, *toolset.names):
         raise UserError(f"--tool-choice: {_no_tool(tool_choice, toolset)}")
     try:
-        made = toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel)
+        made = toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel, longest=longest)
     except ToolError as error:
         # An error that names no tool is about the protocol.
         chosen = f"--protocol {protocol}" if model is None else f"--model {printable(model)}"

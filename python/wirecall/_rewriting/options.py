@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 
 from wirecall._rewriting.record import Record
 from wirecall._tools.definitions import Definition
-from wirecall._tools.grammar import GrammarKind
+from wirecall._tools.grammar import GrammarKind, check_longest
 from wirecall._tools.option_types import check
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import ReasoningOption, Toolset, ToolsetOptions
@@ -61,6 +61,7 @@ class WrapOptions(ToolsetOptions, total=False):
     complete_calls_only: bool
     stop_sequence: Literal["auto", "always", "never"]
     grammar: GrammarServer | None
+    grammar_longest: int | None
     stream_arguments: bool
     emit_raw_on_error: bool
     native_when: Callable[[Mapping[str, Any]], bool] | None
@@ -112,6 +113,9 @@ class Options:
             the stop sequence would cut off a call whose arguments contain it.
         grammar: The server that samples under a grammar of the calls, which is sent with each request that
             has tools: "llama.cpp" (`grammar`, GBNF) or "vllm" (`structured_outputs`, a structural tag).
+        grammar_longest: `longest` of `Toolset.grammar`: the most characters of a string, digits of a number
+            and items of an array that the schema does not bound. A small model may otherwise repeat itself
+            until it is cut off.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of an error message.
         native_when: Gets the request; if it returns true, the request is passed on unchanged.
@@ -150,6 +154,7 @@ class Options:
     complete_calls_only: bool = False
     stop_sequence: Literal["auto", "always", "never"] = "auto"
     grammar: GrammarServer | None = None
+    grammar_longest: int | None = None
     stream_arguments: bool = False
     emit_raw_on_error: bool = False
     native_when: Callable[[Mapping[str, Any]], bool] | None = None
@@ -164,6 +169,7 @@ class Options:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
         # The toolset checks its own options: now, not at the first request.
         Toolset(**self._toolset_options())
+        check_longest("grammar_longest", self.grammar_longest)
         if self.grammar is not None:
             # Whether the protocol has a grammar is checked now, too.
             self.grammar_text(self.toolset([_ANY_TOOL]), "auto", parallel=True)
@@ -210,7 +216,8 @@ class Options:
         """
         if self.grammar is None:
             raise ValueError("the option grammar is not set")
-        return _grammar_text(toolset, _GRAMMAR_KINDS[self.grammar], tool_choice, parallel)
+        kind = _GRAMMAR_KINDS[self.grammar]
+        return _grammar_text(toolset, kind, tool_choice, parallel, self.grammar_longest)
 
 
 @cache
@@ -241,6 +248,10 @@ def _compiled(key: str, protocol: str | Protocol | None) -> Toolset:
 # One for each toolset and `tool_choice` in use; an entry keeps its toolset.
 @lru_cache(maxsize=64)
 def _grammar_text(
-    toolset: Toolset, kind: GrammarKind, tool_choice: Literal["auto", "required"], parallel: bool
+    toolset: Toolset,
+    kind: GrammarKind,
+    tool_choice: Literal["auto", "required"],
+    parallel: bool,
+    longest: int | None,
 ) -> str:
-    return toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel).text
+    return toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel, longest=longest).text

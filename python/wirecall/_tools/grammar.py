@@ -37,3 +37,11 @@ class Grammar(NamedTuple):
     kind: GrammarKind
     text: str
     unconstrained: tuple[Unconstrained, ...]
+
+
+def check_longest(name: str, longest: int | None) -> None:
+    """Raises:
+    ValueError: A grammar cannot count so far.
+    """
+    if longest is not None and not 1 <= longest <= 1000:
+        raise ValueError(f"{name} is {longest}; it must be from 1 to 1,000")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from wirecall import _core
 from wirecall._tools.definitions import Definition, definitions, schema_text
-from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained
+from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import checked
 from wirecall._tools.protocol import Protocol
@@ -181,7 +181,14 @@ class Toolset(_core.Toolset):
         return text
 
     @checked
-    def grammar(self, kind: GrammarKind, *, tool_choice: str = "auto", parallel: bool = True) -> Grammar:
+    def grammar(
+        self,
+        kind: GrammarKind,
+        *,
+        tool_choice: str = "auto",
+        parallel: bool = True,
+        longest: int | None = None,
+    ) -> Grammar:
         """The grammar of messages with calls of these tools, for constrained decoding (docs/grammars.md).
 
         A call is what `encode` writes for valid arguments: declared members only, in the order of the schema.
@@ -194,12 +201,16 @@ class Toolset(_core.Toolset):
             tool_choice: "auto" for text and calls, "required" for calls only, "none" for text only, or the
                 name of a tool for calls of this tool only.
             parallel: A message may contain several calls.
+            longest: The most characters of a string, digits of a number and items of an array that the schema
+                does not bound, from 1 to 1,000. A small model may otherwise repeat itself until it is cut
+                off. How deep values are nested is not bounded.
 
         Raises:
             ToolError: The protocol has no grammar, there are no tools, `tool_choice` names none of them, or
                 the grammar is too large.
-            ValueError: `kind` is not one of these.
+            ValueError: `kind` is not one of these, or `longest` is out of range.
             TypeError: An argument has another type.
         """
-        text, found = self._grammar(kind, tool_choice=tool_choice, parallel=parallel)
+        check_longest("longest", longest)
+        text, found = self._grammar(kind, tool_choice=tool_choice, parallel=parallel, longest=longest)
         return Grammar(kind, text, tuple(Unconstrained(*one) for one in found))

@@ -5,6 +5,7 @@ use crate::grammar::{
     CallGrammar, CallGrammarWriter, Grammar, GrammarKind, GrammarRules, JsonValues, Language, ToolChoice,
     Unconstrained, unconstrained,
 };
+use crate::limits::COUNTED_JSON_CHARS;
 use crate::protocols::WrittenForm;
 use crate::schema::{SchemaDocument, Variants, compile_variants};
 use crate::tools::Tool;
@@ -14,12 +15,21 @@ impl Toolset {
     /// The grammar of messages with calls of these tools, for a decoder that allows only its texts.
     ///
     /// A call is what [`encode`](Toolset::encode) writes: declared members only, in the order of the schema. Text outside calls is
-    /// any text in which no call and no result begins. With `parallel`, a message may contain several calls.
+    /// any text in which no call and no result begins. With `parallel`, a message may contain several calls. `longest` bounds what a
+    /// schema does not: the characters of a string, the digits of a number, the items of a list; how deep values are nested has no
+    /// bound.
     ///
     /// # Errors
     ///
-    /// The protocol has no grammar, the toolset has no tools, `choice` names none of them, or the grammar is too large.
-    pub fn grammar(&self, kind: GrammarKind, choice: &ToolChoice, parallel: bool) -> Result<Grammar, ToolError> {
+    /// The protocol has no grammar, the toolset has no tools, `choice` names none of them, `longest` is not from 1 to 1,000, or the
+    /// grammar is too large.
+    pub fn grammar(
+        &self,
+        kind: GrammarKind,
+        choice: &ToolChoice,
+        parallel: bool,
+        longest: Option<usize>,
+    ) -> Result<Grammar, ToolError> {
         let fault = |message: String| ToolError { tool: None, pointer: None, message };
         let form = WrittenForm::of(&*self.protocol, &self.tools, &self.settings);
         let form = form.as_ref().map(|form| form as &dyn CallGrammarWriter);
@@ -39,6 +49,9 @@ impl Toolset {
         if self.tools.is_empty() {
             return Err(fault("a grammar needs tools; this toolset has none".into()));
         }
+        if let Some(longest) = longest.filter(|longest| !(1..=COUNTED_JSON_CHARS).contains(longest)) {
+            return Err(fault(format!("longest is {longest}; it must be from 1 to {COUNTED_JSON_CHARS}")));
+        }
         let delimiters = &self.settings.delimiters;
         let mut rules = GrammarRules::default();
         let mut calls = Vec::new();
@@ -52,6 +65,10 @@ impl Toolset {
             let CallGrammar { begin, content, end } = call;
             let content = rules.rule(&format!("call {}", tool.name), false, |_| Ok(content)).map_err(own)?;
             calls.push(CallGrammar { begin, content, end });
+        }
+        // All rules so far are of calls.
+        if let Some(longest) = longest {
+            rules.bound(longest);
         }
         let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
         let language = Language { rules, calls, frame: writer.frame(delimiters), text, parallel };

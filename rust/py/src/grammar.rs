@@ -16,6 +16,7 @@ pub(crate) fn write(
     kind: &str,
     tool_choice: &str,
     parallel: bool,
+    longest: Option<usize>,
 ) -> PyResult<WrittenGrammar> {
     let kinds = [
         ("gbnf", GrammarKind::Gbnf),
@@ -30,7 +31,7 @@ pub(crate) fn write(
         "none" => ToolChoice::None,
         tool => ToolChoice::Named(tool.to_owned()),
     };
-    let grammar = py.detach(|| tools.grammar(kind, &choice, parallel));
+    let grammar = py.detach(|| tools.grammar(kind, &choice, parallel, longest));
     let grammar = grammar.map_err(|error| errors::tool_error(py, &error))?;
     Ok((grammar.text, grammar.unconstrained.into_iter().map(|one| (one.tool, one.field, one.keyword)).collect()))
 }

@@ -167,9 +167,16 @@ impl Toolset {
     }
 
     /// The text of a grammar, and what it does not enforce: tool, field and keyword.
-    #[pyo3(name = "_grammar", signature = (kind, /, *, tool_choice, parallel))]
-    fn write_grammar(&self, py: Python<'_>, kind: &str, tool_choice: &str, parallel: bool) -> PyResult<WrittenGrammar> {
-        crate::grammar::write(py, &self.tools, kind, tool_choice, parallel)
+    #[pyo3(name = "_grammar", signature = (kind, /, *, tool_choice, parallel, longest))]
+    fn write_grammar(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        tool_choice: &str,
+        parallel: bool,
+        longest: Option<usize>,
+    ) -> PyResult<WrittenGrammar> {
+        crate::grammar::write(py, &self.tools, kind, tool_choice, parallel, longest)
     }
 
     /// The tools' names, in the given order.

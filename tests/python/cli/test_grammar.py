@@ -21,6 +21,7 @@ KINDS = get_args(GrammarKind)
         (["--tool-choice", "none"], {"tool_choice": "none"}),
         (["--tool-choice", "get_time"], {"tool_choice": "get_time"}),
         (["--no-parallel"], {"parallel": False}),
+        (["--longest", "50"], {"longest": 50}),
         (
             ["--no-parallel", "--tool-choice", "get_weather"],
             {"parallel": False, "tool_choice": "get_weather"},

@@ -152,12 +152,17 @@ fn grows(tools: &Toolset, act: Use, build: &dyn Fn(usize) -> String, bytes: usiz
     Some(growth(second)).filter(|growth| *growth >= 24.0)
 }
 
+/// How often a text is repeated: an even number, since an odd number of quotes leaves the rest of both messages in another state.
+fn times(bytes: usize, unit: usize) -> usize {
+    bytes.div_ceil(unit).next_multiple_of(2)
+}
+
 fn repeated(head: &str, unit: &str, bytes: usize) -> String {
-    format!("{head}{}", unit.repeat(bytes.div_ceil(unit.len())))
+    format!("{head}{}", unit.repeat(times(bytes, unit.len())))
 }
 
 fn nested(open: &str, close: &str, bytes: usize) -> String {
-    let times = bytes.div_ceil(open.len() + close.len());
+    let times = times(bytes, open.len() + close.len());
     open.repeat(times) + &close.repeat(times)
 }
 

@@ -148,6 +148,18 @@ impl Expr {
         }
     }
 
+    /// What may be repeated without a bound is repeated at most so often.
+    fn bound(&mut self, most: usize) {
+        match self {
+            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter_mut().for_each(|part| part.bound(most)),
+            Expr::Repeat(inner, least, bound) => {
+                inner.bound(most);
+                *bound = bound.or(Some(most.max(*least)));
+            }
+            Expr::Text(_) | Expr::Chars(_) | Expr::Without(_) | Expr::Rule(_) => {}
+        }
+    }
+
     /// The rules that it refers to.
     pub(crate) fn rules(&self, out: &mut Vec<RuleId>) {
         match self {
@@ -230,6 +242,11 @@ impl GrammarRules {
         let plain =
             name == key && name != "root" && name != "start" && name.starts_with(|c: char| c.is_ascii_lowercase());
         if plain { name.to_owned() } else { format!("r{id}-{name}").trim_end_matches('-').to_owned() }
+    }
+
+    /// Whatever the rules repeat without a bound is repeated at most so often.
+    pub(crate) fn bound(&mut self, most: usize) {
+        self.list.iter_mut().for_each(|rule| rule.expr.bound(most));
     }
 
     /// Writes texts without marks as rules over characters.

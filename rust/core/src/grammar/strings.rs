@@ -1,5 +1,7 @@
 //! Strings: in quotes as pairs write them, in JSON, and bare words.
 
+use std::collections::BTreeSet;
+
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
@@ -182,9 +184,24 @@ pub(crate) struct BareWord<'a> {
 
 /// A bare word, which has at least one character.
 pub(crate) fn bare_word(rules: &mut GrammarRules, bare: &BareWord<'_>) -> Result<Expr, ToolError> {
-    // Any characters, and then one that may be the last.
-    let more = rules.word("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?;
-    rules.word(&bare.length.key(bare.key), || bare.begun("", &more).unwrap_or(Expr::NEVER))
+    let shared = BareRules {
+        // Any characters, and then one that may be the last.
+        more: rules.word("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?,
+        letters: String::from_iter(bare.not_whole.concat().chars().collect::<BTreeSet<_>>()),
+    };
+    let other = if bare.not_whole.is_empty() {
+        Expr::NEVER
+    } else {
+        rules.word("bare other", || bare.from(bare.last(&shared.letters), Length::default(), &shared.more))?
+    };
+    rules.word(&bare.length.key(bare.key), || bare.begun("", &shared, &other).unwrap_or(Expr::NEVER))
+}
+
+/// What the states of a bare word share: one character class in hundreds of places is compiled hundreds of times.
+struct BareRules {
+    more: Expr,
+    /// The characters of all excluded texts.
+    letters: String,
 }
 
 impl BareWord<'_> {
@@ -205,29 +222,41 @@ impl BareWord<'_> {
         Some(if before == Length::default() { unbounded.clone() } else { counted() })
     }
 
+    /// A character that may be the last, or one that may not, and then any text that ends well; `left` in all after it.
+    fn from(&self, last: Expr, left: Length, unbounded: &Expr) -> Expr {
+        let more = self.more(left, unbounded);
+        let well = more.clone().map(|more| if left.least == 0 { more.optional() } else { more });
+        let rest = well.or((left.least == 0).then_some(Expr::EMPTY));
+        let inner = more.map(|more| Expr::seq([Expr::Chars(Chars::of(self.not_last)), more]));
+        Expr::choice(rest.map(|rest| Expr::seq([last, rest])).into_iter().chain(inner))
+    }
+
     /// What may follow this beginning of an excluded text. `None`: nothing.
-    fn begun(&self, begun: &str, unbounded: &Expr) -> Option<Expr> {
+    fn begun(&self, begun: &str, shared: &BareRules, other: &Expr) -> Option<Expr> {
         let left = self.length.after(begun.chars().count())?;
-        let next: std::collections::BTreeSet<char> =
+        let next: BTreeSet<char> =
             self.not_whole.iter().filter_map(|text| text.strip_prefix(begun)?.chars().next()).collect();
         let mut options = Vec::new();
         if left.least == 0 && !begun.is_empty() && !self.not_whole.contains(&begun) {
             options.push(Expr::EMPTY);
         }
         for c in &next {
-            let rest = self.begun(&format!("{begun}{c}"), unbounded);
+            let rest = self.begun(&format!("{begun}{c}"), shared, other);
             options.extend(rest.map(|rest| Expr::seq([Expr::text(*c), rest])));
         }
+        let Some(left) = left.after(1) else { return (!options.is_empty()).then(|| Expr::choice(options)) };
         // Any other character, and then any text that ends well.
-        let not_first = if begun.is_empty() { self.not_first } else { "" };
-        let apart: String = next.into_iter().chain(not_first.chars()).collect();
-        if let Some(left) = left.after(1) {
-            let more = self.more(left, unbounded);
-            let well = more.clone().map(|more| if left.least == 0 { more.optional() } else { more });
-            let rest = well.or((left.least == 0).then_some(Expr::EMPTY));
-            options.extend(rest.map(|rest| Expr::seq([self.last(&apart), rest])));
-            options.extend(more.map(|more| Expr::seq([Expr::Chars(Chars::of(self.not_last)), more])));
+        if begun.is_empty() || left != Length::default() {
+            let not_first = if begun.is_empty() { self.not_first } else { "" };
+            let apart: String = next.into_iter().chain(not_first.chars()).collect();
+            options.push(self.from(self.last(&apart), left, &shared.more));
+        } else {
+            let apart: String = shared.letters.chars().filter(|c| !next.contains(c)).collect();
+            if !apart.is_empty() {
+                options.push(Expr::seq([Expr::Chars(Chars::of(&apart)), shared.more.clone().optional()]));
+            }
+            options.push(other.clone());
         }
-        (!options.is_empty()).then(|| Expr::choice(options))
+        Some(Expr::choice(options))
     }
 }
