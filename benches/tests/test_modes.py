@@ -15,7 +15,7 @@ from wirecall_bench.artifact import BenchError
 from wirecall_bench.catalogue import built_in
 from wirecall_bench.endpoints import Endpoint
 from wirecall_bench.manuals import MANUALS
-from wirecall_bench.modes import MODES, check_mode, mode_of
+from wirecall_bench.modes import LONGEST, MODES, check_mode, mode_of
 from wirecall_bench.plan import drawn
 from wirecall_bench.recording import Api
 from wirecall_bench.variants import Variant, baselines
@@ -38,7 +38,8 @@ def test_a_grammar_is_sent_and_no_tools(mode: str) -> None:
     body = sent("openai", mode)
     protocol = mode.removesuffix("-grammar")
     toolset = Toolset(TOOLS, protocol=protocol)
-    assert body["grammar"] == toolset.grammar("gbnf", tool_choice="required", parallel=False).text
+    grammar = toolset.grammar("gbnf", tool_choice="required", parallel=False, longest=LONGEST)
+    assert body["grammar"] == grammar.text
     # llama-server refuses a grammar beside tools. The choice is in the grammar and the manual.
     assert not {"tools", "tool_choice", "parallel_tool_calls"} & body.keys()
     assert toolset.manual() in body["messages"][0]["content"]

@@ -177,7 +177,7 @@ def test_values_without_a_bound_get_one(sampler: Sampler, protocol: str) -> None
         ({"share": 0.25}, {"share": 10**60}),
         ({"items": [*range(20)]}, {"items": [*range(60)]}),
         ({"three": "x" * 30}, {"three": "x" * 200}),
-    ):
+    )[: 5 if protocol == "qwen3coder" else 6]:  # Lengths of raw text are not counted.
         for arguments, bounded in ((short, True), (long, False)):
             text = tools.encode("f", arguments)
             assert [accepts(one, sampler.vocabulary, text) for one in matchers] == [True, bounded], text

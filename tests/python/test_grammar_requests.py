@@ -326,12 +326,12 @@ def test_a_grammar_is_written_once(written: list[tuple[Any, ...]]) -> None:
         compact_tools(grammar="llama.cpp", on_error="text").transform_params(request)
     names = ("written_once", "and_not_again")
     assert written == [
-        (names, "gbnf", "auto", True),
-        (names, "gbnf", "auto", False),
-        (names, "gbnf", "required", True),
-        (names, "gbnf", "required", False),
-        (names[:1], "gbnf", "required", True),
-        (names[:1], "gbnf", "required", False),
+        (names, "gbnf", "auto", True, None),
+        (names, "gbnf", "auto", False, None),
+        (names, "gbnf", "required", True, None),
+        (names, "gbnf", "required", False, None),
+        (names[:1], "gbnf", "required", True, None),
+        (names[:1], "gbnf", "required", False, None),
     ]
 
 

@@ -67,6 +67,27 @@ fn what_cannot_be_is_an_error() {
     assert!(grammar(&none, GrammarKind::Lark).is_err());
 }
 
+/// Escapes with any number of digits end at the next character that is none, for one library.
+#[test]
+fn escapes_have_a_fixed_length() {
+    for protocol in ["wire", "qwen3coder", "hermes"] {
+        for kind in [GrammarKind::Gbnf, GrammarKind::Ebnf] {
+            let text = grammar(&toolset(protocol, &[weather()]), kind).expect("a grammar").text;
+            assert!(!text.contains("\\x"), "{protocol}: {text}");
+        }
+    }
+}
+
+#[test]
+fn text_of_a_structural_tag_has_no_misspelled_call() {
+    let text = grammar(&toolset("wire", &[weather()]), GrammarKind::StructuralTag).expect("a grammar").text;
+    let tag: Value = serde_json::from_str(&text).expect("it is JSON");
+    let excluded = tag["format"]["excludes"].as_array().expect("a list");
+    let has = |mark: &str| excluded.iter().any(|one| one == mark);
+    assert!(["<call ", "<call\n", "<Call", "<CALL", "[call]", "<tool-result"].into_iter().all(has), "{excluded:?}");
+    assert!(!has("<call"), "the trigger begins with it");
+}
+
 #[test]
 fn what_is_not_said_is_listed() {
     let code = json!({"type": "string", "pattern": "^[A-Z]+$"});

@@ -43,12 +43,13 @@ class Mode:
         return _ONE_CALL[api] if self.forced else {}
 
 
-_LONGEST = 40
+# The bound of values in the modes with a grammar.
+LONGEST = 40
 
 
 def _under_grammar(protocol: str) -> Mode:
     # Without a bound, a model that repeats itself is cut off in a value, which says nothing about the format.
-    options = {"protocol": protocol, "grammar": "llama.cpp", "grammar_longest": _LONGEST}
+    options = {"protocol": protocol, "grammar": "llama.cpp", "grammar_longest": LONGEST}
     return Mode(MappingProxyType(options), forced=True, baseline=NATIVE_FORCED)
 
 

@@ -143,10 +143,8 @@ fn escaped(c: char, special: &str, out: &mut String) {
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),
         '"' if special.contains('"') => out.push_str("\\\""),
-        c if special.contains(c) || c.is_control() => match c as u32 {
-            code @ ..0x100 => _ = write!(out, "\\x{code:02X}"),
-            code => _ = write!(out, "\\u{code:04X}"),
-        },
+        // xgrammar takes any number of digits after \x.
+        c if special.contains(c) || c.is_control() => _ = write!(out, "\\u{:04X}", c as u32),
         c => out.push(c),
     }
 }

@@ -1,6 +1,6 @@
 //! The model of a language: rules over characters, as context-free grammars have them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::prose::prose;
 use crate::error::ToolError;
@@ -131,7 +131,11 @@ impl Expr {
         let mut out: Vec<Expr> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         for option in options {
-            let inner = if let Expr::Choice(inner) = option { inner } else { vec![option] };
+            let inner = match option {
+                Expr::Choice(inner) => inner,
+                Expr::Text(text) if text.is_empty() => vec![Expr::EMPTY],
+                option => vec![option],
+            };
             out.extend(inner.into_iter().filter(|one| !one.is_never() && seen.insert(one.clone())));
         }
         if out.len() == 1 { out.remove(0) } else { Expr::Choice(out) }
@@ -148,7 +152,8 @@ impl Expr {
         }
     }
 
-    /// What may be repeated without a bound is repeated at most so often.
+    /// What may be repeated without a bound is repeated at most so often. Texts without marks cannot be counted, so they get none
+    /// of the characters that begin a mark.
     fn bound(&mut self, most: usize) {
         match self {
             Expr::Seq(parts) | Expr::Choice(parts) => parts.iter_mut().for_each(|part| part.bound(most)),
@@ -156,7 +161,12 @@ impl Expr {
                 inner.bound(most);
                 *bound = bound.or(Some(most.max(*least)));
             }
-            Expr::Text(_) | Expr::Chars(_) | Expr::Without(_) | Expr::Rule(_) => {}
+            Expr::Without(marks) => {
+                let firsts = marks.iter().filter_map(|mark| mark.chars().next());
+                let firsts: BTreeSet<char> = firsts.flat_map(|first| [first, first.to_ascii_uppercase()]).collect();
+                *self = Expr::Chars(Chars::except(&String::from_iter(firsts), &[])).times(0, Some(most));
+            }
+            Expr::Text(_) | Expr::Chars(_) | Expr::Rule(_) => {}
         }
     }
 

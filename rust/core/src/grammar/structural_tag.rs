@@ -22,15 +22,12 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         }
         (language.tools(), if same { end } else { String::new() })
     };
-    let excludes = || {
-        // What is in the trigger cannot be excluded.
-        let apart = |mark: &&String| !first.to_lowercase().contains(mark.as_str());
-        let all: Vec<String> = language.frame.marks.iter().filter(apart).map(|mark| json_string(mark)).collect();
-        all.join(",")
+    let excluded = |trigger: &str| {
+        let all = language.frame.marks.iter().flat_map(|mark| excluded(mark, trigger));
+        all.map(|mark| json_string(&mark)).collect::<Vec<_>>().join(",")
     };
     let format = if language.calls.is_empty() {
-        let all: Vec<String> = language.frame.marks.iter().map(|mark| json_string(mark)).collect();
-        format!("{{\"type\":\"any_text\",\"excludes\":[{}]}}", all.join(","))
+        format!("{{\"type\":\"any_text\",\"excludes\":[{}]}}", excluded(""))
     } else {
         let tag = tag(&language, &first, &content, &end);
         match (language.text, language.is_section()) {
@@ -38,7 +35,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
                 "{{\"type\":\"triggered_tags\",\"triggers\":[{}],\"tags\":[{tag}],\"excludes\":[{}],\"at_least_one\":false,\
                  \"stop_after_first\":{}}}",
                 json_string(&first),
-                excludes(),
+                excluded(&first),
                 once || section,
             ),
             (false, true) => tag,
@@ -49,6 +46,30 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         }
     };
     Ok(format!("{{\"type\":\"structural_tag\",\"format\":{format}}}\n"))
+}
+
+/// What text outside calls may not contain, for this mark, which is in lower case. What is in the trigger cannot be excluded, but as a
+/// misspelled tag, with whitespace after its word.
+fn excluded(mark: &str, trigger: &str) -> Vec<String> {
+    let (here, others): (Vec<_>, Vec<_>) = spellings(mark).into_iter().partition(|spelling| trigger.contains(spelling));
+    let tags = here.iter().flat_map(|spelling| [' ', '\n', '\t', '\r'].map(|blank| format!("{spelling}{blank}")));
+    tags.filter(|tag| !trigger.contains(tag)).chain(others).collect()
+}
+
+/// A mark in all letter cases if it is short, and otherwise in those that are usual: xgrammar distinguishes them.
+fn spellings(mark: &str) -> Vec<String> {
+    let letters = mark.chars().filter(char::is_ascii_lowercase).count();
+    if letters > 4 {
+        let mut title = mark.to_owned();
+        if let Some(at) = mark.find(|c: char| c.is_ascii_lowercase()) {
+            title[at..=at].make_ascii_uppercase();
+        }
+        return vec![mark.to_owned(), mark.to_ascii_uppercase(), title];
+    }
+    mark.chars().fold(vec![String::new()], |begun, c| {
+        let cases = if c.is_ascii_lowercase() { vec![c, c.to_ascii_uppercase()] } else { vec![c] };
+        begun.iter().flat_map(|text| cases.iter().map(move |c| format!("{text}{c}"))).collect()
+    })
 }
 
 fn tag(language: &Language, begin: &str, content: &Expr, end: &str) -> String {
