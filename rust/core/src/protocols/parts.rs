@@ -52,6 +52,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// Appends a past message. The calls are written already.
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String);
 
+    /// Why no header can name a tool with this name.
+    fn bad_name(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
     /// Appends the header of a past call, if it names the tool.
     fn address(&self, _tool: &str, _out: &mut String) {}
 

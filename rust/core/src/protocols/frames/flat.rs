@@ -138,7 +138,8 @@ impl Protocol for FlatFamily {
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
         let length = name.is_empty() || first_chars(name, NAME_CHARS) < name.len();
-        length.then_some("it must have 1 to 128 characters").or_else(|| self.call.bad_name(name))
+        let parts = || self.layout.parts.and_then(|frame| frame.bad_name(name));
+        length.then_some("it must have 1 to 128 characters").or_else(|| self.call.bad_name(name)).or_else(parts)
     }
 
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {

@@ -17,12 +17,15 @@ pub(crate) struct Recipients {
     pub content: &'static str,
 }
 
+fn ends_name(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'{' | b'<' | b'>')
+}
+
 impl Recipients {
     /// The length of a recipient's name. What a tool gets is an object; any other text after a name is no header.
     fn recipient(&self, text: &str, last: bool) -> Scan<usize> {
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
-        let inside = |byte: &u8| !byte.is_ascii_whitespace() && !matches!(byte, b'{' | b'<' | b'>');
-        let length = head.bytes().take_while(inside).count();
+        let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
         match head.as_bytes().get(length) {
             None => return Scan::at_end(ended),
             Some(b'\n') if length > 0 => {}
@@ -50,6 +53,13 @@ impl PartsFrame for Recipients {
 
     fn begins(&self) -> u8 {
         self.mark.as_bytes().first().copied().unwrap_or_default()
+    }
+
+    fn bad_name(&self, name: &str) -> Option<&'static str> {
+        if name == self.content {
+            return Some("messages to it are content");
+        }
+        name.bytes().any(ends_name).then_some("it must not contain whitespace, {, < or >")
     }
 
     fn write(&self, _: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
