@@ -70,7 +70,8 @@ NOT_MEASURED = "No live model has been measured yet.\n"
 MEASURED = """\
 `make live` runs SmolLM2-135M-Instruct, a model of 135 million parameters, with llama-server on this machine,
 without a GPU. The artifacts without texts are in `benches/live`. All modes ask the same cases with the same
-tools, at temperature 0 and at most 128 tokens for an answer.
+tools, at temperature 0 and at most 512 tokens for an answer; the variants of the manual were asked with at
+most 128, and without a bound of values.
 
 {samples}
 
@@ -96,7 +97,9 @@ the format's: without quotes it cannot go on. Numbers and texts that never end, 
 model's.
 
 **Well-formed.** {formed} A grammar does not end a value: within a number or a text, a model of this size can
-repeat itself until the limit of tokens.
+repeat itself until the limit of tokens. So in the modes with a grammar of wirecall, a text has at most 40
+characters, a number 40 digits and a list 40 items where the schema has no bound (`grammar_longest`). A list
+of objects can still reach the limit. The grammar of native-forced has no such option.
 """
 
 
@@ -135,7 +138,7 @@ def live_section(runs: Mapping[str, Run]) -> str:
         return "\n".join([LIVE_TITLE, NOT_MEASURED, LIVE])
     modes = {path: run for path, run in runs.items() if not run.options.get("ablations")}
     variants = {path: run for path, run in runs.items() if run.options.get("ablations")}
-    parts = [LIVE_TITLE, MEASURED.format(samples=samples(runs), formed=formed(runs.values())), LIVE]
+    parts = [LIVE_TITLE, MEASURED.format(samples=samples(runs), formed=formed(modes.values())), LIVE]
     parts += [f"{grid}\n" for run in modes.values() for grid in comparisons(run)]
     if variants:
         parts.append(manuals(variants))

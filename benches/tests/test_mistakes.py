@@ -61,15 +61,17 @@ def test_what_is_wrong(given: dict[str, Any], found: dict[str, int]) -> None:
 
 
 def test_an_artifact_without_texts(tmp_path: Path) -> None:
-    header = {"schema": "wirecall._bench/1", "kind": "live", "run": {"options": {}}}
+    run = {"command": "wirecall bench live --catalogue /home/me/mine.json --output target/x.jsonl", "options": {}}
+    header = {"schema": "wirecall._bench/1", "kind": "live", "run": run}
     path = tmp_path / "live.jsonl"
     cells = [cell(("go", {"to": "secret"})), cell(finish="stop")]
     cells[1]["key"][4] = "2"
     path.write_text("".join(json.dumps(line) + "\n" for line in [header, *cells]), encoding="utf-8")
     path.write_text(text := published(read(path), {"trip": CASE}), encoding="utf-8")
     assert "secret" not in text.replace('"detail":"secret"', "")
-    run = read(path)
-    assert run.header == header
-    assert [one["calls"] for one in run.cells] == [[{"name": "go", "arguments": {}}], []]
-    assert [one["requests"] for one in run.cells] == [[{"sha256": "1"}]] * 2
-    assert counts(run.cells) == {Variant("m", "wire"): {"missing": 2, "other value": 1, "no call": 1}}
+    kept = read(path)
+    command = "wirecall bench live --catalogue mine.json --output target/x.jsonl"
+    assert kept.header == {**header, "run": {**run, "command": command}}
+    assert [one["calls"] for one in kept.cells] == [[{"name": "go", "arguments": {}}], []]
+    assert [one["requests"] for one in kept.cells] == [[{"sha256": "1"}]] * 2
+    assert counts(kept.cells) == {Variant("m", "wire"): {"missing": 2, "other value": 1, "no call": 1}}

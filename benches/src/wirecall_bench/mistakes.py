@@ -89,10 +89,16 @@ def counts(cells: Iterable[Cell]) -> dict[Variant, Counter[str]]:
 def published(run: Run, cases: Mapping[str, Case]) -> str:
     """An artifact without texts of requests and answers, with what is wrong with each answer.
 
+    Files of the command are named without their folders.
+
     Args:
         cases: The cases of the catalogue, by name.
     """
-    lines: list[Json] = [run.header]
+    command = " ".join(
+        word.rpartition("/")[2] if word.startswith("/") else word
+        for word in run.header["run"]["command"].split(" ")
+    )
+    lines: list[Json] = [{**run.header, "run": {**run.header["run"], "command": command}}]
     for cell in run.cells:
         kept = {name: cell[name] for name in _KEPT if name in cell}
         # Enough to know which answers are well-formed.

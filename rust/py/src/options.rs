@@ -17,6 +17,16 @@ pub(crate) fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) 
     })
 }
 
+/// A tool's name, description, parameters as JSON, and whether it is strict.
+pub(crate) type GivenTool = (String, Option<String>, String, bool);
+
+pub(crate) fn definition((name, description, parameters, strict): GivenTool) -> core::Definition {
+    let mut definition = core::Definition::new(name, parameters);
+    definition.description = description;
+    definition.strict = strict;
+    definition
+}
+
 pub(crate) fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Limits> {
     let mut limits = core::Limits::default();
     for (name, value) in given.unwrap_or_default() {

@@ -15,7 +15,7 @@ use crate::exclusive::Exclusive;
 use crate::grammar::WrittenGrammar;
 use crate::ids::Ids;
 use crate::message::Message;
-use crate::options::{Reasoning, Recover, limits, one_of};
+use crate::options::{GivenTool, Reasoning, Recover, definition, limits, one_of};
 use crate::parallel::parse_many;
 use crate::parser::Parser;
 use crate::{convert, errors, protocol};
@@ -115,7 +115,7 @@ impl Toolset {
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
-        tools: Vec<(String, Option<String>, String, bool)>,
+        tools: Vec<GivenTool>,
         protocol: &Bound<'_, PyAny>,
         recover: Recover,
         syntax: &str,
@@ -153,15 +153,7 @@ impl Toolset {
         options.delimiters = delimiters;
         (options.reasoning, options.separate_reasoning) = Reasoning::options(reasoning)?;
         options.limits = self::limits(py, limits)?;
-        let definitions = tools
-            .into_iter()
-            .map(|(name, description, parameters, strict)| {
-                let mut definition = core::Definition::new(name, parameters);
-                definition.description = description;
-                definition.strict = strict;
-                definition
-            })
-            .collect();
+        let definitions = tools.into_iter().map(definition).collect();
         let tools = core::Toolset::new(definitions, options).map_err(|error| errors::tool_error(py, &error))?;
         Ok(Toolset { tools: Arc::new(tools), text: Exclusive::default(), is_custom })
     }
