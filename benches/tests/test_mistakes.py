@@ -61,7 +61,7 @@ def test_what_is_wrong(given: dict[str, Any], found: dict[str, int]) -> None:
 
 
 def test_an_artifact_without_texts(tmp_path: Path) -> None:
-    said = "wirecall bench live --catalogue /home/me/mine.json --output target/x.jsonl"
+    said = "wirecall bench live --catalogue '/home/me/my own.json' --base-url http://127.0.0.1:1/v1"
     run = {"command": said, "options": {}}
     header = {"schema": "wirecall._bench/1", "kind": "live", "run": run}
     path = tmp_path / "live.jsonl"

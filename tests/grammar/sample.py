@@ -55,7 +55,7 @@ class Slice:
         messages: How many to try for each tool, in each grammar that may have them.
     """
 
-    library: str
+    engine: str
     kind: str
     protocol: str
     first: int
@@ -69,13 +69,13 @@ class Slice:
 def slices(asked: argparse.Namespace, sources: str) -> Iterator[Slice]:
     toolsets = min(TOOLSETS, max(SLICE, asked.cases // 100))
     for protocol in asked.protocols:
-        for (library, kind), (calls, messages) in SHARES.items():
-            if asked.only not in f"{library} {kind}":
+        for (engine, kind), (calls, messages) in SHARES.items():
+            if asked.only not in f"{engine} {kind}":
                 continue
             for first in range(0, toolsets, SLICE):
                 # A toolset has some three tools, and half of the messages are tried in a second grammar.
                 yield Slice(
-                    library,
+                    engine,
                     kind,
                     protocol,
                     first,
@@ -88,9 +88,9 @@ def slices(asked: argparse.Namespace, sources: str) -> Iterator[Slice]:
 
 
 @functools.cache
-def sampler(library: str) -> Sampler:
+def sampler(engine: str) -> Sampler:
     """One for each process: a vocabulary takes some seconds."""
-    return Sampler(vocabulary(), ENGINES[library](vocabulary()))
+    return Sampler(vocabulary(), ENGINES[engine](vocabulary()))
 
 
 def tried(one: Slice) -> tuple[Tally, float]:
@@ -98,7 +98,7 @@ def tried(one: Slice) -> tuple[Tally, float]:
     tally = Tally()
     for number in range(one.first, one.last):
         case = Case(number, one.protocol, one.seed)
-        tally.add(sampler(one.library).case(case, one.kind, one.calls, one.messages))
+        tally.add(sampler(one.engine).case(case, one.kind, one.calls, one.messages))
     return tally, time.process_time() - begun
 
 
@@ -152,7 +152,7 @@ def main() -> int:
                     record = {"slice": asdict(one), "tally": asdict(tally), "seconds": round(seconds, 1)}
                     file.write(json.dumps(record) + "\n")
                 print(
-                    f"[{count}/{len(waiting)}] {one.library} {one.kind} {one.protocol} {one.first}: "
+                    f"[{count}/{len(waiting)}] {one.engine} {one.kind} {one.protocol} {one.first}: "
                     f"{tally.calls} calls, {tally.messages} messages, {len(tally.broken)} broken, "
                     f"{seconds:.0f} s",
                     flush=True,
@@ -168,7 +168,7 @@ def report(wanted: list[Slice], done: dict[Slice, tuple[Tally, float]]) -> int:
     """Prints the table, and returns the exit code."""
     rows: dict[tuple[str, str, str], tuple[Tally, float]] = {}
     for one in wanted:
-        name = one.library, one.kind, one.protocol
+        name = one.engine, one.kind, one.protocol
         total, seconds = rows.setdefault(name, (Tally(), 0.0))
         total.add(done[one][0])
         rows[name] = total, seconds + done[one][1]

@@ -298,6 +298,28 @@ def test_conversations(official: Official, row: str) -> None:
     assert skipped * 5 < compared
 
 
+@pytest.mark.parametrize(("official", "row"), CASES)
+def test_a_call_that_is_cut_off_is_incomplete(official: Official, row: str) -> None:
+    """What a template renders and a limit of tokens cuts off has no other error, and no call that is not in it."""
+    cut_off = 0
+    for number in range(1 + CONVERSATIONS // 10):
+        rng = seeded(number)
+        known = tools(rng)
+        toolset = Toolset(known, protocol=row)
+        messages = conversation(rng, official, known, toolset)
+        if unwritable(toolset, messages[-1]):
+            continue
+        text = turn(official, messages).text
+        whole = [call.arguments for call in toolset.parse(text, in_reasoning=False).calls]
+        for at in sorted(rng.sample(range(len(text)), min(20, len(text)))):
+            message = toolset.parse(text[:at], in_reasoning=False, truncated=True)
+            assert {error.kind for error in message.errors} <= {"incomplete_call"}, (number, text[:at])
+            calls = [call.arguments for call in message.calls]
+            assert calls == whole[: len(calls)], (number, text[:at])
+            cut_off += len(message.errors)
+    assert cut_off
+
+
 WRITTEN = [case for case in CASES if case.values[0].same is str and case.values[1] in case.values[0].rows]
 
 

@@ -62,7 +62,7 @@ class Goal:
 class Measured:
     """Seconds."""
 
-    library: str
+    engine: str
     kind: Kind
     tool_choice: str
     compiled: float
@@ -174,7 +174,7 @@ def catalogue() -> tuple[Toolset, list[str]]:
 
 
 def measure(
-    library: str, compile: Compile, kind: Kind, goal: Goal, rounds: int, encoding: Encoding
+    engine: str, compile: Compile, kind: Kind, goal: Goal, rounds: int, encoding: Encoding
 ) -> list[Measured]:
     toolset, calls = catalogue()
     rows = []
@@ -198,14 +198,14 @@ def measure(
                     break
         masks.sort()
         p95 = masks[len(masks) * 95 // 100]
-        rows.append(Measured(library, kind, tool_choice, min(compiled), median(masks), p95, len(masks), goal))
+        rows.append(Measured(engine, kind, tool_choice, min(compiled), median(masks), p95, len(masks), goal))
     return rows
 
 
 def table(rows: Sequence[Measured]) -> Table:
     lines = [
         [
-            f"{row.library}, {row.kind}",
+            f"{row.engine}, {row.kind}",
             row.tool_choice,
             f"{row.compiled * 1e3:.3g} ms",
             f"{row.median * 1e3:.2g} ms",
@@ -232,14 +232,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     encoding = tiktoken.get_encoding("o200k_base")
     print(f"{machine()}\n{TOOLS} tools; compile: fastest of {rounds} rounds\n", flush=True)
     rows = []
-    for library, load, kinds, goal in LIBRARIES:
+    for engine, load, kinds, goal in LIBRARIES:
         try:
             compile = load(encoding)
         except ImportError as error:
-            print(f"{library} is left out: {error}")
+            print(f"{engine} is left out: {error}")
             continue
         for kind in kinds:
-            rows += measure(library, compile, kind, goal, rounds, encoding)
+            rows += measure(engine, compile, kind, goal, rounds, encoding)
     print(markdown(table(rows)))
     if chosen.json:
         kept = {"machine": asdict(machine()), "rounds": rounds, "rows": [asdict(row) for row in rows]}

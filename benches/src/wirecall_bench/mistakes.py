@@ -1,6 +1,7 @@
 """What is wrong with answers that are not correct, for artifacts that are published without texts."""
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -94,10 +95,8 @@ def published(run: Run, cases: Mapping[str, Case]) -> str:
     Args:
         cases: The cases of the catalogue, by name.
     """
-    command = " ".join(
-        word.rpartition("/")[2] if word.startswith("/") else word
-        for word in run.header["run"]["command"].split(" ")
-    )
+    said = shlex.split(run.header["run"]["command"])
+    command = shlex.join(word.rpartition("/")[2] if word.startswith("/") else word for word in said)
     lines: list[Json] = [{**run.header, "run": {**run.header["run"], "command": command}}]
     for cell in run.cells:
         kept = {name: cell[name] for name in _KEPT if name in cell}

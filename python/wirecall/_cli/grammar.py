@@ -10,6 +10,7 @@ from wirecall import GrammarKind, ToolError, Toolset, protocol_for
 from wirecall._cli.inputs import UserError, title_of
 from wirecall._cli.options import load_toolset, protocol_option, tools_option
 from wirecall._console import printable
+from wirecall._tools.grammar import MOST_LONGEST
 
 # What `--tool-choice` means besides the name of a tool.
 _CHOICES = ("auto", "required", "none")
@@ -47,7 +48,7 @@ Examples:
 )
 @click.option(
     "--longest",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(1, MOST_LONGEST),
     metavar="N",
     help="The most characters of a string, digits of a number and items of an array that the schema does not "
     "bound, for small models that repeat themselves.",

@@ -2,6 +2,9 @@
 
 from typing import Literal, NamedTuple
 
+# The core has the same limit.
+MOST_LONGEST = 1000
+
 GrammarKind = Literal["gbnf", "ebnf", "structural_tag", "lark"]
 
 
@@ -40,8 +43,13 @@ class Grammar(NamedTuple):
 
 
 def check_longest(name: str, longest: int | None) -> None:
-    """Raises:
-    ValueError: A grammar cannot count so far.
+    """Check a bound of values.
+
+    Args:
+        name: Of the argument or option.
+
+    Raises:
+        ValueError: A grammar does not count to this number.
     """
-    if longest is not None and not 1 <= longest <= 1000:
-        raise ValueError(f"{name} is {longest}; it must be from 1 to 1,000")
+    if longest is not None and not 1 <= longest <= MOST_LONGEST:
+        raise ValueError(f"{name} is {longest}; it must be from 1 to {MOST_LONGEST:,}")

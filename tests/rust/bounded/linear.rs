@@ -187,8 +187,8 @@ fn check(protocol: &str) {
         let written = tools.encode("t", &Value::Object(vec![("s".into(), string())])).expect("it is an object");
         let step = ((MARKS.len() * USES.len() * MODES.len()) / (cases / 8).max(1)).max(1) | 1;
         for (at, mark) in MARKS.iter().enumerate() {
-            let begins = &mark.trim()[..mark.trim().char_indices().nth(6).map_or(mark.trim().len(), |(end, _)| end)];
-            let own = mode == "own" && written.contains(begins);
+            let begins: String = mark.trim().chars().take(6).collect();
+            let own = mode == "own" && written.contains(&begins);
             for (which, used) in USES.into_iter().enumerate() {
                 if (own && which < 2) || ((at * MODES.len() + number) * USES.len() + which).is_multiple_of(step) {
                     one(used, format!("{mark:?} again and again"), 32 * KIB, &|bytes| repeated("", mark, bytes));

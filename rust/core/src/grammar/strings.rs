@@ -184,22 +184,22 @@ pub(crate) struct BareWord<'a> {
 
 /// A bare word, which has at least one character.
 pub(crate) fn bare_word(rules: &mut GrammarRules, bare: &BareWord<'_>) -> Result<Expr, ToolError> {
-    let shared = BareRules {
-        // Any characters, and then one that may be the last.
-        more: rules.word("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?,
-        letters: String::from_iter(bare.not_whole.concat().chars().collect::<BTreeSet<_>>()),
+    let letters = String::from_iter(bare.not_whole.concat().chars().collect::<BTreeSet<_>>());
+    let more = rules.word("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?;
+    let other = match bare.not_whole {
+        [] => Expr::NEVER,
+        _ => rules.word("bare other", || bare.from(bare.last(&letters), Length::default(), &more))?,
     };
-    let other = if bare.not_whole.is_empty() {
-        Expr::NEVER
-    } else {
-        rules.word("bare other", || bare.from(bare.last(&shared.letters), Length::default(), &shared.more))?
-    };
-    rules.word(&bare.length.key(bare.key), || bare.begun("", &shared, &other).unwrap_or(Expr::NEVER))
+    let shared = BareRules { more, other, letters };
+    rules.word(&bare.length.key(bare.key), || bare.begun("", &shared).unwrap_or(Expr::NEVER))
 }
 
 /// What the states of a bare word share: one character class in hundreds of places is compiled hundreds of times.
 struct BareRules {
+    /// Any characters, and then one that may be the last.
     more: Expr,
+    /// The same after a character that is in no excluded text.
+    other: Expr,
     /// The characters of all excluded texts.
     letters: String,
 }
@@ -232,7 +232,7 @@ impl BareWord<'_> {
     }
 
     /// What may follow this beginning of an excluded text. `None`: nothing.
-    fn begun(&self, begun: &str, shared: &BareRules, other: &Expr) -> Option<Expr> {
+    fn begun(&self, begun: &str, shared: &BareRules) -> Option<Expr> {
         let left = self.length.after(begun.chars().count())?;
         let next: BTreeSet<char> =
             self.not_whole.iter().filter_map(|text| text.strip_prefix(begun)?.chars().next()).collect();
@@ -241,7 +241,7 @@ impl BareWord<'_> {
             options.push(Expr::EMPTY);
         }
         for c in &next {
-            let rest = self.begun(&format!("{begun}{c}"), shared, other);
+            let rest = self.begun(&format!("{begun}{c}"), shared);
             options.extend(rest.map(|rest| Expr::seq([Expr::text(*c), rest])));
         }
         let Some(left) = left.after(1) else { return (!options.is_empty()).then(|| Expr::choice(options)) };
@@ -255,7 +255,7 @@ impl BareWord<'_> {
             if !apart.is_empty() {
                 options.push(Expr::seq([Expr::Chars(Chars::of(&apart)), shared.more.clone().optional()]));
             }
-            options.push(other.clone());
+            options.push(shared.other.clone());
         }
         Some(Expr::choice(options))
     }

@@ -22,12 +22,12 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         }
         (language.tools(), if same { end } else { String::new() })
     };
-    let excluded = |trigger: &str| {
+    let excludes = |trigger: &str| {
         let all = language.frame.marks.iter().flat_map(|mark| excluded(mark, trigger));
         all.map(|mark| json_string(&mark)).collect::<Vec<_>>().join(",")
     };
     let format = if language.calls.is_empty() {
-        format!("{{\"type\":\"any_text\",\"excludes\":[{}]}}", excluded(""))
+        format!("{{\"type\":\"any_text\",\"excludes\":[{}]}}", excludes(""))
     } else {
         let tag = tag(&language, &first, &content, &end);
         match (language.text, language.is_section()) {
@@ -35,7 +35,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
                 "{{\"type\":\"triggered_tags\",\"triggers\":[{}],\"tags\":[{tag}],\"excludes\":[{}],\"at_least_one\":false,\
                  \"stop_after_first\":{}}}",
                 json_string(&first),
-                excluded(&first),
+                excludes(&first),
                 once || section,
             ),
             (false, true) => tag,

@@ -8,44 +8,28 @@ use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::syntax::scan::{CodeScanner, Scan, first_mark, partial_end, starts, ws_run};
-use crate::toolset::{CodeMode, Toolset};
+use crate::toolset::Toolset;
 
 impl Machine {
-    /// Reasoning that is part of the text.
+    /// Reasoning that is part of the text. A prompted model shows in it what the manual taught it, so no call ends it.
     pub(super) fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let rest = &window.text[window.at..];
         let close = tools.reasoning.first().map_or("", |(_, close)| close);
         let closed = memchr::memmem::find(rest.as_bytes(), close.as_bytes()).map(|found| found + close.len());
-        let reasoned = &rest[..closed.unwrap_or(rest.len())];
-        let (mut code, mut read) = (self.code, 0);
-        let mut is_outside = |at: usize| {
-            code.read(&reasoned.as_bytes()[read..at]);
-            read = at;
-            code.is_outside(b'<')
-        };
-        let call = memchr::memchr_iter(b'<', reasoned.as_bytes())
-            .filter(|at| tools.code == CodeMode::Call || is_outside(*at))
-            .map(|at| (at, tools.protocol.ends_reasoning(&rest[at..])))
-            .find(|(_, mark)| *mark != Scan::NoMatch);
-        let (end, more) = match (call, closed) {
-            (Some((at, Scan::Match(()))), _) => (at, true),
-            // At the end of the message, undecided text is part of it.
-            (Some((at, _)), None) if !window.last => (partial_end(rest, close).min(at), false),
-            (_, Some(end)) => (end, true),
-            (_, None) if window.last => (rest.len(), false),
-            (_, None) => (partial_end(rest, close), false),
+        let end = match closed {
+            Some(end) => end,
+            None if window.last => rest.len(),
+            None => partial_end(rest, close),
         };
         self.read_code(tools, &rest[..end]);
         emit_text(&rest[..end], on_event);
         window.at += end;
-        if more {
+        if closed.is_some() {
             // Code that is still open at the end of reasoning ends there.
-            if !matches!(call, Some((_, Scan::Match(())))) {
-                self.code = CodeScanner::default();
-            }
+            self.code = CodeScanner::default();
             self.state = ParserState::Text;
         }
-        more
+        closed.is_some()
     }
 
     /// A marker of reasoning at byte `at`, before content and calls. Whitespace before it is framing. The result says whether to

@@ -90,7 +90,7 @@ impl Layout {
     /// Only calls are taken out of the text, and reasoning at its start if the host asks for that.
     pub(crate) const PROMPTED: Layout = Layout {
         native: false,
-        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Always, ..ReasoningMarks::LINES }),
+        reasoning: Some(ReasoningMarks::LINES),
         answer: None,
         starts_in_reasoning: false,
         parts: None,

@@ -125,10 +125,6 @@ impl Protocol for EnvelopeFamily {
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {
-        // A prompted model shows in its reasoning what the manual taught it.
-        if !self.layout.native {
-            return Scan::NoMatch;
-        }
         starts(text, self.open, false).and_then(|()| {
             let end = first_chars(text, ATTEMPT_CHARS);
             let at = ws_run(&text[..end], self.open.len());

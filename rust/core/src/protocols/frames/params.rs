@@ -159,7 +159,7 @@ impl Protocol for ParamsFamily {
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {
-        self.row.ends_reasoning(text, false)
+        self.row.ends_reasoning(text)
     }
 
     fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {

@@ -37,8 +37,6 @@ pub(crate) struct Row {
     pub line_breaks: bool,
     /// `True`, `False` and `None` count as JSON literals, without a repair.
     pub python: bool,
-    /// A call ends reasoning that is still open.
-    pub call_ends_reasoning: bool,
 }
 
 /// The format of Qwen3-Coder, and of Qwen 3.5 and newer.
@@ -52,5 +50,4 @@ pub(crate) static QWEN3CODER: Row = Row {
     parameter_close: "</parameter>",
     line_breaks: true,
     python: true,
-    call_ends_reasoning: true,
 };

@@ -410,14 +410,11 @@ impl Row {
     }
 
     /// Whether a complete opening of a call is here, in the usual form.
-    pub(crate) fn ends_reasoning(&self, text: &str, last: bool) -> Scan {
-        if !self.call_ends_reasoning {
-            return Scan::NoMatch;
-        }
-        starts(text, self.block_open, last).and_then(|()| {
+    pub(crate) fn ends_reasoning(&self, text: &str) -> Scan {
+        starts(text, self.block_open, false).and_then(|()| {
             let end = first_chars(text, ATTEMPT_CHARS);
             let at = ws_run(&text[..end], self.block_open.len());
-            starts(&text[at..end], self.call.open, last || end < text.len())
+            starts(&text[at..end], self.call.open, end < text.len())
         })
     }
 }
