@@ -300,7 +300,7 @@ def test_conversations(official: Official, row: str) -> None:
 
 @pytest.mark.parametrize(("official", "row"), CASES)
 def test_a_call_that_is_cut_off_is_incomplete(official: Official, row: str) -> None:
-    """What a template renders and a limit of tokens cuts off has no other error, and no call that is not in it."""
+    """What a template renders and a limit of tokens cuts off has no other error, and no further call."""
     cut_off = 0
     for number in range(1 + CONVERSATIONS // 10):
         rng = seeded(number)
