@@ -53,13 +53,14 @@ impl Toolset {
             return Err(fault(format!("longest is {longest}; it must be from 1 to {COUNTED_JSON_CHARS}")));
         }
         let delimiters = &self.settings.delimiters;
-        let mut rules = GrammarRules::default();
+        let counts = kind.counts();
+        let mut rules = GrammarRules::new(counts);
         let mut calls = Vec::new();
         let mut open: Vec<Unconstrained> = Vec::new();
         for (at, tool) in tools {
             let own = |fault: ToolError| ToolError { tool: Some(tool.name.clone()), ..fault };
             let variants = variants_of(tool).map_err(own)?;
-            open.extend(unconstrained(&variants, &tool.name, delimiters, writer.is_raw(tool)));
+            open.extend(unconstrained(&variants, &tool.name, delimiters, writer.raw(tool, counts), counts.json));
             let values = JsonValues { variants: &variants, tool: at, style: writer.style() };
             let call = writer.call(tool, delimiters, &values, &mut rules).map_err(own)?;
             let CallGrammar { begin, content, end } = call;

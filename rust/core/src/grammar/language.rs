@@ -2,9 +2,11 @@
 
 use super::prose::prose;
 use super::rules::{Expr, GrammarRules};
+use super::strings::Counts;
 use super::values::{JsonStyle, JsonValues};
 use super::{Grammar, Unconstrained, bnf, lark, structural_tag};
 use crate::error::ToolError;
+use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
 use crate::syntax::scan::Delimiters;
 use crate::tools::Tool;
 
@@ -20,6 +22,16 @@ pub enum GrammarKind {
     StructuralTag,
     /// Lark, of llguidance.
     Lark,
+}
+
+impl GrammarKind {
+    /// Up to which length strings are counted. xgrammar takes many seconds to compile a count, or a tenth of a second for each token.
+    pub(crate) fn counts(self) -> Counts {
+        match self {
+            GrammarKind::Gbnf | GrammarKind::Lark => Counts { raw: COUNTED_CHARS, json: COUNTED_JSON_CHARS },
+            GrammarKind::Ebnf | GrammarKind::StructuralTag => Counts { raw: 1, json: 1 },
+        }
+    }
 }
 
 /// Which calls a message may or must contain.
@@ -71,8 +83,9 @@ pub(crate) trait CallGrammarWriter {
         rules: &mut GrammarRules,
     ) -> Result<CallGrammar, ToolError>;
 
-    /// JsonValues in calls of this tool are not JSON: a string may read as another value, and not all lengths are counted.
-    fn is_raw(&self, tool: &Tool) -> bool;
+    /// If values in calls of this tool are not JSON, so that a string may read as another value: up to which length their strings are
+    /// counted.
+    fn raw(&self, tool: &Tool, counts: Counts) -> Option<usize>;
 
     /// What is written between the parts of JSON.
     fn style(&self) -> JsonStyle {

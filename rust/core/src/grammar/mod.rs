@@ -17,7 +17,7 @@ mod values;
 pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language};
 pub use language::{GrammarKind, ToolChoice};
 pub(crate) use rules::{Chars, Expr, GrammarRules};
-pub(crate) use strings::{BareWord, Length, bare_word, quoted};
+pub(crate) use strings::{BareWord, Counts, Length, bare_word, quoted};
 pub use unconstrained::Unconstrained;
 pub(crate) use unconstrained::unconstrained;
 pub(crate) use values::{JsonStyle, JsonValues, declared, in_order};

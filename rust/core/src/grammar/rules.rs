@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::prose::prose;
+use super::strings::Counts;
 use crate::error::ToolError;
 use crate::limits::{GRAMMAR_DEPTH, GRAMMAR_NODES};
 
@@ -152,15 +153,27 @@ impl Expr {
         }
     }
 
-    /// What may be repeated without a bound is repeated at most so often. Texts without marks cannot be counted, so they get none
-    /// of the characters that begin a mark.
-    fn bound(&mut self, most: usize) {
+    /// Whether almost any character fits.
+    fn is_text(&self) -> bool {
         match self {
-            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter_mut().for_each(|part| part.bound(most)),
+            Expr::Chars(chars) => chars.negated,
+            Expr::Choice(options) => options.iter().any(Expr::is_text),
+            _ => false,
+        }
+    }
+
+    /// What may be repeated without a bound is repeated at most so often; text only if `text`. Texts without marks cannot be
+    /// counted, so they get none of the characters that begin a mark.
+    fn bound(&mut self, most: usize, text: bool) {
+        match self {
+            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter_mut().for_each(|part| part.bound(most, text)),
             Expr::Repeat(inner, least, bound) => {
-                inner.bound(most);
-                *bound = bound.or(Some(most.max(*least)));
+                inner.bound(most, text);
+                if text || !inner.is_text() {
+                    *bound = bound.or(Some(most.max(*least)));
+                }
             }
+            Expr::Without(_) if !text => {}
             Expr::Without(marks) => {
                 let firsts = marks.iter().filter_map(|mark| mark.chars().next());
                 let firsts: BTreeSet<char> = firsts.flat_map(|first| [first, first.to_ascii_uppercase()]).collect();
@@ -194,6 +207,7 @@ pub(crate) struct Rule {
 /// The rules of a grammar. Their number and size are bounded.
 #[derive(Debug, Default)]
 pub(crate) struct GrammarRules {
+    pub counts: Counts,
     list: Vec<Rule>,
     /// GrammarRules by what they were made for.
     known: HashMap<String, RuleId>,
@@ -203,6 +217,10 @@ pub(crate) struct GrammarRules {
 }
 
 impl GrammarRules {
+    pub(crate) fn new(counts: Counts) -> Self {
+        GrammarRules { counts, ..GrammarRules::default() }
+    }
+
     /// The rule with this key. If it is new, `make` makes its text; it may refer to itself.
     ///
     /// # Errors
@@ -254,9 +272,10 @@ impl GrammarRules {
         if plain { name.to_owned() } else { format!("r{id}-{name}").trim_end_matches('-').to_owned() }
     }
 
-    /// Whatever the rules repeat without a bound is repeated at most so often.
+    /// Whatever the rules repeat without a bound is repeated at most so often, but for text that cannot be counted.
     pub(crate) fn bound(&mut self, most: usize) {
-        self.list.iter_mut().for_each(|rule| rule.expr.bound(most));
+        let text = self.counts.json > 1;
+        self.list.iter_mut().for_each(|rule| rule.expr.bound(most, text));
     }
 
     /// Writes texts without marks as rules over characters.

@@ -4,7 +4,14 @@ use std::collections::BTreeSet;
 
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
-use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
+
+/// Up to which length the strings of a grammar are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Strings that are not in JSON.
+    pub raw: usize,
+    pub json: usize,
+}
 
 /// The length of a string in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,14 +21,10 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// Whether strings in JSON can be counted so far.
-    pub(crate) fn is_counted_in_json(self) -> bool {
-        self.least.max(self.most.unwrap_or(0)) <= COUNTED_JSON_CHARS
-    }
-
-    /// Whether strings in quotes can be counted so far. They cost two rules for each character.
-    pub(crate) fn is_counted_in_quotes(self) -> bool {
-        self.least.max(self.most.unwrap_or(0)) <= COUNTED_CHARS
+    /// Without the bounds beyond this limit.
+    pub(crate) fn within(self, limit: usize) -> Length {
+        let least = if self.least > limit { 0 } else { self.least };
+        Length { least, most: self.most.filter(|most| *most <= limit) }
     }
 
     fn is_any(self) -> bool {
@@ -55,8 +58,13 @@ fn hex(times: usize) -> Expr {
     Expr::Chars(Chars { negated: false, ranges: HEX.to_vec() }).times(times, Some(times))
 }
 
-/// `\uXXXX` of a character that is not half of a pair.
+/// `\uXXXX`.
 fn unicode_escape() -> Expr {
+    Expr::seq([Expr::text("\\u"), hex(4)])
+}
+
+/// `\uXXXX` of a character that is not half of a pair.
+fn whole_unicode_escape() -> Expr {
     let first = Chars { negated: false, ranges: vec![('0', '9'), ('a', 'c'), ('e', 'f'), ('A', 'C'), ('E', 'F')] };
     let plain = Expr::seq([Expr::Chars(first), hex(3)]);
     let d = Expr::seq([Expr::Chars(Chars::of("dD")), Expr::Chars(Chars::range('0', '7')), hex(2)]);
@@ -65,33 +73,49 @@ fn unicode_escape() -> Expr {
 
 /// A string in JSON, in which this character is only written as an escape.
 pub(crate) fn json_string(rules: &mut GrammarRules, length: Length, escaped: Option<char>) -> Result<Expr, ToolError> {
-    let length = if length.is_counted_in_json() { length } else { Length::default() };
+    let length = length.within(rules.counts.json);
     let name = if escaped.is_some() { "escaped json string" } else { "json string" };
     rules.word(&length.key(name), || {
         let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]).without(&String::from_iter(escaped));
         let escape = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"\\/bfnrt"))]);
-        // Not a rule of its own: xgrammar counts groups of alternatives without writing them out.
-        let unit = Expr::choice([Expr::Chars(plain), escape, unicode_escape()]);
+        // Two halves of a pair are one character, so they must not count as two.
+        let unicode = if length.least > 1 { whole_unicode_escape() } else { unicode_escape() };
+        // Not a rule of its own: xgrammar would look at all tokens for each mask.
+        let unit = Expr::choice([Expr::Chars(plain), escape, unicode]);
         Expr::seq([Expr::text("\""), unit.times(length.least, length.most), Expr::text("\"")])
     })
 }
 
 /// A string in quotes of either kind, as the encoder writes it: a backslash that begins no escape is a character.
 pub(crate) fn quoted(rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
-    let length = if length.is_counted_in_quotes() { length } else { Length::default() };
+    let length = length.within(rules.counts.raw);
     rules.rule(&length.key("quoted"), true, |rules| {
         let mut kinds = Vec::new();
         for (quote, name) in [("\"", "double"), ("'", "single")] {
-            let inside = QuotedText::new(rules, quote, name)?;
-            let text = if length.is_any() { inside.any() } else { inside.counted(rules, length, false)? };
+            let text = match (length.least, length.most) {
+                (0 | 1, None) => any_quoted(quote, length.least),
+                _ => QuotedText::new(rules, quote, name)?.counted(rules, length, false)?,
+            };
             kinds.push(Expr::seq([Expr::text(quote), text, Expr::text(quote)]));
         }
         Ok(Expr::choice(kinds))
     })
 }
 
-/// The text between quotes of one kind.
+/// The characters between quotes of this kind that are written as they are.
+fn plain(quote: &str) -> Chars {
+    Chars::except("\\", CONTROL).and(&Chars::of(quote).ranges)
+}
+
+/// Any text between quotes of this kind, of so many characters or more: none or one.
+fn any_quoted(quote: &str, least: usize) -> Expr {
+    let pair = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::except("", CONTROL))]);
+    Expr::choice([Expr::Chars(plain(quote)), pair]).times(least, None)
+}
+
+/// The text between quotes of one kind, of which the characters are counted.
 struct QuotedText {
+    quote: &'static str,
     name: &'static str,
     /// One character, however it is written.
     unit: Expr,
@@ -99,28 +123,21 @@ struct QuotedText {
     not_hex: Expr,
     /// A backslash and a character with which it is no escape.
     pair: Expr,
-    /// `\\u` and less than four hexadecimal digits, which is no escape if no further digit follows.
-    open: Expr,
 }
 
 impl QuotedText {
-    fn new(rules: &mut GrammarRules, quote: &str, name: &'static str) -> Result<Self, ToolError> {
-        let plain = Chars::except("\\", CONTROL).and(&Chars::of(quote).ranges);
+    fn new(rules: &mut GrammarRules, quote: &'static str, name: &'static str) -> Result<Self, ToolError> {
+        let plain = plain(quote);
         let escape = || {
             let short = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"'\\nrt"))]);
-            Expr::choice([short, unicode_escape()])
+            Expr::choice([short, whole_unicode_escape()])
         };
         let unit = rules.word(&format!("{name} char"), || Expr::choice([Expr::Chars(plain.clone()), escape()]))?;
         let not_hex =
             rules.word(&format!("{name} other"), || Expr::choice([Expr::Chars(plain.clone().and(HEX)), escape()]))?;
         let literal = plain.and(&Chars::of("\"'nrtu").ranges);
         let pair = rules.word(&format!("{name} pair"), || Expr::seq([Expr::text("\\"), Expr::Chars(literal)]))?;
-        let open = rules.word("open escape", || {
-            let hex = || hex(1);
-            let digits = Expr::seq([hex(), Expr::seq([hex(), hex().optional()]).optional()]);
-            Expr::seq([Expr::text("\\u"), digits.optional()])
-        })?;
-        Ok(QuotedText { name, unit, not_hex, pair, open })
+        Ok(QuotedText { quote, name, unit, not_hex, pair })
     }
 
     /// `\u` and so many hexadecimal digits, which is no escape if no further digit follows.
@@ -128,17 +145,15 @@ impl QuotedText {
         Expr::seq([Expr::text("\\u"), if digits == 0 { Expr::EMPTY } else { hex(digits) }])
     }
 
+    /// Any text.
     fn any(&self) -> Expr {
-        let unit = Expr::choice([self.unit.clone(), self.pair.clone()]);
-        let closed =
-            Expr::seq([self.open.clone().times(1, None), Expr::choice([self.not_hex.clone(), self.pair.clone()])]);
-        Expr::seq([Expr::choice([unit, closed]).many(), self.open.clone().many()])
+        any_quoted(self.quote, 0)
     }
 
     /// Any text that does not begin with a hexadecimal digit.
     fn any_opened(&self) -> Expr {
-        let next = Expr::choice([self.not_hex.clone(), self.pair.clone()]);
-        Expr::seq([self.open.clone().many(), Expr::seq([next, self.any()]).optional()])
+        let begun = Expr::choice([self.not_hex.clone(), self.pair.clone(), Expr::text("\\u")]);
+        Expr::seq([begun, self.any()]).optional()
     }
 
     /// So many characters; the first is no hexadecimal digit if `opened`.

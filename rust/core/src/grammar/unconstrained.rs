@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::strings::Counts;
 use super::values::declared;
 use crate::limits::{COUNTED_ITEMS, GRAMMAR_DEPTH, LISTED_DEMANDS};
 use crate::schema::{Additional, Choice, NodeId, UNKNOWN, Variant, Variants};
@@ -34,15 +35,18 @@ impl fmt::Display for Unconstrained {
 /// Visits of types. A type that is used in several places is visited in each.
 const VISITS: usize = 10_000;
 
-/// The demands of a tool that a grammar does not enforce. In `pairs`, values may be bare words.
+/// The demands of a tool that a grammar does not enforce. If values are `raw`, they may be bare words. In JSON and in raw values,
+/// strings are counted up to these lengths.
 pub(crate) fn unconstrained(
     variants: &Variants,
     tool: &str,
     delimiters: &Delimiters,
-    pairs: bool,
+    raw: Option<usize>,
+    json: usize,
 ) -> Vec<Unconstrained> {
-    let mut list = List { variants, tool, delimiters, out: Vec::new(), visits: 0 };
-    list.node(variants.schema.root, "", pairs, &mut Vec::new());
+    let counts = Counts { raw: raw.unwrap_or(json), json };
+    let mut list = List { variants, tool, delimiters, counts, out: Vec::new(), visits: 0 };
+    list.node(variants.schema.root, "", raw.is_some(), &mut Vec::new());
     list.out
 }
 
@@ -50,6 +54,7 @@ struct List<'a> {
     variants: &'a Variants,
     tool: &'a str,
     delimiters: &'a Delimiters,
+    counts: Counts,
     out: Vec<Unconstrained>,
     visits: usize,
 }
@@ -115,8 +120,12 @@ impl List<'_> {
                 Choice::String => {
                     demands.strings.iter().for_each(|keyword| self.tell(field, keyword));
                     let length = variant.length();
-                    if !length.is_counted_in_json() || pairs && !length.is_counted_in_quotes() {
-                        self.tell(field, if length.most.is_some() { "maxLength" } else { "minLength" });
+                    let counted = length.within(if pairs { self.counts.raw } else { self.counts.json });
+                    if counted.least < length.least {
+                        self.tell(field, "minLength");
+                    }
+                    if counted.most != length.most {
+                        self.tell(field, "maxLength");
                     }
                 }
                 Choice::Integer => {

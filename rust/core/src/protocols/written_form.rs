@@ -8,7 +8,8 @@ use super::format::PastCall;
 use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
-    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, declared, in_order,
+    CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues, declared,
+    in_order,
 };
 use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::json::Value;
@@ -317,8 +318,8 @@ impl CallGrammarWriter for WrittenForm<'_> {
         })
     }
 
-    fn is_raw(&self, _: &Tool) -> bool {
-        self.tagged
+    fn raw(&self, _: &Tool, _: Counts) -> Option<usize> {
+        self.tagged.then_some(0)
     }
 
     fn style(&self) -> JsonStyle {

@@ -3,8 +3,8 @@
 use super::pairs::written_literal;
 use crate::error::ToolError;
 use crate::grammar::{
-    BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, Length,
-    bare_word, declared, in_order, quoted,
+    BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues,
+    Length, bare_word, declared, in_order, quoted,
 };
 use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, UNKNOWN};
 use crate::syntax::marks::{OPEN, SPELLINGS};
@@ -44,8 +44,8 @@ impl CallGrammarWriter for Wire {
         Ok(CallGrammar { begin: format!("{}{}", delimiters.open, tool.name), content, end: delimiters.close.clone() })
     }
 
-    fn is_raw(&self, tool: &Tool) -> bool {
-        tool.syntax == Syntax::Wire
+    fn raw(&self, tool: &Tool, counts: Counts) -> Option<usize> {
+        (tool.syntax == Syntax::Wire).then_some(counts.raw)
     }
 
     fn style(&self) -> JsonStyle {
@@ -157,8 +157,7 @@ impl PairsGrammar<'_> {
 
     /// A string of this type, in quotes or bare.
     fn string(&self, rules: &mut GrammarRules, node: &Node, length: Length) -> Result<Expr, ToolError> {
-        // What is not counted in quotes is not counted at all.
-        let length = if length.is_counted_in_quotes() { length } else { Length::default() };
+        let length = length.within(rules.counts.raw);
         let kinds = [quoted(rules, length)?, self.bare(rules, node, length)?];
         let name = if node.has(&Choice::Null) { "string or null" } else { "string" };
         rules.word(&length.key(name), || Expr::choice(kinds))
