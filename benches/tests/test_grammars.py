@@ -1,12 +1,15 @@
 """`python -m wirecall_bench.grammars`: what is measured, and what its table says."""
 
+import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from wirecall import Toolset
 from wirecall_bench import grammars
-from wirecall_bench.grammars import Goal, Measured, catalogue, main, measure, table
+from wirecall_bench.grammars import Goal, Measured, after_others, catalogue, main, measure, table
 from wirecall_bench.tables import markdown
 
 GOAL = Goal(20, 0.15, 1)
@@ -36,15 +39,17 @@ class Fake:
 
 
 def test_the_catalogue_has_enough_tools_and_calls() -> None:
-    tools, calls = catalogue()
-    assert len(tools.names) == grammars.TOOLS == 50
-    assert len(calls) > 100
-    assert not [text for text in calls if tools.parse(text).errors]
+    found = catalogue()
+    assert len(found.definitions) == grammars.TOOLS == 50
+    assert len(found.others) > 10
+    assert len(found.calls) > 100
+    tools = Toolset(found.definitions)
+    assert not [text for text in found.calls if tools.parse(text).errors]
 
 
 def test_each_token_has_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
-    tools, _ = catalogue()
-    monkeypatch.setattr(grammars, "catalogue", lambda: (tools, ["abc", "d\te"]))
+    tools = replace(catalogue(), calls=["abc", "d\te"])
+    monkeypatch.setattr(grammars, "catalogue", lambda: tools)
     compiled: list[tuple[str, str]] = []
     made: list[Fake] = []
 
@@ -56,12 +61,40 @@ def test_each_token_has_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = measure("some", compile, "lark", GOAL, 3, Letters())  # type: ignore[arg-type]
     assert [row.tool_choice for row in rows] == ["required", "auto"]
     assert len(compiled) == 6
-    assert compiled[0][1] == tools.grammar("lark", tool_choice="required").text
+    assert compiled[0][1] == Toolset(tools.definitions).grammar("lark", tool_choice="required").text
     # What follows a refused token has none.
     assert rows[0].tokens == made[2].masks == len("abc") + len("d\t")
     assert made[2].messages == 2
     assert rows[1].tokens > rows[0].tokens
-    assert all(0 <= row.median <= row.p95 for row in rows)
+    assert all(0 <= row.median <= row.p95 <= row.worst for row in rows)
+
+
+def test_a_library_with_a_cache_knows_other_tools_before() -> None:
+    pytest.importorskip("llguidance")
+    seen: list[list[str]] = []
+
+    def cached(encoding: Any) -> Any:
+        seen.append([])
+        return lambda kind, text: seen[-1].append(text)
+
+    library = replace(grammars.LIBRARIES[0], cached=cached)
+    found = after_others(library, Letters())  # type: ignore[arg-type]
+    assert found is not None
+    assert found >= 0
+    assert all(known != text for known, text in seen)
+    assert seen[0][1] == catalogue().grammar("lark", "required")
+    assert after_others(replace(library, cached=None), Letters()) is None  # type: ignore[arg-type]
+
+
+def test_their_own_grammars_are_those_of_the_same_tools() -> None:
+    llguidance = pytest.importorskip("llguidance")
+    tools = catalogue().definitions
+    text = grammars.own_lark(tools)
+    assert not llguidance.LLMatcher.validate_grammar(llguidance.LLMatcher.grammar_from_lark(text))
+    tag = json.loads(grammars.own_structural_tag(tools))
+    assert [one["content"]["json_schema"] for one in tag["format"]["tags"]] == [
+        tool.parameters for tool in tools
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +102,7 @@ def test_each_token_has_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
     [((0.02, 0.00015, 0.001), "yes"), ((0.021, 0.0001, 0.001), "NO"), ((0.01, 0.0001, 0.0011), "NO")],
 )
 def test_the_table_compares_with_the_goal(figures: tuple[float, float, float], met: str) -> None:
-    row = Measured("llguidance", "lark", "auto", *figures, tokens=1234, goal=GOAL)
+    row = Measured("llguidance", "lark", "auto", *figures, worst=0.1, tokens=1234, goal=GOAL)
     text = markdown(table([row]))
     assert text.endswith(f"| 1,234 | 20, 0.15, 1 ms | {met} |")
     assert "| llguidance, lark | auto |" in text

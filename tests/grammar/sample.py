@@ -1,4 +1,5 @@
-"""Samples grammars with llguidance and xgrammar, and tries the encoder's messages: `make test-grammar`.
+"""Samples grammars with llguidance and xgrammar, and tries the encoder's messages with them and, after
+`make model`, with llama.cpp: `make test-grammar`.
 
 The calls and messages are divided among libraries, kinds and random toolsets. Each slice of toolsets has its
 own process. Slices that were tried are written to target/grammar/progress.jsonl with a hash of the sources,
@@ -8,6 +9,7 @@ so that a stopped run can be resumed; what was broken is written to target/gramm
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import json
 import multiprocessing
@@ -29,16 +31,18 @@ sys.path[:0] = [str(ROOT / "tests" / "python"), str(ROOT / "scripts")]
 
 from laws import PYTHON_SOURCES, hashed  # noqa: E402
 
-from grammar_engines import Llguidance, Xgrammar, vocabulary  # noqa: E402
+from grammar_engines import LlamaCpp, Llguidance, Xgrammar, vocabulary  # noqa: E402
 from grammar_support import CHOICES, Case, Sampler, Tally  # noqa: E402
+from wirecall_bench.local_model import LocalModelError, matcher_path  # noqa: E402
 
 FOLDER = ROOT / "target" / "grammar"
-ENGINES = {engine.name: engine for engine in (Llguidance, Xgrammar)}
-# How many of a hundred calls and messages; xgrammar takes longer for a mask.
+ENGINES = {engine.name: engine for engine in (Llguidance, Xgrammar, LlamaCpp)}
+# How many of a hundred calls and messages. llama.cpp tells no masks, so nothing is sampled from it.
 SHARES = {
     ("llguidance", "lark"): (60, 50),
     ("xgrammar", "ebnf"): (20, 25),
-    ("xgrammar", "structural_tag"): (20, 25),
+    ("xgrammar", "structural_tag"): (20, 24),
+    ("llama.cpp", "gbnf"): (0, 1),
 }
 # Toolsets for each kind of grammar, and in one slice.
 TOOLSETS, SLICE = 300, 10
@@ -70,7 +74,7 @@ def slices(asked: argparse.Namespace, sources: str) -> Iterator[Slice]:
     toolsets = min(TOOLSETS, max(SLICE, asked.cases // 100))
     for protocol in asked.protocols:
         for (engine, kind), (calls, messages) in SHARES.items():
-            if asked.only not in f"{engine} {kind}":
+            if asked.only not in f"{engine} {kind}" or not is_installed(engine):
                 continue
             for first in range(0, toolsets, SLICE):
                 # A toolset has some three tools, and half of the messages are tried in a second grammar.
@@ -88,6 +92,19 @@ def slices(asked: argparse.Namespace, sources: str) -> Iterator[Slice]:
 
 
 @functools.cache
+def is_installed(engine: str) -> bool:
+    """Says if it is not."""
+    if engine != LlamaCpp.name:
+        return True
+    try:
+        matcher_path()
+    except LocalModelError as error:
+        print(f"llama.cpp is left out: {error}")
+        return False
+    return True
+
+
+@functools.cache
 def sampler(engine: str) -> Sampler:
     """One for each process: a vocabulary takes some seconds."""
     return Sampler(vocabulary(), ENGINES[engine](vocabulary()))
@@ -97,20 +114,18 @@ def tried(one: Slice) -> tuple[Tally, float]:
     begun = time.process_time()
     tally = Tally()
     for number in range(one.first, one.last):
-        case = Case(number, one.protocol, one.seed)
-        tally.add(sampler(one.engine).case(case, one.kind, one.calls, one.messages))
+        case = Case(number, one.protocol, one.seed, one.kind)
+        tally.add(sampler(one.engine).case(case, one.calls, one.messages))
     return tally, time.process_time() - begun
 
 
 def known(progress: Path) -> dict[Slice, tuple[Tally, float]]:
-    """What earlier runs tried; a line that was cut off when a run was stopped is ignored."""
+    """What earlier runs tried, less lines of other versions and one that was cut off by an interrupt."""
     found = {}
     for line in progress.read_text().splitlines() if progress.exists() else ():
-        try:
+        with contextlib.suppress(ValueError, TypeError, KeyError):
             record = json.loads(line)
-        except ValueError:
-            continue
-        found[Slice(**record["slice"])] = Tally(**record["tally"]), record["seconds"]
+            found[Slice(**record["slice"])] = Tally(**record["tally"]), record["seconds"]
     return found
 
 

@@ -1,12 +1,13 @@
 """Libraries for constrained decoding: what reads a grammar and says which tokens may come next.
 
 Each library has a class with the kinds of grammars that it reads, and `matcher(kind, text)`. xgrammar is only
-in the environment of `make test-grammar`.
+in the environment of `make test-grammar`, and llama.cpp's code is what `make model` builds.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -207,6 +208,61 @@ class XgrammarMatcher:
 
     def is_complete(self) -> bool:
         return self._matcher.is_completed()
+
+    def is_stopped(self) -> bool:
+        return False
+
+
+# llama.cpp ------------------------------------------------------------------------------------------------
+
+
+class LlamaCpp:
+    """Matches whole texts with what `make model` installs; it has no masks."""
+
+    name = "llama.cpp"
+    kinds = ("gbnf",)
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def matcher(self, kind: str, text: str) -> LlamaCppMatcher:
+        made = LlamaCppMatcher(text, self.vocabulary)
+        made.accept([])
+        return made
+
+
+class LlamaCppMatcher:
+    def __init__(self, grammar: str, vocabulary: Vocabulary) -> None:
+        self._grammar = grammar
+        self._vocabulary = vocabulary
+        self._complete = False
+
+    def reset(self) -> None:
+        self._complete = False
+
+    def accept(self, tokens: Sequence[int]) -> int:
+        from wirecall_bench.local_model import LocalModelError, match_gbnf
+
+        text = b"".join(self._vocabulary.tokens[token] for token in tokens).decode()
+        try:
+            [match] = match_gbnf([(self._grammar, text)])
+        except LocalModelError as error:
+            raise GrammarError(str(error)) from error
+        self._complete = match.accepted
+        if match.reason == "unexpected character":
+            taken = text[: match.position].encode()
+            sizes = itertools.accumulate(len(self._vocabulary.tokens[token]) for token in tokens)
+            return sum(size <= len(taken) for size in sizes)
+        return len(tokens)
+
+    def is_complete(self) -> bool:
+        return self._complete
+
+    def mask(self) -> Mask:
+        raise GrammarError("llama.cpp tells no masks")
+
+    def forced(self) -> list[int]:
+        return []
 
     def is_stopped(self) -> bool:
         return False

@@ -98,6 +98,38 @@ fn what_is_not_said_is_listed() {
     assert_eq!(told, ["f.code: pattern", "f.list: uniqueItems", "f.list[]: multipleOf", "f.any: type"]);
 }
 
+/// xgrammar takes seconds or more to count the characters of a string, and looks at all tokens for each mask if a rule is one
+/// character.
+#[test]
+fn lengths_that_a_kind_does_not_count_are_listed() {
+    let word = json!({"type": "string", "minLength": 3, "maxLength": 9});
+    let full = json!({"type": "string", "minLength": 1, "maxLength": 100});
+    let list = json!({"type": "array", "items": word});
+    let properties = json!({"word": word, "full": full, "list": list});
+    let schema = json!({"type": "object", "properties": properties, "required": ["word", "full", "list"]});
+    let told = |protocol: &str, kind| -> Vec<String> {
+        let grammar = grammar(&toolset(protocol, &[("f", schema.clone())]), kind).expect("a grammar");
+        grammar.unconstrained.iter().map(ToString::to_string).collect()
+    };
+    let both = |field: &str| [format!("f.{field}: minLength"), format!("f.{field}: maxLength")];
+    for kind in KINDS {
+        let (wire, tags) = match kind {
+            GrammarKind::Ebnf | GrammarKind::StructuralTag => {
+                let lists = [&both("word")[..], &[both("full")[1].clone()], &both("list[]")].concat();
+                (lists, [both("word"), both("full"), both("list[]")].concat())
+            }
+            _ => (vec![both("full")[1].clone()], [both("word"), both("full")].concat()),
+        };
+        assert_eq!(told("wire", kind), wire, "{kind:?}");
+        assert_eq!(told("qwen3coder", kind), tags, "{kind:?}");
+    }
+    let ebnf = grammar(&toolset("wire", &[("f", schema.clone())]), GrammarKind::Ebnf).expect("a grammar").text;
+    let quoted: Vec<&str> =
+        ebnf.lines().filter(|rule| rule.contains("quoted") && rule.contains("::= \"\\\"\"")).collect();
+    assert!(!quoted.is_empty(), "{ebnf}");
+    assert!(quoted.iter().all(|rule| !rule.contains("_char") && !rule.contains('{')), "{quoted:?}");
+}
+
 /// A schema of this size, of several shapes that could explode.
 fn hostile(shape: usize, size: usize) -> Value {
     let numbered = |make: &dyn Fn(usize) -> Value| -> Value {

@@ -6,12 +6,16 @@ The grammars are those of 50 tools of the built-in catalogue. Masks are computed
 of the messages with the catalogue's calls of these tools, as the encoder writes them, after a fresh
 compilation: they include what a library does when it reaches a state for the first time.
 
+The baseline is the library's own grammar of the same tools: their JSON Schemas in tags, at least one call.
+A library that has a cache is also timed with one that knows the catalogue's other tools.
+
 Libraries that are not installed are left out. xgrammar is in the environment of `make test-grammar`.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,12 +25,14 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from wirecall import Toolset
+from wirecall import Toolset, definitions
 from wirecall_bench.rounds import machine
 from wirecall_bench.tables import Table, markdown
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
+
+    from wirecall import Definition
 
 TOOLS = 50
 _ROUNDS, _QUICK = 15, 3
@@ -68,6 +74,7 @@ class Measured:
     compiled: float
     median: float
     p95: float
+    worst: float
     tokens: int
     goal: Goal
 
@@ -132,7 +139,7 @@ class _Xgrammar:
         self._matcher.reset()
 
 
-def xgrammar(encoding: Encoding) -> Compile:
+def xgrammar(encoding: Encoding, *, cached: bool = False) -> Compile:
     import xgrammar as library
 
     vocabulary = [b""] * encoding.n_vocab
@@ -142,7 +149,7 @@ def xgrammar(encoding: Encoding) -> Compile:
         vocabulary, library.VocabType.RAW, vocab_size=encoding.n_vocab, stop_token_ids=[encoding.eot_token]
     )
     # Its cache would make every round but the first one free.
-    compiler = library.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+    compiler = library.GrammarCompiler(info, max_threads=1, cache_enabled=cached)
 
     def compiled(kind: Kind, text: str) -> Decoder:
         compile = compiler.compile_grammar if kind == "ebnf" else compiler.compile_structural_tag
@@ -151,42 +158,121 @@ def xgrammar(encoding: Encoding) -> Compile:
     return compiled
 
 
-LIBRARIES: list[tuple[str, Callable[[Encoding], Compile], tuple[Kind, ...], Goal]] = [
-    ("llguidance", llguidance, ("lark",), Goal(20, 0.15, 1)),
-    ("xgrammar", xgrammar, ("structural_tag", "ebnf"), Goal(150, 0.6, 6)),
+def own_lark(tools: Sequence[Definition]) -> str:
+    calls = " | ".join(
+        f"({json.dumps(_begin(tool))} %json {json.dumps(tool.parameters)} {json.dumps(_END)})"
+        for tool in tools
+    )
+    return f"start: ({calls})+"
+
+
+def own_structural_tag(tools: Sequence[Definition]) -> str:
+    tags = [
+        {
+            "type": "tag",
+            "begin": _begin(tool),
+            "content": {"type": "json_schema", "json_schema": tool.parameters},
+            "end": _END,
+        }
+        for tool in tools
+    ]
+    form = {"type": "tags_with_separator", "tags": tags, "separator": "", "at_least_one": True}
+    return json.dumps({"type": "structural_tag", "format": form})
+
+
+def _begin(tool: Definition) -> str:
+    return f'<tool_call>{{"name": {json.dumps(tool.name)}, "arguments": '
+
+
+_END = "}</tool_call>"
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library for constrained decoding.
+
+    Attributes:
+        load: Makes its compiler; raises ImportError.
+        kinds: The kinds of grammars that it reads.
+        own: Its own grammar of tools, of the first kind.
+        cached: Makes a compiler with a cache.
+    """
+
+    name: str
+    load: Callable[[Encoding], Compile]
+    kinds: tuple[Kind, ...]
+    goal: Goal
+    own: Callable[[Sequence[Definition]], str]
+    cached: Callable[[Encoding], Compile] | None = None
+
+
+LIBRARIES = [
+    Library("llguidance", llguidance, ("lark",), Goal(20, 0.15, 1), own_lark),
+    Library(
+        "xgrammar",
+        xgrammar,
+        ("structural_tag", "ebnf"),
+        Goal(150, 0.6, 6),
+        own_structural_tag,
+        functools.partial(xgrammar, cached=True),
+    ),
 ]
 
 
 # Measuring ------------------------------------------------------------------------------------------------
 
 
-def catalogue() -> tuple[Toolset, list[str]]:
-    """The tools, and a message for each call of them in the catalogue.
+@dataclass(frozen=True)
+class Catalogue:
+    """The first tools of the built-in catalogue.
 
-    Reads the file itself: the environment of the grammar tests cannot check catalogues.
+    Attributes:
+        others: The other tools.
+        calls: A message for each call of the tools.
     """
+
+    definitions: Sequence[Definition]
+    others: Sequence[Definition]
+    calls: Sequence[str]
+
+    def grammar(self, kind: Kind, tool_choice: str) -> str:
+        return Toolset(self.definitions).grammar(kind, tool_choice=tool_choice).text
+
+
+def catalogue() -> Catalogue:
+    """Reads the file itself: the environment of the grammar tests cannot check catalogues."""
     read = json.loads((files("wirecall_bench") / "data" / "catalogue.json").read_text("utf-8"))
-    tools = read["tools"][:TOOLS]
-    toolset = Toolset(tools)
-    known = {tool["name"] for tool in tools}
+    tools = definitions(read["tools"])
+    chosen, others = tools[:TOOLS], tools[TOOLS:]
+    toolset = Toolset(chosen)
+    known = {tool.name for tool in chosen}
     calls = [(case["tool"], case["arguments"]) for case in read["cases"] if case["tool"] in known]
-    return toolset, [toolset.encode(name, given) for name, given in calls]
+    return Catalogue(chosen, others, [toolset.encode(name, given) for name, given in calls])
+
+
+def fastest(rounds: int, compile: Callable[[], object]) -> float:
+    """Seconds."""
+    times = []
+    for _ in range(rounds):
+        begun = perf_counter()
+        compile()
+        times.append(perf_counter() - begun)
+    return min(times)
 
 
 def measure(
     engine: str, compile: Compile, kind: Kind, goal: Goal, rounds: int, encoding: Encoding
 ) -> list[Measured]:
-    toolset, calls = catalogue()
+    tools = catalogue()
     rows = []
     for tool_choice in _CHOICES:
-        text = toolset.grammar(kind, tool_choice=tool_choice).text
-        compiled = []
-        for _ in range(rounds):
-            begun = perf_counter()
-            decoder = compile(kind, text)
-            compiled.append(perf_counter() - begun)
+        text = tools.grammar(kind, tool_choice)
+        compiled = fastest(rounds - 1, functools.partial(compile, kind, text))
+        begun = perf_counter()
+        decoder = compile(kind, text)
+        compiled = min(compiled, perf_counter() - begun)
         masks: list[float] = []
-        for call in calls:
+        for call in tools.calls:
             decoder.restart()
             message = f"{_PROSE}\n{call}" if tool_choice == "auto" else call
             for token in encoding.encode(message, disallowed_special=()):
@@ -198,8 +284,30 @@ def measure(
                     break
         masks.sort()
         p95 = masks[len(masks) * 95 // 100]
-        rows.append(Measured(engine, kind, tool_choice, min(compiled), median(masks), p95, len(masks), goal))
+        figures = compiled, median(masks), p95, masks[-1]
+        rows.append(Measured(engine, kind, tool_choice, *figures, len(masks), goal))
     return rows
+
+
+def baseline(library: Library, encoding: Encoding) -> float:
+    """How long the library takes for its own grammar of the same tools; seconds."""
+    text, compile = library.own(catalogue().definitions), library.load(encoding)
+    return fastest(_QUICK, lambda: compile(library.kinds[0], text))
+
+
+def after_others(library: Library, encoding: Encoding) -> float | None:
+    """How long it takes with a cache that knows the grammar of other tools; seconds."""
+    if library.cached is None:
+        return None
+    tools, kind = catalogue(), library.kinds[0]
+    text = tools.grammar(kind, "required")
+    known = Toolset(tools.others).grammar(kind, tool_choice="required").text
+    times = []
+    for _ in range(_QUICK):
+        compile = library.cached(encoding)
+        compile(kind, known)
+        times.append(fastest(1, functools.partial(compile, kind, text)))
+    return min(times)
 
 
 def table(rows: Sequence[Measured]) -> Table:
@@ -210,13 +318,24 @@ def table(rows: Sequence[Measured]) -> Table:
             f"{row.compiled * 1e3:.3g} ms",
             f"{row.median * 1e3:.2g} ms",
             f"{row.p95 * 1e3:.2g} ms",
+            f"{row.worst * 1e3:.2g} ms",
             f"{row.tokens:,}",
             f"{row.goal.compiled:g}, {row.goal.median:g}, {row.goal.p95:g} ms",
             "yes" if row.is_met else "NO",
         ]
         for row in rows
     ]
-    head = ["grammar", "tool choice", "compile", "mask, median", "mask, p95", "masks", "at most", "met"]
+    head = [
+        "grammar",
+        "tool choice",
+        "compile",
+        "mask, median",
+        "mask, p95",
+        "slowest",
+        "masks",
+        "at most",
+        "met",
+    ]
     return Table("", head, lines, left=2)
 
 
@@ -231,16 +350,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     encoding = tiktoken.get_encoding("o200k_base")
     print(f"{machine()}\n{TOOLS} tools; compile: fastest of {rounds} rounds\n", flush=True)
-    rows = []
-    for engine, load, kinds, goal in LIBRARIES:
+    rows, notes = [], []
+    for library in LIBRARIES:
         try:
-            compile = load(encoding)
+            compile = library.load(encoding)
         except ImportError as error:
-            print(f"{engine} is left out: {error}")
+            print(f"{library.name} is left out: {error}")
             continue
-        for kind in kinds:
-            rows += measure(engine, compile, kind, goal, rounds, encoding)
-    print(markdown(table(rows)))
+        for kind in library.kinds:
+            rows += measure(library.name, compile, kind, library.goal, rounds, encoding)
+        own, again = baseline(library, encoding), after_others(library, encoding)
+        ratio = own / next(row.compiled for row in rows if row.engine == library.name)
+        notes.append(
+            f"{library.name}'s own grammar of JSON Schemas: {own * 1e3:,.0f} ms, {ratio:.1f} times as long"
+        )
+        if again is not None:
+            notes.append(f"{library.name}, {library.kinds[0]}, after other tools: {again * 1e3:,.0f} ms")
+    print(markdown(table(rows)), *notes, sep="\n")
     if chosen.json:
         kept = {"machine": asdict(machine()), "rounds": rounds, "rows": [asdict(row) for row in rows]}
         chosen.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

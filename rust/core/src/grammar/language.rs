@@ -1,6 +1,5 @@
 //! What a model may write in one message: text, and calls of tools.
 
-use super::prose::prose;
 use super::rules::{Expr, GrammarRules};
 use super::strings::Counts;
 use super::values::{JsonStyle, JsonValues};
@@ -139,7 +138,7 @@ impl Language {
     }
 
     pub(crate) fn prose(&mut self) -> Result<Expr, ToolError> {
-        prose(&mut self.rules, &self.frame.marks)
+        self.rules.rule("text outside calls", false, |_| Ok(Expr::Without(self.frame.marks.clone())))
     }
 
     /// The grammar of this kind.

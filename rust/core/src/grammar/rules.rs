@@ -162,22 +162,26 @@ impl Expr {
         }
     }
 
-    /// What may be repeated without a bound is repeated at most so often; text only if `text`. Texts without marks cannot be
-    /// counted, so they get none of the characters that begin a mark.
-    fn bound(&mut self, most: usize, text: bool) {
+    /// What may be repeated without a bound gets one. Texts without marks cannot be counted, so they get none of the characters
+    /// that begin a mark.
+    fn bound(&mut self, bounds: &Bounds) {
         match self {
-            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter_mut().for_each(|part| part.bound(most, text)),
-            Expr::Repeat(inner, least, bound) => {
-                inner.bound(most, text);
-                if text || !inner.is_text() {
-                    *bound = bound.or(Some(most.max(*least)));
+            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter_mut().for_each(|part| part.bound(bounds)),
+            Expr::Repeat(inner, least, most) => {
+                inner.bound(bounds);
+                let mut rules = Vec::new();
+                inner.rules(&mut rules);
+                if bounds.text || !inner.is_text() {
+                    let nested = rules.iter().any(|rule| bounds.nested[*rule as usize]);
+                    let bound = if nested { bounds.most.div_ceil(NESTED_ITEMS) } else { bounds.most };
+                    *most = most.or(Some(bound.max(*least)));
                 }
             }
-            Expr::Without(_) if !text => {}
+            Expr::Without(_) if !bounds.text => {}
             Expr::Without(marks) => {
                 let firsts = marks.iter().filter_map(|mark| mark.chars().next());
                 let firsts: BTreeSet<char> = firsts.flat_map(|first| [first, first.to_ascii_uppercase()]).collect();
-                *self = Expr::Chars(Chars::except(&String::from_iter(firsts), &[])).times(0, Some(most));
+                *self = Expr::Chars(Chars::except(&String::from_iter(firsts), &[])).times(0, Some(bounds.most));
             }
             Expr::Text(_) | Expr::Chars(_) | Expr::Rule(_) => {}
         }
@@ -193,6 +197,18 @@ impl Expr {
         }
     }
 }
+
+/// How often something is repeated that has no bound in the schema.
+struct Bounds {
+    most: usize,
+    /// Whether text is counted.
+    text: bool,
+    /// The rules that are no words: arrays and objects.
+    nested: Vec<bool>,
+}
+
+/// By what the bound of a list is divided if its items are arrays or objects: each of them has strings of that bound.
+const NESTED_ITEMS: usize = 10;
 
 /// A rule.
 #[derive(Debug)]
@@ -272,10 +288,12 @@ impl GrammarRules {
         if plain { name.to_owned() } else { format!("r{id}-{name}").trim_end_matches('-').to_owned() }
     }
 
-    /// Whatever the rules repeat without a bound is repeated at most so often, but for text that cannot be counted.
+    /// Whatever the rules repeat without a bound is repeated at most so often, arrays and objects less often. Text is bounded if its
+    /// characters are counted.
     pub(crate) fn bound(&mut self, most: usize) {
-        let text = self.counts.json > 1;
-        self.list.iter_mut().for_each(|rule| rule.expr.bound(most, text));
+        let nested = self.list.iter().map(|rule| !rule.word).collect();
+        let bounds = Bounds { most, text: self.counts.json > 1, nested };
+        self.list.iter_mut().for_each(|rule| rule.expr.bound(&bounds));
     }
 
     /// Writes texts without marks as rules over characters.

@@ -2,14 +2,13 @@
 //!
 //! There is one tag for all tools, so that they share rules.
 
-use super::bnf::{BnfNotation, rules_of};
+use super::bnf::{BnfNotation, rules_of, spellings};
 use super::language::Language;
 use super::rules::Expr;
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
 pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
-    language.rules.spell_out()?;
     let (first, once) = (language.first().to_owned(), !language.parallel);
     let (content, end) = if language.is_section() {
         let end = std::mem::take(&mut language.frame.end);
@@ -54,22 +53,6 @@ fn excluded(mark: &str, trigger: &str) -> Vec<String> {
     let (here, others): (Vec<_>, Vec<_>) = spellings(mark).into_iter().partition(|spelling| trigger.contains(spelling));
     let tags = here.iter().flat_map(|spelling| [' ', '\n', '\t', '\r'].map(|blank| format!("{spelling}{blank}")));
     tags.filter(|tag| !trigger.contains(tag)).chain(others).collect()
-}
-
-/// A mark in all letter cases if it is short, and otherwise in those that are usual: xgrammar distinguishes them.
-fn spellings(mark: &str) -> Vec<String> {
-    let letters = mark.chars().filter(char::is_ascii_lowercase).count();
-    if letters > 4 {
-        let mut title = mark.to_owned();
-        if let Some(at) = mark.find(|c: char| c.is_ascii_lowercase()) {
-            title[at..=at].make_ascii_uppercase();
-        }
-        return vec![mark.to_owned(), mark.to_ascii_uppercase(), title];
-    }
-    mark.chars().fold(vec![String::new()], |begun, c| {
-        let cases = if c.is_ascii_lowercase() { vec![c, c.to_ascii_uppercase()] } else { vec![c] };
-        begun.iter().flat_map(|text| cases.iter().map(move |c| format!("{text}{c}"))).collect()
-    })
 }
 
 fn tag(language: &Language, begin: &str, content: &Expr, end: &str) -> String {
