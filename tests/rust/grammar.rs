@@ -84,8 +84,10 @@ fn text_of_a_structural_tag_has_no_misspelled_call() {
     let tag: Value = serde_json::from_str(&text).expect("it is JSON");
     let excluded = tag["format"]["excludes"].as_array().expect("a list");
     let has = |mark: &str| excluded.iter().any(|one| one == mark);
-    assert!(["<call ", "<call\n", "<Call", "<CALL", "[call]", "<tool-result"].into_iter().all(has), "{excluded:?}");
-    assert!(!has("<call"), "the trigger begins with it");
+    assert!(["<Call", "<CALL", "[call]", "<tool-result"].into_iter().all(has), "{excluded:?}");
+    // Only a call begins with it.
+    assert_eq!(tag["format"]["triggers"], json!(["<call"]));
+    assert!(!excluded.iter().any(|mark| mark.as_str().is_some_and(|mark| mark.starts_with("<call"))), "{excluded:?}");
 }
 
 #[test]
@@ -96,6 +98,24 @@ fn what_is_not_said_is_listed() {
     let grammar = grammar(&toolset("wire", &[("f", schema)]), GrammarKind::Gbnf).expect("a grammar");
     let told: Vec<String> = grammar.unconstrained.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["f.code: pattern", "f.list: uniqueItems", "f.list[]: multipleOf", "f.any: type"]);
+}
+
+/// In JSON a tool without parameters may get any, and twice.
+#[test]
+fn members_that_may_be_repeated_are_listed() {
+    let tools = [("f", json!({"type": "object", "properties": {}}))];
+    let told = |protocol| grammar(&toolset(protocol, &tools), GrammarKind::Lark).expect("a grammar").unconstrained;
+    assert_eq!(told("wire"), []);
+    assert_eq!(told("hermes").iter().map(ToString::to_string).collect::<Vec<_>>(), ["f: additionalProperties"]);
+}
+
+/// A lexer takes the longest word, and must not take the beginning of one object for that of another.
+#[test]
+fn objects_of_a_union_begin_with_the_same_word_in_lark() {
+    let one = |key: &str| json!({"type": "object", "properties": {(key): {"type": "null"}}, "required": [key]});
+    let schema = json!({"type": "object", "properties": {"a": {"anyOf": [one("b"), one("c")]}}});
+    let text = grammar(&toolset("hermes", &[("f", schema)]), GrammarKind::Lark).expect("a grammar").text;
+    assert!(text.contains(r#""{" "\"b\"" ": " "null" "}""#), "{text}");
 }
 
 /// xgrammar takes seconds or more to count the characters of a string, and looks at all tokens for each mask if a rule is one

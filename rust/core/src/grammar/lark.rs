@@ -67,7 +67,17 @@ impl LarkWriter<'_> {
 
     fn expr(&self, expr: &Expr, whole: bool, out: &mut String) {
         match expr {
-            Expr::Text(text) => string(text, out),
+            Expr::Text(text) => match &lexemes(text)[..] {
+                [] | [_] => string(text, out),
+                several => {
+                    out.push_str(if whole { "" } else { "(" });
+                    for (at, lexeme) in several.iter().enumerate() {
+                        out.push_str(if at > 0 { " " } else { "" });
+                        string(lexeme, out);
+                    }
+                    out.push_str(if whole { "" } else { ")" });
+                }
+            },
             Expr::Without(marks) => out.push_str(&without(marks)),
             Expr::Chars(one) => _ = write!(out, "/{}/", class(one)),
             Expr::Rule(id) => {
@@ -105,6 +115,30 @@ impl LarkWriter<'_> {
             }
         }
     }
+}
+
+/// The parts of a text that a lexer reads one by one: it takes the longest word and never goes back. So what could be several words
+/// of JSON must not be one.
+fn lexemes(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let (mut start, mut quoted, mut escaped) = (0, false, false);
+    for (at, c) in text.char_indices() {
+        let end = at
+            + match c {
+                '{' | '}' | '[' | ']' if !quoted => 1,
+                ',' | ':' if !quoted => 1 + usize::from(text[at + 1..].starts_with(' ')),
+                _ => 0,
+            };
+        if end > at {
+            out.extend([&text[start..at], &text[at..end]]);
+            start = end;
+        }
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && quoted && !escaped;
+    }
+    out.push(&text[start..]);
+    out.retain(|part| !part.is_empty());
+    out
 }
 
 /// A string literal, with the escapes of JSON. No control character may be in it.

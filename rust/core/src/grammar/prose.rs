@@ -3,6 +3,18 @@
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
+/// These marks without those that contain another.
+pub(crate) fn distinct(mut marks: Vec<String>) -> Vec<String> {
+    marks.sort_by_key(String::len);
+    let mut out: Vec<String> = Vec::new();
+    for mark in marks {
+        if !out.iter().any(|other| mark.contains(other.as_str())) {
+            out.push(mark);
+        }
+    }
+    out
+}
+
 /// Any text without these marks, which are in lower case and not empty.
 ///
 /// The rules are an automaton. Its states are the beginnings of marks: how much of one the text ends with.

@@ -21,20 +21,24 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         }
         (language.tools(), if same { end } else { String::new() })
     };
+    // What is in the trigger cannot be excluded.
     let excludes = |trigger: &str| {
-        let all = language.frame.marks.iter().flat_map(|mark| excluded(mark, trigger));
-        all.map(|mark| json_string(&mark)).collect::<Vec<_>>().join(",")
+        let all = language.frame.marks.iter().flat_map(|mark| spellings(mark));
+        all.filter(|mark| !trigger.contains(mark)).map(|mark| json_string(&mark)).collect::<Vec<_>>().join(",")
     };
     let format = if language.calls.is_empty() {
         format!("{{\"type\":\"any_text\",\"excludes\":[{}]}}", excludes(""))
     } else {
         let tag = tag(&language, &first, &content, &end);
+        // A mark is shorter than what begins a call: text that goes on in another way is no text, and no call.
+        let marks = language.frame.marks.iter().filter(|mark| first.starts_with(mark.as_str()));
+        let trigger = marks.min_by_key(|mark| mark.len()).unwrap_or(&first);
         match (language.text, language.is_section()) {
             (true, section) => format!(
                 "{{\"type\":\"triggered_tags\",\"triggers\":[{}],\"tags\":[{tag}],\"excludes\":[{}],\"at_least_one\":false,\
                  \"stop_after_first\":{}}}",
-                json_string(&first),
-                excludes(&first),
+                json_string(trigger),
+                excludes(trigger),
                 once || section,
             ),
             (false, true) => tag,
@@ -45,14 +49,6 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         }
     };
     Ok(format!("{{\"type\":\"structural_tag\",\"format\":{format}}}\n"))
-}
-
-/// What text outside calls may not contain, for this mark, which is in lower case. What is in the trigger cannot be excluded, but as a
-/// misspelled tag, with whitespace after its word.
-fn excluded(mark: &str, trigger: &str) -> Vec<String> {
-    let (here, others): (Vec<_>, Vec<_>) = spellings(mark).into_iter().partition(|spelling| trigger.contains(spelling));
-    let tags = here.iter().flat_map(|spelling| [' ', '\n', '\t', '\r'].map(|blank| format!("{spelling}{blank}")));
-    tags.filter(|tag| !trigger.contains(tag)).chain(others).collect()
 }
 
 fn tag(language: &Language, begin: &str, content: &Expr, end: &str) -> String {

@@ -182,9 +182,9 @@ impl List<'_> {
         let is_root = id == self.variants.schema.root;
         if members.is_empty() {
             match object.additional {
-                // Without declared parameters, a tool gets no arguments.
                 Additional::Closed => {}
-                Additional::Unsaid if is_root => {}
+                // Without declared parameters, a tool gets no arguments that are not JSON.
+                Additional::Unsaid if is_root && pairs => {}
                 // Members may be repeated.
                 Additional::Open(_) | Additional::Unsaid => self.tell(field, "additionalProperties"),
             }

@@ -9,7 +9,7 @@ use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
     CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues, declared,
-    in_order,
+    distinct, in_order,
 };
 use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::json::Value;
@@ -230,7 +230,7 @@ impl<'a> WrittenForm<'a> {
             let text = rules.word(&format!("raw text {close} {next}"), || {
                 let mut marks = self.marks();
                 marks.extend([tag_start(close), tag_start(next)].into_iter().flatten());
-                Expr::Without(marks)
+                Expr::Without(distinct(marks))
             })?;
             rules.word(&format!("raw value {close} {next}"), || Expr::seq([text, Expr::text(close)]))
         };
@@ -278,8 +278,6 @@ impl<'a> WrittenForm<'a> {
         // Without a tag's end, they also are the beginnings of misspelled ones.
         marks.iter_mut().for_each(|mark| mark.truncate(mark.trim_end_matches(['>', '=', '"', ' ', '\n']).len()));
         marks.retain(|mark| !mark.is_empty());
-        marks.sort();
-        marks.dedup();
         marks
     }
 }
@@ -296,7 +294,7 @@ impl CallGrammarWriter for WrittenForm<'_> {
         }
         let call = self.write(NAME, &[], 0).unwrap_or_default();
         let open = call.split(NAME).next().unwrap_or_default().to_owned();
-        CallFrame { open, begin: joints.begin, between: joints.between, end: joints.end, marks }
+        CallFrame { open, begin: joints.begin, between: joints.between, end: joints.end, marks: distinct(marks) }
     }
 
     fn call(

@@ -4,7 +4,7 @@ use super::pairs::written_literal;
 use crate::error::ToolError;
 use crate::grammar::{
     BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues,
-    Length, bare_word, declared, in_order, quoted,
+    Length, bare_word, declared, distinct, in_order, quoted,
 };
 use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, UNKNOWN};
 use crate::syntax::marks::{OPEN, SPELLINGS};
@@ -22,8 +22,7 @@ impl CallGrammarWriter for Wire {
             marks.extend(SPELLINGS.opens.iter().map(|spelling| spelling.open.trim_end_matches("&gt;").to_lowercase()));
         }
         marks.extend(RESULT_MARKS.iter().map(|tag| tag.to_lowercase()));
-        marks.dedup();
-        CallFrame { open: delimiters.open.clone(), begin: "", between: "\n", end: "", marks }
+        CallFrame { open: delimiters.open.clone(), begin: "", between: "\n", end: "", marks: distinct(marks) }
     }
 
     fn call(
