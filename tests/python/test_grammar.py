@@ -164,6 +164,7 @@ def test_values_without_a_bound_get_one(sampler: Sampler, protocol: str) -> None
         "share": {"type": "number"},
         "items": {"type": "array", "items": {"type": "integer"}},
         "rows": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+        "names": {"type": "array", "items": {"type": "string"}},
         "three": {"type": "string", "minLength": 30},
     }
     tools = Toolset([("f", {"type": "object", "properties": properties})], protocol=protocol)
@@ -178,8 +179,9 @@ def test_values_without_a_bound_get_one(sampler: Sampler, protocol: str) -> None
         ({"share": 0.25}, {"share": 10**60}),
         ({"items": [*range(20)]}, {"items": [*range(60)]}),
         ({"rows": [[*range(20)]] * 2}, {"rows": [[1]] * 5}),
+        ({"names": ["x" * 20] * 3}, {"names": ["x"] * 5}),
         ({"three": "x" * 30}, {"three": "x" * 200}),
-    )[: 6 if protocol == "qwen3coder" else 7]:  # Lengths of raw text are not counted.
+    )[: 7 if protocol == "qwen3coder" else 8]:  # Lengths of raw text are not counted.
         for arguments, bounded in ((short, True), (long, False)):
             text = tools.encode("f", arguments)
             assert [accepts(one, sampler.vocabulary, text) for one in matchers] == [True, bounded], text

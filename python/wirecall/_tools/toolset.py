@@ -202,8 +202,9 @@ class Toolset(_core.Toolset):
                 name of a tool for calls of this tool only.
             parallel: A message may contain several calls.
             longest: The most characters of a string, digits of a number and items of an array that the schema
-                does not bound, from 1 to 1,000. A small model may otherwise repeat itself until it is cut
-                off. How deep values are nested is not bounded.
+                does not bound, from 1 to 1,000; a tenth of it for items that are strings, arrays or objects.
+                A small model may otherwise repeat itself until it is cut off. How deep values are nested is
+                not bounded, nor are strings in EBNF and structural tags.
 
         Raises:
             ToolError: The protocol has no grammar, there are no tools, `tool_choice` names none of them, or

@@ -162,6 +162,16 @@ impl Expr {
         }
     }
 
+    /// Whether it has text of any length, but for text in other rules.
+    fn has_text(&self) -> bool {
+        match self {
+            Expr::Seq(parts) | Expr::Choice(parts) => parts.iter().any(Expr::has_text),
+            Expr::Repeat(inner, ..) => inner.is_text() || inner.has_text(),
+            Expr::Without(_) => true,
+            Expr::Text(_) | Expr::Chars(_) | Expr::Rule(_) => false,
+        }
+    }
+
     /// What may be repeated without a bound gets one. Texts without marks cannot be counted, so they get none of the characters
     /// that begin a mark.
     fn bound(&mut self, bounds: &Bounds) {
@@ -172,8 +182,8 @@ impl Expr {
                 let mut rules = Vec::new();
                 inner.rules(&mut rules);
                 if bounds.text || !inner.is_text() {
-                    let nested = rules.iter().any(|rule| bounds.nested[*rule as usize]);
-                    let bound = if nested { bounds.most.div_ceil(NESTED_ITEMS) } else { bounds.most };
+                    let long = rules.iter().any(|rule| bounds.long[*rule as usize]);
+                    let bound = if long { bounds.most.div_ceil(LONG_ITEMS) } else { bounds.most };
                     *most = most.or(Some(bound.max(*least)));
                 }
             }
@@ -203,12 +213,12 @@ struct Bounds {
     most: usize,
     /// Whether text is counted.
     text: bool,
-    /// The rules that are no words: arrays and objects.
-    nested: Vec<bool>,
+    /// The rules that are strings, arrays or objects.
+    long: Vec<bool>,
 }
 
-/// By what the bound of a list is divided if its items are arrays or objects: each of them has strings of that bound.
-const NESTED_ITEMS: usize = 10;
+/// By what the bound of a list is divided if its items are strings, arrays or objects, which have the bound themselves.
+const LONG_ITEMS: usize = 10;
 
 /// A rule.
 #[derive(Debug)]
@@ -288,11 +298,11 @@ impl GrammarRules {
         if plain { name.to_owned() } else { format!("r{id}-{name}").trim_end_matches('-').to_owned() }
     }
 
-    /// Whatever the rules repeat without a bound is repeated at most so often, arrays and objects less often. Text is bounded if its
+    /// Whatever the rules repeat without a bound is repeated at most so often, long items less often. Text is bounded if its
     /// characters are counted.
     pub(crate) fn bound(&mut self, most: usize) {
-        let nested = self.list.iter().map(|rule| !rule.word).collect();
-        let bounds = Bounds { most, text: self.counts.json > 1, nested };
+        let long = self.list.iter().map(|rule| !rule.word || rule.expr.has_text()).collect();
+        let bounds = Bounds { most, text: self.counts.json > 1, long };
         self.list.iter_mut().for_each(|rule| rule.expr.bound(&bounds));
     }
 
