@@ -60,11 +60,11 @@ def test_each_token_has_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
 
     rows = measure("some", compile, "lark", GOAL, 3, Letters())  # type: ignore[arg-type]
     assert [row.tool_choice for row in rows] == ["required", "auto"]
-    assert len(compiled) == 6
+    assert len(compiled) == 8
     assert compiled[0][1] == Toolset(tools.definitions).grammar("lark", tool_choice="required").text
     # What follows a refused token has none.
-    assert rows[0].tokens == made[2].masks == len("abc") + len("d\t")
-    assert made[2].messages == 2
+    assert rows[0].tokens == made[3].masks == len("abc") + len("d\t")
+    assert made[3].messages == 2
     assert rows[1].tokens > rows[0].tokens
     assert all(0 <= row.median <= row.p95 <= row.worst for row in rows)
 

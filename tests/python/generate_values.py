@@ -50,7 +50,7 @@ NEVER: tuple[Any, ...] = (
     {"type": "integer", "allOf": [{"type": ["string", "object"]}]},
     {"const": 1, "allOf": [{"const": 2}]},
 )
-EXPONENTS = (-320, -45, -7, -6, -5, -4, -1, 0, 1, 5, 15, 16, 17, 20, 21, 22, 38, 100, 290)
+EXPONENTS = (-320, -45, -7, -6, -5, -4, -1, 0, 1, 5, 15, 16, 17, 20, 21, 22, 38, 100, 195, 290)
 
 
 def text(rng: random.Random) -> str:

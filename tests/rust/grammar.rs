@@ -100,6 +100,68 @@ fn what_is_not_said_is_listed() {
     assert_eq!(told, ["f.code: pattern", "f.list: uniqueItems", "f.list[]: multipleOf", "f.any: type"]);
 }
 
+/// Demands that are easily forgotten: of a map's values, of one of two bounds, of literals, of schemas that are joined.
+#[test]
+fn every_demand_is_listed() {
+    let told = |protocol: &str, schema: Value| -> Vec<String> {
+        let schema = json!({"type": "object", "properties": {"a": schema}});
+        let grammar = grammar(&toolset(protocol, &[("f", schema)]), GrammarKind::Gbnf).expect("a grammar");
+        grammar.unconstrained.iter().map(ToString::to_string).collect()
+    };
+    let word = json!({"type": "string", "pattern": "^x"});
+    for (schema, expected) in [
+        (json!({"type": "object", "additionalProperties": word}), vec!["f.a: additionalProperties", "f.a.*: pattern"]),
+        (
+            json!({"type": "array", "items": {"type": "null"}, "minItems": 300, "maxItems": 500}),
+            vec!["f.a: minItems", "f.a: maxItems"],
+        ),
+        (json!({"type": "array", "items": {"type": "null"}, "minItems": 2, "maxItems": 500}), vec!["f.a: maxItems"]),
+        (json!({"enum": [-1, 1], "minimum": 0}), vec!["f.a: minimum"]),
+        (json!({"enum": [[1]], "minItems": 2}), vec!["f.a: minItems"]),
+        (json!({"enum": ["abc"], "maxLength": 2}), vec!["f.a: maxLength"]),
+        (json!({"type": ["string", "number"]}), vec!["f.a: type"]),
+        (json!({"type": "string", "contentEncoding": "base64"}), vec!["f.a: contentEncoding"]),
+        (
+            json!({"type": "object", "additionalProperties": false, "allOf": [{"properties": {"b": {"type": "null"}}}]}),
+            vec!["f.a: additionalProperties"],
+        ),
+    ] {
+        assert_eq!(told("wire", schema.clone()), expected, "{schema}");
+    }
+    let either = json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "null"}}]});
+    assert_eq!(told("wire", either.clone()), [""; 0]);
+    assert_eq!(told("qwen3coder", either), ["f.a: type"]);
+}
+
+/// A type that nothing fits is no empty rule, and its tool spoils no other.
+#[test]
+fn what_nothing_fits_is_not_written() {
+    for never in
+        [json!({"type": "integer", "minimum": 5, "maximum": 3}), json!({"type": "array", "minItems": 5, "maxItems": 3})]
+    {
+        let schema = json!({"type": "object", "properties": {"a": never, "b": {"type": "null"}}});
+        for kind in KINDS {
+            let tools = toolset("wire", &[("f", schema.clone()), weather()]);
+            let text = tools.grammar(kind, &ToolChoice::Required, true, None).expect("a grammar").text;
+            assert!(!text.contains("::= \n") && !text.contains("5,3") && !text.contains("a="), "{never} {text}");
+        }
+    }
+}
+
+/// Markers with letters of both cases, and openers in capitals.
+#[test]
+fn text_has_no_marker_in_the_letters_of_its_format() {
+    for (protocol, mark) in [("deepseek-v3.2", "｜DSML｜"), ("nemotron-nano-v2", "<TOOLCALL")] {
+        let text = grammar(&toolset(protocol, &[weather()]), GrammarKind::StructuralTag).expect("a grammar").text;
+        let tag: Value = serde_json::from_str(&text).expect("it is JSON");
+        let marks = [tag["format"]["excludes"].as_array(), tag["format"]["triggers"].as_array()];
+        let marks: Vec<&str> = marks.into_iter().flatten().flatten().filter_map(Value::as_str).collect();
+        assert!(marks.iter().any(|one| one.contains(mark)), "{protocol}: {marks:?}");
+        let trigger = tag["format"]["triggers"][0].as_str().expect("a trigger");
+        assert!(!trigger.ends_with('['), "{protocol}: {trigger}");
+    }
+}
+
 /// In JSON a tool without parameters may get any, and twice.
 #[test]
 fn members_that_may_be_repeated_are_listed() {

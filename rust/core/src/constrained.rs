@@ -53,7 +53,8 @@ impl Toolset {
             return Err(fault(format!("longest is {longest}; it must be from 1 to {COUNTED_JSON_CHARS}")));
         }
         let delimiters = &self.settings.delimiters;
-        let counts = kind.counts();
+        let mut counts = kind.counts();
+        counts.digits = longest.unwrap_or(counts.digits).min(counts.digits);
         let mut rules = GrammarRules::new(counts);
         let mut calls = Vec::new();
         let mut open: Vec<Unconstrained> = Vec::new();

@@ -50,6 +50,8 @@ pub(crate) const GRAMMAR_DEPTH: usize = 128;
 /// Characters of strings in quotes, and in JSON, that a grammar counts. Quotes cost two rules for each, because of their escapes.
 pub(crate) const COUNTED_CHARS: usize = 64;
 pub(crate) const COUNTED_JSON_CHARS: usize = 1000;
+/// Digits before the point of a number that is surely within the range of a float.
+pub(crate) const FLOAT_DIGITS: usize = 300;
 /// Items of an array that a grammar counts.
 pub(crate) const COUNTED_ITEMS: usize = 200;
 /// Demands that a grammar lists one by one for one tool.

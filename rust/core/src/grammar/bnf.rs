@@ -145,17 +145,21 @@ impl BnfWriter<'_> {
     }
 }
 
-/// A mark in all letter cases if it is short, and otherwise in those that are usual: xgrammar distinguishes them.
+/// A mark in all letter cases if it is short, and otherwise as it is and in those that are usual: xgrammar distinguishes them.
 pub(super) fn spellings(mark: &str) -> Vec<String> {
-    let letters = mark.chars().filter(char::is_ascii_lowercase).count();
+    let lower = mark.to_ascii_lowercase();
+    let letters = lower.chars().filter(char::is_ascii_lowercase).count();
     if letters > 4 {
-        let mut title = mark.to_owned();
-        if let Some(at) = mark.find(|c: char| c.is_ascii_lowercase()) {
+        let mut title = lower.clone();
+        if let Some(at) = lower.find(|c: char| c.is_ascii_lowercase()) {
             title[at..=at].make_ascii_uppercase();
         }
-        return vec![mark.to_owned(), mark.to_ascii_uppercase(), title];
+        let mut all = vec![mark.to_owned(), lower, mark.to_ascii_uppercase(), title];
+        all.sort();
+        all.dedup();
+        return all;
     }
-    mark.chars().fold(vec![String::new()], |begun, c| {
+    lower.chars().fold(vec![String::new()], |begun, c| {
         let cases = if c.is_ascii_lowercase() { vec![c, c.to_ascii_uppercase()] } else { vec![c] };
         begun.iter().flat_map(|text| cases.iter().map(move |c| format!("{text}{c}"))).collect()
     })

@@ -5,7 +5,7 @@ use super::strings::Counts;
 use super::values::{JsonStyle, JsonValues};
 use super::{Grammar, Unconstrained, bnf, lark, structural_tag};
 use crate::error::ToolError;
-use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
+use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS, FLOAT_DIGITS};
 use crate::syntax::scan::Delimiters;
 use crate::tools::Tool;
 
@@ -27,8 +27,10 @@ impl GrammarKind {
     /// Up to which length strings are counted. xgrammar takes many seconds to compile a count, or a tenth of a second for each token.
     pub(crate) fn counts(self) -> Counts {
         match self {
-            GrammarKind::Gbnf | GrammarKind::Lark => Counts { raw: COUNTED_CHARS, json: COUNTED_JSON_CHARS },
-            GrammarKind::Ebnf | GrammarKind::StructuralTag => Counts { raw: 1, json: 1 },
+            GrammarKind::Gbnf | GrammarKind::Lark => {
+                Counts { raw: COUNTED_CHARS, json: COUNTED_JSON_CHARS, digits: FLOAT_DIGITS }
+            }
+            GrammarKind::Ebnf | GrammarKind::StructuralTag => Counts { raw: 1, json: 1, digits: FLOAT_DIGITS },
         }
     }
 }
@@ -65,7 +67,7 @@ pub(crate) struct CallFrame {
     pub begin: &'static str,
     pub between: &'static str,
     pub end: &'static str,
-    /// What text outside calls does not contain, in lower case: among others a beginning of the first opener.
+    /// What text outside calls does not contain in any ASCII letter case: among others a beginning of the first opener.
     pub marks: Vec<String>,
 }
 

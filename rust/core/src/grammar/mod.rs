@@ -16,6 +16,7 @@ mod values;
 
 pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language};
 pub use language::{GrammarKind, ToolChoice};
+pub(crate) use numbers::number;
 pub(crate) use prose::distinct;
 pub(crate) use rules::{Chars, Expr, GrammarRules};
 pub(crate) use strings::{BareWord, Counts, Length, bare_word, quoted};

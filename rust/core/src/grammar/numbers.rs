@@ -43,6 +43,7 @@ pub(crate) fn integer(rules: &mut GrammarRules, least: Option<i128>, most: Optio
 
 /// A number in JSON that is within the range of a float; not below zero if `positive`.
 pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, ToolError> {
+    let most = rules.counts.digits;
     rules.word(if positive { "positive" } else { "number" }, || {
         let many = |least| digit(b'0', b'9').times(least, None);
         let fraction = || Expr::seq([Expr::text("."), many(1)]);
@@ -53,7 +54,8 @@ pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, T
         let small = Expr::seq([Expr::text("-"), digit(b'0', b'9').times(1, Some(3))]);
         let exponent = Expr::choice([
             digit(b'0', b'9').times(1, Some(2)),
-            Expr::seq([digit(b'0', b'2'), digit(b'0', b'8'), digit(b'0', b'9')]),
+            Expr::seq([digit(b'0', b'1'), digit(b'0', b'9').times(2, Some(2))]),
+            Expr::seq([Expr::text("2"), digit(b'0', b'8'), digit(b'0', b'9')]),
         ]);
         let large = Expr::seq([Expr::Chars(Chars::of("+")).optional(), exponent]);
         let scaled =
@@ -71,16 +73,16 @@ pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, T
         ]);
         let largest = ["1e308", "1e+308", "1.7976931348623157e308", "1.7976931348623157e+308"].map(Expr::text);
         let scaled = Expr::choice([scaled, edge].into_iter().chain(largest));
-        let plain = Expr::choice([whole, Expr::seq([natural_below_float(), fraction()])]);
+        let plain = Expr::choice([whole, Expr::seq([natural_below_float(most), fraction()])]);
         let sign = if positive { Expr::EMPTY } else { Expr::text("-").optional() };
         Expr::seq([sign, Expr::choice([plain, scaled])])
     })
 }
 
-/// A whole number of at most 300 digits: with a fraction, a longer one could be outside the range of a float.
-fn natural_below_float() -> Expr {
+/// A whole number of at most so many digits: with a fraction, a longer one could be outside the range of a float.
+fn natural_below_float(most: usize) -> Expr {
     // A group of alternatives: xgrammar counts it without writing it out.
-    let more = Expr::choice([digit(b'0', b'4'), digit(b'5', b'9')]).times(0, Some(299));
+    let more = Expr::choice([digit(b'0', b'4'), digit(b'5', b'9')]).times(0, Some(most.saturating_sub(1)));
     Expr::choice([Expr::text("0"), Expr::seq([digit(b'1', b'9'), more])])
 }
 

@@ -3,23 +3,24 @@
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
-/// These marks without those that contain another.
+/// These marks without those that contain another, in any ASCII letter case.
 pub(crate) fn distinct(mut marks: Vec<String>) -> Vec<String> {
     marks.sort_by_key(String::len);
     let mut out: Vec<String> = Vec::new();
     for mark in marks {
-        if !out.iter().any(|other| mark.contains(other.as_str())) {
+        if !out.iter().any(|other| mark.to_ascii_lowercase().contains(&other.to_ascii_lowercase())) {
             out.push(mark);
         }
     }
     out
 }
 
-/// Any text without these marks, which are in lower case and not empty.
+/// Any text without these marks, which are not empty.
 ///
 /// The rules are an automaton. Its states are the beginnings of marks: how much of one the text ends with.
 pub(crate) fn prose(rules: &mut GrammarRules, marks: &[String]) -> Result<Expr, ToolError> {
-    state(rules, marks, "")
+    let marks: Vec<String> = marks.iter().map(|mark| mark.to_ascii_lowercase()).collect();
+    state(rules, &marks, "")
 }
 
 fn state(rules: &mut GrammarRules, marks: &[String], begun: &str) -> Result<Expr, ToolError> {

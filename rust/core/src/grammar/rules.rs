@@ -71,7 +71,7 @@ pub(crate) enum Expr {
     Choice(Vec<Expr>),
     /// From so many to so many times.
     Repeat(Box<Expr>, usize, Option<usize>),
-    /// Any text without these marks, which are in lower case, in any ASCII letter case.
+    /// Any text without these marks, in any ASCII letter case.
     Without(Vec<String>),
     Rule(RuleId),
 }
@@ -96,6 +96,7 @@ impl Expr {
     pub(crate) fn times(self, least: usize, most: Option<usize>) -> Self {
         match (least, most) {
             (1, Some(1)) => self,
+            (least, Some(most)) if most < least => Expr::NEVER,
             (_, Some(0)) => Expr::EMPTY,
             _ if self == Expr::EMPTY || self == Expr::Text(String::new()) => Expr::EMPTY,
             _ => Expr::Repeat(Box::new(self), least, most),
@@ -190,7 +191,8 @@ impl Expr {
             Expr::Without(_) if !bounds.text => {}
             Expr::Without(marks) => {
                 let firsts = marks.iter().filter_map(|mark| mark.chars().next());
-                let firsts: BTreeSet<char> = firsts.flat_map(|first| [first, first.to_ascii_uppercase()]).collect();
+                let firsts: BTreeSet<char> =
+                    firsts.flat_map(|first| [first.to_ascii_lowercase(), first.to_ascii_uppercase()]).collect();
                 *self = Expr::Chars(Chars::except(&String::from_iter(firsts), &[])).times(0, Some(bounds.most));
             }
             Expr::Text(_) | Expr::Chars(_) | Expr::Rule(_) => {}
@@ -228,6 +230,8 @@ pub(crate) struct Rule {
     pub expr: Expr,
     /// It is a word of the language: a lexer reads it, and it refers only to other words.
     pub word: bool,
+    /// No text fits.
+    never: bool,
 }
 
 /// The rules of a grammar. Their number and size are bounded.
@@ -259,11 +263,11 @@ impl GrammarRules {
         make: impl FnOnce(&mut Self) -> Result<Expr, ToolError>,
     ) -> Result<Expr, ToolError> {
         if let Some(id) = self.known.get(key) {
-            return Ok(Expr::Rule(*id));
+            return Ok(if self.list[*id as usize].never { Expr::NEVER } else { Expr::Rule(*id) });
         }
         let id = self.list.len() as RuleId;
         self.known.insert(key.to_owned(), id);
-        self.list.push(Rule { name: self.free_name(key, id), expr: Expr::NEVER, word });
+        self.list.push(Rule { name: self.free_name(key, id), expr: Expr::NEVER, word, never: false });
         self.depth += 1;
         if self.depth > GRAMMAR_DEPTH {
             return Err(too_large(&format!("its types contain each other more than {GRAMMAR_DEPTH} levels deep")));
@@ -274,8 +278,10 @@ impl GrammarRules {
         if self.nodes > GRAMMAR_NODES {
             return Err(too_large(&format!("the grammar has more than {GRAMMAR_NODES} parts")));
         }
+        let never = expr.is_never();
         self.list[id as usize].expr = expr;
-        Ok(Expr::Rule(id))
+        self.list[id as usize].never = never;
+        Ok(if never { Expr::NEVER } else { Expr::Rule(id) })
     }
 
     /// The same for a word of the language, whose text is known.

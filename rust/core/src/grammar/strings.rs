@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
-/// Up to which length the strings of a grammar are counted.
+/// Up to which length the strings of a grammar are counted, and how long its numbers are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Strings that are not in JSON.
     pub raw: usize,
     pub json: usize,
+    /// The most digits before the point of a number that has one.
+    pub digits: usize,
 }
 
 /// The length of a string in characters.

@@ -31,8 +31,9 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     } else {
         let tag = tag(&language, &first, &content, &end);
         // A mark is shorter than what begins a call: text that goes on in another way is no text, and no call.
-        let marks = language.frame.marks.iter().filter(|mark| first.starts_with(mark.as_str()));
-        let trigger = marks.min_by_key(|mark| mark.len()).unwrap_or(&first);
+        let begins = |mark: &&str| mark.eq_ignore_ascii_case(first.get(..mark.len()).unwrap_or_default());
+        let marks = language.frame.marks.iter().map(String::as_str).filter(begins);
+        let trigger = &first[..marks.map(str::len).min().unwrap_or(first.len())];
         match (language.text, language.is_section()) {
             (true, section) => format!(
                 "{{\"type\":\"triggered_tags\",\"triggers\":[{}],\"tags\":[{tag}],\"excludes\":[{}],\"at_least_one\":false,\

@@ -44,7 +44,7 @@ pub(crate) fn unconstrained(
     raw: Option<usize>,
     json: usize,
 ) -> Vec<Unconstrained> {
-    let counts = Counts { raw: raw.unwrap_or(json), json };
+    let counts = Counts { raw: raw.unwrap_or(json), json, ..Counts::default() };
     let mut list = List { variants, tool, delimiters, counts, out: Vec::new(), visits: 0 };
     list.node(variants.schema.root, "", raw.is_some(), &mut Vec::new());
     list.out
@@ -130,18 +130,26 @@ impl List<'_> {
                 }
                 Choice::Integer => {
                     demands.integers.iter().for_each(|keyword| self.tell(field, keyword));
+                    self.beside(beside_words, field);
                     if beside_words && (demands.least.is_some() || demands.most.is_some()) {
                         self.tell(field, if demands.least.is_some() { "minimum" } else { "maximum" });
                     }
                 }
                 Choice::Number => {
                     demands.numbers.iter().for_each(|keyword| self.tell(field, keyword));
+                    self.beside(beside_words, field);
                     if beside_words && demands.positive {
                         self.tell(field, "minimum");
                     }
                 }
-                Choice::Array => self.array(variant, field, above),
-                Choice::Object => self.object(id, variant, field, pairs, above),
+                Choice::Array => {
+                    self.beside(beside_words && self.counts.raw == 0, field);
+                    self.array(variant, field, above);
+                }
+                Choice::Object => {
+                    self.beside(beside_words && self.counts.raw == 0, field);
+                    self.object(id, variant, field, pairs, above);
+                }
                 Choice::Literal(literal) => {
                     let kind = match literal.json.as_bytes()[0] {
                         b'"' => &demands.strings,
@@ -150,8 +158,18 @@ impl List<'_> {
                         _ => &demands.numbers,
                     };
                     kind.iter().for_each(|keyword| self.tell(field, keyword));
-                    if literal.text.is_some() && demands.length != (0, None) {
-                        self.tell(field, "minLength");
+                    // Literals are not compared with other demands.
+                    let (size, shortest, longest) = match literal.json.as_bytes()[0] {
+                        b'"' => (demands.length, "minLength", "maxLength"),
+                        b'[' => (demands.items, "minItems", "maxItems"),
+                        b'-' | b'0'..=b'9' => ((usize::from(demands.positive), None), "minimum", "maximum"),
+                        _ => ((0, None), "", ""),
+                    };
+                    if size.0 > 0 {
+                        self.tell(field, shortest);
+                    }
+                    if size.1.is_some() {
+                        self.tell(field, longest);
                     }
                 }
                 Choice::Boolean | Choice::Null => {}
@@ -159,11 +177,21 @@ impl List<'_> {
         }
     }
 
+    /// A text that is no value of this kind may read as one.
+    fn beside(&mut self, words: bool, field: &str) {
+        if words {
+            self.tell(field, "type");
+        }
+    }
+
     fn array(&mut self, variant: &Variant, field: &str, above: &mut Vec<NodeId>) {
         let demands = &variant.demands;
         demands.arrays.iter().for_each(|keyword| self.tell(field, keyword));
-        if demands.items.0.max(demands.items.1.unwrap_or(0)) > COUNTED_ITEMS {
-            self.tell(field, if demands.items.1.is_some() { "maxItems" } else { "minItems" });
+        if demands.items.0 > COUNTED_ITEMS {
+            self.tell(field, "minItems");
+        }
+        if demands.items.1.is_some_and(|most| most > COUNTED_ITEMS) {
+            self.tell(field, "maxItems");
         }
         let field = format!("{field}[]");
         let Some(array) = &variant.array else { return self.tell(&field, "type") };
@@ -186,7 +214,13 @@ impl List<'_> {
                 // Without declared parameters, a tool gets no arguments that are not JSON.
                 Additional::Unsaid if is_root && pairs => {}
                 // Members may be repeated.
-                Additional::Open(_) | Additional::Unsaid => self.tell(field, "additionalProperties"),
+                Additional::Unsaid => self.tell(field, "additionalProperties"),
+                Additional::Open(value) => {
+                    self.tell(field, "additionalProperties");
+                    if value != UNKNOWN {
+                        self.node(value, &format!("{field}.*"), pairs && is_root, above);
+                    }
+                }
             }
         }
         let pairs = pairs && (is_root || self.variants.schema.nests(id));

@@ -163,13 +163,14 @@ impl JsonValues<'_> {
             let array = variant.array.clone().unwrap_or_default();
             let (least, most) = counted_items(variant);
             // Nothing fits the type of further items.
-            let most = if array.items == Some(UNKNOWN) { Some(array.prefix.len()) } else { most };
+            let known = array.prefix.len();
+            let most =
+                if array.items == Some(UNKNOWN) { Some(most.map_or(known, |most| most.min(known))) } else { most };
             let item = |rules: &mut GrammarRules, at: usize| match array.prefix.get(at).copied().or(array.items) {
                 Some(item) => self.value(rules, item),
                 None => self.any(rules),
             };
             // What follows the items so far, from the last one of a tuple on.
-            let known = array.prefix.len();
             let rest = item(rules, known)?;
             let comma = || Expr::text(self.style.comma);
             let more = most.map(|most| most.saturating_sub(known.max(1)));
@@ -264,7 +265,7 @@ fn braced(open: &str, item: Expr, comma: &str, close: &str) -> Expr {
 /// The bounds of a list's length that are counted.
 fn counted_items(variant: &Variant) -> (usize, Option<usize>) {
     let (least, most) = variant.demands.items;
-    if least.max(most.unwrap_or(0)) <= COUNTED_ITEMS { (least, most) } else { (0, None) }
+    (if least > COUNTED_ITEMS { 0 } else { least }, most.filter(|most| *most <= COUNTED_ITEMS))
 }
 
 impl Variant {

@@ -9,7 +9,7 @@ use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
     CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues, declared,
-    distinct, in_order,
+    distinct, in_order, number,
 };
 use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::json::Value;
@@ -242,6 +242,10 @@ impl<'a> WrittenForm<'a> {
             return match kind {
                 Choice::String => text(rules),
                 Choice::Object => Ok(closed(values.any_container(rules)?)),
+                // An attribute may say that a value is no string.
+                Choice::Number => Ok(closed(number(rules, false)?)),
+                Choice::Boolean => Ok(closed(Expr::choice(["true", "false"].map(Expr::text)))),
+                Choice::Null => Ok(closed(Expr::text("null"))),
                 _ => Ok(Expr::NEVER),
             };
         }
@@ -268,13 +272,13 @@ impl<'a> WrittenForm<'a> {
         Ok(Expr::choice(options))
     }
 
-    /// What neither text nor raw values contain, in lower case.
+    /// What neither text nor raw values contain.
     fn marks(&self) -> Vec<String> {
         let layout = self.protocol.layout();
         let section = layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end)).copied();
-        let mut marks: Vec<String> = self.protocol.marks().into_iter().chain(section).map(str::to_lowercase).collect();
-        marks.push(self.settings.delimiters.open.to_lowercase());
-        marks.extend(self.settings.facts.result_marks.iter().map(|mark| mark.to_lowercase()));
+        let mut marks: Vec<String> = self.protocol.marks().into_iter().chain(section).map(str::to_owned).collect();
+        marks.push(self.settings.delimiters.open.clone());
+        marks.extend(self.settings.facts.result_marks.iter().map(|mark| mark.to_string()));
         // Without a tag's end, they also are the beginnings of misspelled ones.
         marks.iter_mut().for_each(|mark| mark.truncate(mark.trim_end_matches(['>', '=', '"', ' ', '\n']).len()));
         marks.retain(|mark| !mark.is_empty());
@@ -290,7 +294,7 @@ impl CallGrammarWriter for WrittenForm<'_> {
             // Tags that are nearly those of a call are errors, also with the names of tools, whatever divides their words.
             let words = ["call", "function", "invoke", "parameter", "tool", "name", " "].map(str::to_owned);
             let named = self.tools.iter().filter_map(|tool| tool.name.split(['_', '-']).find(|word| !word.is_empty()));
-            marks.extend(words.into_iter().chain(named.map(str::to_lowercase)).map(|word| format!("<{word}")));
+            marks.extend(words.into_iter().chain(named.map(str::to_owned)).map(|word| format!("<{word}")));
         }
         let call = self.write(NAME, &[], 0).unwrap_or_default();
         let open = call.split(NAME).next().unwrap_or_default().to_owned();
@@ -346,11 +350,11 @@ fn raw(value: &Value<'_>) -> String {
     out
 }
 
-/// The beginning of the first tag in a text, in lower case: what precedes its end or its attributes. All of it if it is no tag.
+/// The beginning of the first tag in a text: what precedes its end or its attributes. All of it if it is no tag.
 fn tag_start(text: &str) -> Option<String> {
     let tag = text.find('<').map_or(text.trim(), |at| &text[at..]);
     let end = tag.find(['>', '=', '"']).unwrap_or(tag.len());
-    Some(tag[..end].trim_end().to_lowercase()).filter(|tag| !tag.is_empty())
+    Some(tag[..end].trim_end().to_owned()).filter(|tag| !tag.is_empty())
 }
 
 /// Bytes with which both texts begin.

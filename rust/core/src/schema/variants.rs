@@ -65,7 +65,11 @@ impl Demands {
         }
         // Members of one schema may be forbidden by another.
         let has = |keyword: &str| schemas.iter().filter(|schema| document.get(schema, keyword).is_some()).count();
-        if has("properties") > 1 && has("additionalProperties") + has("unevaluatedProperties") > 0 {
+        let closes = |schema: &Json| {
+            let rest = ["additionalProperties", "unevaluatedProperties"];
+            rest.iter().any(|keyword| document.get(schema, keyword).is_some_and(|rest| rest != &Value::Bool(true)))
+        };
+        if schemas.len() > 1 && has("properties") > 0 && schemas.iter().any(|schema| closes(schema)) {
             demands.objects.push("additionalProperties");
         }
         demands
@@ -101,6 +105,8 @@ impl Demands {
         };
         self.strings.extend(unless("pattern", &|_| false));
         self.strings.extend(unless("format", &|value| value.as_str().is_none_or(|name| UNCHECKED.contains(&name))));
+        self.strings.extend(unless("contentEncoding", &|_| false));
+        self.strings.extend(unless("contentMediaType", &|_| false));
         self.arrays.extend(unless("uniqueItems", &|value| value == &Value::Bool(false)));
         self.arrays.extend(unless("contains", &|_| false));
         self.arrays.extend(unless("unevaluatedItems", &|_| false));

@@ -17,11 +17,11 @@ use super::pairs::write_key;
 
 impl CallGrammarWriter for Wire {
     fn frame(&self, delimiters: &Delimiters) -> CallFrame {
-        let mut marks = vec![delimiters.open.trim_end_matches('>').to_lowercase()];
+        let mut marks = vec![delimiters.open.trim_end_matches('>').to_owned()];
         if delimiters.open == OPEN {
-            marks.extend(SPELLINGS.opens.iter().map(|spelling| spelling.open.trim_end_matches("&gt;").to_lowercase()));
+            marks.extend(SPELLINGS.opens.iter().map(|spelling| spelling.open.trim_end_matches("&gt;").to_owned()));
         }
-        marks.extend(RESULT_MARKS.iter().map(|tag| tag.to_lowercase()));
+        marks.extend(RESULT_MARKS.iter().map(|tag| (*tag).to_owned()));
         CallFrame { open: delimiters.open.clone(), begin: "", between: "\n", end: "", marks: distinct(marks) }
     }
 
