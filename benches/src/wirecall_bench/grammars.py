@@ -223,7 +223,7 @@ LIBRARIES = [
 
 
 @dataclass(frozen=True)
-class Catalogue:
+class CatalogueTools:
     """The first tools of the built-in catalogue.
 
     Attributes:
@@ -239,7 +239,7 @@ class Catalogue:
         return Toolset(self.definitions).grammar(kind, tool_choice=tool_choice).text
 
 
-def catalogue() -> Catalogue:
+def catalogue() -> CatalogueTools:
     """Reads the file itself: the environment of the grammar tests cannot check catalogues."""
     read = json.loads((files("wirecall_bench") / "data" / "catalogue.json").read_text("utf-8"))
     tools = definitions(read["tools"])
@@ -247,7 +247,7 @@ def catalogue() -> Catalogue:
     toolset = Toolset(chosen)
     known = {tool.name for tool in chosen}
     calls = [(case["tool"], case["arguments"]) for case in read["cases"] if case["tool"] in known]
-    return Catalogue(chosen, others, [toolset.encode(name, given) for name, given in calls])
+    return CatalogueTools(chosen, others, [toolset.encode(name, given) for name, given in calls])
 
 
 def fastest(rounds: int, compile: Callable[[], object]) -> float:
