@@ -19,7 +19,8 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 from canitoolcall.fixtures import Fixture  # noqa: E402
 
 from neutral_suite import FIXTURES, SOFT, checked, row  # noqa: E402
-from official import NOT_COMPARED, TEMPLATES, Official  # noqa: E402
+from official import NOT_COMPARED, TEMPLATES  # noqa: E402
+from official_forms import Official  # noqa: E402
 from wirecall import FAMILIES, Toolset, detect  # noqa: E402
 from wirecall._core import native_formats  # noqa: E402
 from wirecall._tools.model_table import ENTRIES  # noqa: E402

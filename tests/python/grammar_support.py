@@ -243,7 +243,7 @@ def judge(case: Case, choice: Choice, text: str, unconstrained: Sequence[Any]) -
             case CallError():
                 calls += 1
                 names.append(item.name)
-                if not is_named(case, item, unconstrained):
+                if not is_named(case, text, item, unconstrained):
                     raise RefusedError(f"{item.kind}: {item.sentence}")
                 named += 1
             case Text() if not choice.is_text and item.text.strip():
@@ -256,8 +256,11 @@ def judge(case: Case, choice: Choice, text: str, unconstrained: Sequence[Any]) -
     return calls, named
 
 
-def is_named(case: Case, error: CallError, unconstrained: Sequence[Any]) -> bool:
-    """Whether all problems of an error are at or below fields that are unconstrained, or caused by them."""
+def is_named(case: Case, text: str, error: CallError, unconstrained: Sequence[Any]) -> bool:
+    """Whether all problems of an error in a message are at or below unconstrained fields, or caused by them.
+
+    If only restrictions are unconstrained, the call has no error without these.
+    """
     own = [one for one in unconstrained if one.tool == error.name]
     if error.kind == "too_deep":
         return any(one.keyword == "$ref" for one in own)
@@ -268,9 +271,10 @@ def is_named(case: Case, error: CallError, unconstrained: Sequence[Any]) -> bool
     others = [line for line in lines if not any(_is_below(line, of) for of in fields)]
     if not all(_NO_BRANCH.search(line) and _is_above(line, fields) for line in others):
         return False
-    if not others or any(one.keyword not in _RESTRICTIONS for one in own):
+    if any(one.keyword not in _RESTRICTIONS for one in own):
         return True
-    return not case.relaxed(own).parse(error.raw, in_reasoning=False).errors
+    relaxed = case.relaxed(own).parse(text, in_reasoning=False)
+    return error.start not in {one.start for one in relaxed.errors}
 
 
 def _without_indexes(key: str) -> str:

@@ -12,7 +12,7 @@ from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.sandbox import SandboxedEnvironment
 
-from official import FOLDER, Json, Official
+from official_forms import FOLDER, Json, Official
 
 
 def _to_json(

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from official import FOLDER, NOT_COMPARED, TEMPLATES
+from official import NOT_COMPARED, TEMPLATES
+from official_forms import FOLDER
 from wirecall import protocol_from_template
 from wirecall._tools.template_source import MAX_SOURCE
 from wirecall._tools.template_table import CHAT

@@ -11,7 +11,8 @@ import pytest
 import rendering
 import test_templates as templates
 from law import count, seeded
-from official import FOLDER, TEMPLATES, Official
+from official import TEMPLATES
+from official_forms import FOLDER, Official
 from reasoning_support import FUNCTION, SCHEMA, TOOLS, Json
 from support import EVERY
 from wirecall import FAMILIES, Toolset, compact_tools

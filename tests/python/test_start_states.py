@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from official import FOLDER, TEMPLATES
+from official import TEMPLATES
+from official_forms import FOLDER
 from rendering import OPENERS, TOOL, template
 from wirecall import ToolError, Toolset, protocol_for, protocol_from_template
 from wirecall._core import native_formats

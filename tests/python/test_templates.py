@@ -13,7 +13,8 @@ import pytest
 
 from generate_values import text as odd_text
 from law import count, seeded
-from official import FOLDER, TEMPLATES, Json, Official, Place
+from official import TEMPLATES
+from official_forms import FOLDER, Json, Official, Place
 from rendering import render_all, turn
 from support import EVERY
 from wirecall import CallEnd, CallError, Reasoning, Text, Toolset

@@ -53,9 +53,8 @@ impl Toolset {
             return Err(fault(format!("longest is {longest}; it must be from 1 to {COUNTED_JSON_CHARS}")));
         }
         let delimiters = &self.settings.delimiters;
-        let mut counts = kind.counts();
-        counts.digits = longest.unwrap_or(counts.digits).min(counts.digits);
-        let mut rules = GrammarRules::new(counts);
+        let counts = kind.counts();
+        let mut rules = GrammarRules::new(counts, longest);
         let mut calls = Vec::new();
         let mut open: Vec<Unconstrained> = Vec::new();
         for (at, tool) in tools {
@@ -69,9 +68,7 @@ impl Toolset {
             calls.push(CallGrammar { begin, content, end });
         }
         // All rules so far are of calls.
-        if let Some(longest) = longest {
-            rules.bound(longest);
-        }
+        rules.bound();
         let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
         let language = Language { rules, calls, frame: writer.frame(delimiters), text, parallel };
         language.write(kind, open)

@@ -5,7 +5,7 @@ use super::strings::Counts;
 use super::values::{JsonStyle, JsonValues};
 use super::{Grammar, Unconstrained, bnf, lark, structural_tag};
 use crate::error::ToolError;
-use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS, FLOAT_DIGITS};
+use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
 use crate::syntax::scan::Delimiters;
 use crate::tools::Tool;
 
@@ -24,13 +24,13 @@ pub enum GrammarKind {
 }
 
 impl GrammarKind {
-    /// Up to which length strings are counted. xgrammar takes many seconds to compile a count, or a tenth of a second for each token.
+    /// What a grammar of this kind counts. xgrammar takes many seconds to compile a count of characters.
     pub(crate) fn counts(self) -> Counts {
         match self {
             GrammarKind::Gbnf | GrammarKind::Lark => {
-                Counts { raw: COUNTED_CHARS, json: COUNTED_JSON_CHARS, digits: FLOAT_DIGITS }
+                Counts { raw: COUNTED_CHARS, json: COUNTED_JSON_CHARS, is_text_bounded: true }
             }
-            GrammarKind::Ebnf | GrammarKind::StructuralTag => Counts { raw: 1, json: 1, digits: FLOAT_DIGITS },
+            GrammarKind::Ebnf | GrammarKind::StructuralTag => Counts { raw: 1, json: 1, is_text_bounded: false },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
+use crate::limits::FLOAT_DIGITS;
 
 fn digit(first: u8, last: u8) -> Expr {
     if first == last {
@@ -43,7 +44,7 @@ pub(crate) fn integer(rules: &mut GrammarRules, least: Option<i128>, most: Optio
 
 /// A number in JSON that is within the range of a float; not below zero if `positive`.
 pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, ToolError> {
-    let most = rules.counts.digits;
+    let most = rules.longest.unwrap_or(FLOAT_DIGITS).min(FLOAT_DIGITS);
     rules.word(if positive { "positive" } else { "number" }, || {
         let many = |least| digit(b'0', b'9').times(least, None);
         let fraction = || Expr::seq([Expr::text("."), many(1)]);

@@ -163,7 +163,7 @@ impl Expr {
         }
     }
 
-    /// Whether it has text of any length, but for text in other rules.
+    /// Whether it has text of any length. Other rules are not looked at.
     fn has_text(&self) -> bool {
         match self {
             Expr::Seq(parts) | Expr::Choice(parts) => parts.iter().any(Expr::has_text),
@@ -180,9 +180,9 @@ impl Expr {
             Expr::Seq(parts) | Expr::Choice(parts) => parts.iter_mut().for_each(|part| part.bound(bounds)),
             Expr::Repeat(inner, least, most) => {
                 inner.bound(bounds);
-                let mut rules = Vec::new();
-                inner.rules(&mut rules);
                 if bounds.text || !inner.is_text() {
+                    let mut rules = Vec::new();
+                    inner.rules(&mut rules);
                     let long = rules.iter().any(|rule| bounds.long[*rule as usize]);
                     let bound = if long { bounds.most.div_ceil(LONG_ITEMS) } else { bounds.most };
                     *most = most.or(Some(bound.max(*least)));
@@ -213,7 +213,7 @@ impl Expr {
 /// How often something is repeated that has no bound in the schema.
 struct Bounds {
     most: usize,
-    /// Whether text is counted.
+    /// Whether text gets a bound.
     text: bool,
     /// The rules that are strings, arrays or objects.
     long: Vec<bool>,
@@ -230,14 +230,14 @@ pub(crate) struct Rule {
     pub expr: Expr,
     /// It is a word of the language: a lexer reads it, and it refers only to other words.
     pub word: bool,
-    /// No text fits.
-    never: bool,
 }
 
 /// The rules of a grammar. Their number and size are bounded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct GrammarRules {
     pub counts: Counts,
+    /// The bound of what the schema does not bound.
+    pub longest: Option<usize>,
     list: Vec<Rule>,
     /// GrammarRules by what they were made for.
     known: HashMap<String, RuleId>,
@@ -247,8 +247,8 @@ pub(crate) struct GrammarRules {
 }
 
 impl GrammarRules {
-    pub(crate) fn new(counts: Counts) -> Self {
-        GrammarRules { counts, ..GrammarRules::default() }
+    pub(crate) fn new(counts: Counts, longest: Option<usize>) -> Self {
+        GrammarRules { counts, longest, list: Vec::new(), known: HashMap::new(), nodes: 0, depth: 0 }
     }
 
     /// The rule with this key. If it is new, `make` makes its text; it may refer to itself.
@@ -263,11 +263,11 @@ impl GrammarRules {
         make: impl FnOnce(&mut Self) -> Result<Expr, ToolError>,
     ) -> Result<Expr, ToolError> {
         if let Some(id) = self.known.get(key) {
-            return Ok(if self.list[*id as usize].never { Expr::NEVER } else { Expr::Rule(*id) });
+            return Ok(self.reference(*id));
         }
         let id = self.list.len() as RuleId;
         self.known.insert(key.to_owned(), id);
-        self.list.push(Rule { name: self.free_name(key, id), expr: Expr::NEVER, word, never: false });
+        self.list.push(Rule { name: self.free_name(key, id), expr: Expr::EMPTY, word });
         self.depth += 1;
         if self.depth > GRAMMAR_DEPTH {
             return Err(too_large(&format!("its types contain each other more than {GRAMMAR_DEPTH} levels deep")));
@@ -278,10 +278,13 @@ impl GrammarRules {
         if self.nodes > GRAMMAR_NODES {
             return Err(too_large(&format!("the grammar has more than {GRAMMAR_NODES} parts")));
         }
-        let never = expr.is_never();
         self.list[id as usize].expr = expr;
-        self.list[id as usize].never = never;
-        Ok(if never { Expr::NEVER } else { Expr::Rule(id) })
+        Ok(self.reference(id))
+    }
+
+    /// A rule that no text fits is not written. One that is being made has texts.
+    fn reference(&self, id: RuleId) -> Expr {
+        if self.get(id).expr.is_never() { Expr::NEVER } else { Expr::Rule(id) }
     }
 
     /// The same for a word of the language, whose text is known.
@@ -304,11 +307,11 @@ impl GrammarRules {
         if plain { name.to_owned() } else { format!("r{id}-{name}").trim_end_matches('-').to_owned() }
     }
 
-    /// Whatever the rules repeat without a bound is repeated at most so often, long items less often. Text is bounded if its
-    /// characters are counted.
-    pub(crate) fn bound(&mut self, most: usize) {
+    /// Whatever the rules repeat without a bound gets one, if there is a longest.
+    pub(crate) fn bound(&mut self) {
+        let Some(most) = self.longest else { return };
         let long = self.list.iter().map(|rule| !rule.word || rule.expr.has_text()).collect();
-        let bounds = Bounds { most, text: self.counts.json > 1, long };
+        let bounds = Bounds { most, text: self.counts.is_text_bounded, long };
         self.list.iter_mut().for_each(|rule| rule.expr.bound(&bounds));
     }
 

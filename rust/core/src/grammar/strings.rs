@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
-/// Up to which length the strings of a grammar are counted, and how long its numbers are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Up to which length a kind of grammar counts strings.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     /// Strings that are not in JSON.
     pub raw: usize,
     pub json: usize,
-    /// The most digits before the point of a number that has one.
-    pub digits: usize,
+    /// Whether text of any length can get a bound.
+    pub is_text_bounded: bool,
 }
 
 /// The length of a string in characters.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::strings::Counts;
 use super::values::declared;
 use crate::limits::{COUNTED_ITEMS, GRAMMAR_DEPTH, LISTED_DEMANDS};
 use crate::schema::{Additional, Choice, NodeId, UNKNOWN, Variant, Variants};
@@ -15,7 +14,7 @@ use crate::syntax::scan::Delimiters;
 pub struct Unconstrained {
     /// The tool's name.
     pub tool: String,
-    /// The field, as the encoder writes its key, with `[]` for items of arrays; empty for all arguments.
+    /// The field, as the encoder writes its key, with `[]` for items of arrays and `.*` for values of maps; empty for all arguments.
     pub field: String,
     /// The keyword of JSON Schema. `type` where any JSON is allowed, in which members may be repeated, `$ref` where values contain
     /// others of their own type without a limit, and `schema` if there is more than is listed.
@@ -35,8 +34,8 @@ impl fmt::Display for Unconstrained {
 /// Visits of types. A type that is used in several places is visited in each.
 const VISITS: usize = 10_000;
 
-/// The demands of a tool that a grammar does not enforce. If values are `raw`, they may be bare words. In JSON and in raw values,
-/// strings are counted up to these lengths.
+/// The demands of a tool that a grammar does not enforce. Strings are counted up to a length in values that are not JSON, if there
+/// are such, and in JSON.
 pub(crate) fn unconstrained(
     variants: &Variants,
     tool: &str,
@@ -44,8 +43,7 @@ pub(crate) fn unconstrained(
     raw: Option<usize>,
     json: usize,
 ) -> Vec<Unconstrained> {
-    let counts = Counts { raw: raw.unwrap_or(json), json, ..Counts::default() };
-    let mut list = List { variants, tool, delimiters, counts, out: Vec::new(), visits: 0 };
+    let mut list = List { variants, tool, delimiters, raw, json, out: Vec::new(), visits: 0 };
     list.node(variants.schema.root, "", raw.is_some(), &mut Vec::new());
     list.out
 }
@@ -54,7 +52,8 @@ struct List<'a> {
     variants: &'a Variants,
     tool: &'a str,
     delimiters: &'a Delimiters,
-    counts: Counts,
+    raw: Option<usize>,
+    json: usize,
     out: Vec<Unconstrained>,
     visits: usize,
 }
@@ -116,11 +115,17 @@ impl List<'_> {
             return self.tell(field, "type");
         };
         for choice in &choices {
+            // Beside a string, a text may read as a wrong value of such a kind; as an array or object only in tags.
+            let is_read = matches!(choice, Choice::Integer | Choice::Number)
+                || matches!(choice, Choice::Array | Choice::Object) && self.raw == Some(0);
+            if beside_words && is_read {
+                self.tell(field, "type");
+            }
             match choice {
                 Choice::String => {
                     demands.strings.iter().for_each(|keyword| self.tell(field, keyword));
                     let length = variant.length();
-                    let counted = length.within(if pairs { self.counts.raw } else { self.counts.json });
+                    let counted = length.within(self.raw.filter(|_| pairs).unwrap_or(self.json));
                     if counted.least < length.least {
                         self.tell(field, "minLength");
                     }
@@ -130,57 +135,34 @@ impl List<'_> {
                 }
                 Choice::Integer => {
                     demands.integers.iter().for_each(|keyword| self.tell(field, keyword));
-                    self.beside(beside_words, field);
                     if beside_words && (demands.least.is_some() || demands.most.is_some()) {
                         self.tell(field, if demands.least.is_some() { "minimum" } else { "maximum" });
                     }
                 }
                 Choice::Number => {
                     demands.numbers.iter().for_each(|keyword| self.tell(field, keyword));
-                    self.beside(beside_words, field);
                     if beside_words && demands.positive {
                         self.tell(field, "minimum");
                     }
                 }
-                Choice::Array => {
-                    self.beside(beside_words && self.counts.raw == 0, field);
-                    self.array(variant, field, above);
-                }
-                Choice::Object => {
-                    self.beside(beside_words && self.counts.raw == 0, field);
-                    self.object(id, variant, field, pairs, above);
-                }
+                Choice::Array => self.array(variant, field, above),
+                Choice::Object => self.object(id, variant, field, pairs, above),
+                // Literals are not compared with the demands beside them.
                 Choice::Literal(literal) => {
-                    let kind = match literal.json.as_bytes()[0] {
-                        b'"' => &demands.strings,
-                        b'{' => &demands.objects,
-                        b'[' => &demands.arrays,
-                        _ => &demands.numbers,
+                    let none = (0, None);
+                    let (keywords, size, names) = match literal.json.as_bytes()[0] {
+                        b'"' => (&demands.strings, demands.length, ["minLength", "maxLength"]),
+                        b'[' => (&demands.arrays, demands.items, ["minItems", "maxItems"]),
+                        b'{' => (&demands.objects, none, [""; 2]),
+                        b'-' => (&demands.numbers, (usize::from(demands.positive), None), ["minimum", ""]),
+                        _ => (&demands.numbers, none, [""; 2]),
                     };
-                    kind.iter().for_each(|keyword| self.tell(field, keyword));
-                    // Literals are not compared with other demands.
-                    let (size, shortest, longest) = match literal.json.as_bytes()[0] {
-                        b'"' => (demands.length, "minLength", "maxLength"),
-                        b'[' => (demands.items, "minItems", "maxItems"),
-                        b'-' | b'0'..=b'9' => ((usize::from(demands.positive), None), "minimum", "maximum"),
-                        _ => ((0, None), "", ""),
-                    };
-                    if size.0 > 0 {
-                        self.tell(field, shortest);
-                    }
-                    if size.1.is_some() {
-                        self.tell(field, longest);
-                    }
+                    keywords.iter().for_each(|keyword| self.tell(field, keyword));
+                    let listed = [size.0 > 0, size.1.is_some()].into_iter().zip(names).filter(|(has, _)| *has);
+                    listed.for_each(|(_, name)| self.tell(field, name));
                 }
                 Choice::Boolean | Choice::Null => {}
             }
-        }
-    }
-
-    /// A text that is no value of this kind may read as one.
-    fn beside(&mut self, words: bool, field: &str) {
-        if words {
-            self.tell(field, "type");
         }
     }
 
@@ -206,7 +188,7 @@ impl List<'_> {
     fn object(&mut self, id: NodeId, variant: &Variant, field: &str, pairs: bool, above: &mut Vec<NodeId>) {
         variant.demands.objects.iter().for_each(|keyword| self.tell(field, keyword));
         let Some(object) = &variant.object else { return self.tell(field, "type") };
-        let members = declared(self.variants, object);
+        let members = declared(object);
         let is_root = id == self.variants.schema.root;
         if members.is_empty() {
             match object.additional {

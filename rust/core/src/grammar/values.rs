@@ -206,7 +206,7 @@ impl JsonValues<'_> {
     /// An object with these members, in their order.
     pub(crate) fn members(&self, rules: &mut GrammarRules, name: &str, object: &ObjectType) -> Result<Expr, ToolError> {
         rules.rule(&self.key(name), false, |rules| {
-            let members = declared(self.variants, object);
+            let members = declared(object);
             if members.is_empty() {
                 return match object.additional {
                     Additional::Closed => Ok(Expr::text("{}")),
@@ -275,11 +275,11 @@ impl Variant {
 }
 
 /// The members that an object declares or requires, with their types, in the order of the schema.
-pub(crate) fn declared<'o>(variants: &Variants, object: &'o ObjectType) -> Vec<(&'o str, NodeId, bool)> {
+pub(crate) fn declared(object: &ObjectType) -> Vec<(&str, NodeId, bool)> {
     let required: std::collections::HashSet<&str> = object.required.iter().map(String::as_str).collect();
     let named = object.properties.iter().map(|(name, id)| (name, *id, required.contains(name)));
-    // A member of unknown type is one that nothing fits, or a union that is too large to follow.
-    let named = named.filter(|(_, id, required)| *required || *id != UNKNOWN || variants.of(*id).len() > 1);
+    // Nothing fits a member of unknown type, or its union is too large to follow.
+    let named = named.filter(|(_, id, required)| *required || *id != UNKNOWN);
     let unnamed = object.required.iter().filter(|name| object.properties.get(name).is_none());
     named.chain(unnamed.map(|name| (name.as_str(), object.member(name).unwrap_or(UNKNOWN), true))).collect()
 }

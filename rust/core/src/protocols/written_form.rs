@@ -163,7 +163,7 @@ impl<'a> WrittenForm<'a> {
         let schema = &values.variants.schema;
         let mut members = Vec::new();
         if let Some(object) = &schema.node(schema.root).object {
-            for (name, id, required) in declared(values.variants, object) {
+            for (name, id, required) in declared(object) {
                 let Some(member) = self.parameter(&tool.name, name, id, &texts, values, rules)? else {
                     return Ok(None);
                 };

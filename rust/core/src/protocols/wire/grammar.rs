@@ -89,7 +89,7 @@ impl PairsGrammar<'_> {
         depth: usize,
     ) -> Result<Expr, ToolError> {
         let mut written = Vec::new();
-        for (name, child, required) in declared(self.values.variants, object) {
+        for (name, child, required) in declared(object) {
             let mut key = prefix.to_owned();
             if !write_key(&self.values.variants.schema, id, name, self.delimiters, &mut key) {
                 return Err(ToolError {
