@@ -99,8 +99,8 @@ model's.
 **Well-formed.** {formed} A grammar does not end a value: within a number or a text, a model of this size can
 repeat itself until the limit of tokens. So in the modes with a grammar of wirecall, a text has at most 40
 characters, a number 40 digits and a list 40 items, or 4 strings, lists or objects, where the schema has no
-bound (`grammar_longest`). The grammar of native-forced has no such option. Both modes were asked again on
-2026-11-25, when lists of strings and objects had got their bound; the other modes were asked the day before.
+bound (`grammar_longest`). The grammar of native-forced has no such option. The two modes with a grammar of
+wirecall were measured on 2026-11-25, after that bound of lists was added; the other modes the day before.
 """
 
 
