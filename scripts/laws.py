@@ -91,12 +91,13 @@ def rust_laws() -> list[Law]:
         program, source = message.get("executable"), Path(message.get("target", {}).get("src_path", ""))
         if not program or "test" not in message["target"]["kind"]:
             continue
-        names = set(RUST_LAW.findall(source.read_text()))
+        sources = source.parent.rglob("*.rs")
+        names = {name for path in sources for name in RUST_LAW.findall(path.read_text())}
         listed = subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout
         for test in re.findall(r"^(.*): test$", listed, re.MULTILINE):
             if test.rpartition("::")[2] in names:
-                name = f"rust/{message['target']['name']}::{test}"
-                laws.append(Law(name, (program, "--exact", test), ROOT / "rust" / "core", python=False))
+                command = (program, "--exact", test)
+                laws.append(Law(f"rust/{test}", command, ROOT / "rust" / "core", python=False))
     return laws
 
 

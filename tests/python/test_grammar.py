@@ -33,7 +33,7 @@ if not CACHE.is_dir() or not any(CACHE.iterdir()):
 os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(CACHE))
 
 # In `make test`, `make check` and `make laws`: 2, 10 and 300 toolsets for each of three tests.
-CASES = min(300, max(2, count(2000, 200)))
+CASES = min(300, max(2, count(1000, 100)))
 CALLS = 8
 MESSAGES = 4
 KINDS = ("gbnf", "ebnf", "structural_tag", "lark")

@@ -3,20 +3,17 @@
 //! The oracle is told where calls may begin. Line by line it says which of these places are inside of code, always reading
 //! all of the text since the last call.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use support::checks::{any_chunks, beginnings, per_character, well_formed};
-use support::reading::{Seen, read, read_chunks};
-use support::shared;
-use support::toolsets::definition;
 use wirecall_core::{CodeMode, Custom, Host, Item, Options, Parser, Reading, Toolset, parse, parse_json};
+
+use crate::support::checks::{any_chunks, beginnings, per_character, well_formed};
+use crate::support::reading::{Seen, read, read_chunks};
+use crate::support::shared;
+use crate::support::toolsets::definition;
 
 /// Pieces of Markdown, none of which begins a call.
 #[rustfmt::skip]

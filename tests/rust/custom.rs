@@ -1,19 +1,17 @@
 //! The laws of the format, in protocols of a host's own: markers around JSON, and a host that reads the bodies itself.
 
-#[allow(dead_code)]
-mod support;
-
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed};
-use support::config;
-use support::reading::{Seen, calls, read, traces};
-use support::text::{prose, soup};
-use support::toolsets::definition;
 use wirecall_core::{Custom, Host, Options, Reading, Toolset, parse_json};
+
+use crate::support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed};
+use crate::support::config;
+use crate::support::reading::{Seen, calls, read, traces};
+use crate::support::text::{prose, soup};
+use crate::support::toolsets::definition;
 
 /// The tool's name on a line, then JSON. Not all that begins with OPEN is a call.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 #[allow(dead_code)]
 #[path = "../../rust/core/examples/embed.rs"]
-mod embed;
+mod example;
 
-use embed::{Server, toolset};
+use example::{Server, toolset};
 use serde_json::{Value, json};
 
 /// What the server writes for these lines, and after the last.

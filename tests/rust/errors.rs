@@ -1,9 +1,5 @@
 //! Errors of the crate as a host sees them: standard errors with a sentence, which can be sent between threads.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::error::Error;
 
 use wirecall_core::{

@@ -3,25 +3,24 @@
 //! A message is made of calls as `encode` writes them, of pieces of such calls, of the markers of all families, of whitespace and of
 //! prose, and is then cut and mended at random. It is read from each start state.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
-use support::checks::{any_chunks_of, beginnings_of, chunks_of_large_calls, same, well_formed_of, written_is_read};
-use support::config;
-use support::every::{families, format_of, has_lists};
-use support::reading::{Seen, boundaries, calls, read, read_chunks_of, traces};
-use support::rows::{USUAL, encoded, row, row_but, settings_with};
-use support::schemas::root;
-use support::text::{prose, soup};
-use support::toolsets::{Setting, definition, limits, options_of, settings_of};
 use wirecall_core::{Limits, PastMessage, PastToolCall, Toolset, native_formats, parse_json};
+
+use crate::support::checks::{
+    any_chunks_of, beginnings_of, chunks_of_large_calls, same, well_formed_of, written_is_read,
+};
+use crate::support::config;
+use crate::support::every::{families, format_of, has_lists};
+use crate::support::reading::{Seen, boundaries, calls, read, read_chunks_of, traces};
+use crate::support::rows::{USUAL, encoded, row, row_but, settings_with};
+use crate::support::schemas::root;
+use crate::support::text::{prose, soup};
+use crate::support::toolsets::{Setting, definition, limits, options_of, settings_of};
 
 /// Stop tokens of these rows end parts of messages, too.
 const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse", "solar-open"];

@@ -1,17 +1,15 @@
 //! A past call can always be written, and reads back as the same JSON, in every protocol and whatever its texts are.
 
-#[allow(dead_code)]
-mod support;
-
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
-use support::checks::written_is_read;
-use support::config;
-use support::every::with_auto;
-use support::text::{prose, soup};
-use support::toolsets::{definition, options_of};
 use wirecall_core::Toolset;
+
+use crate::support::checks::written_is_read;
+use crate::support::config;
+use crate::support::every::with_auto;
+use crate::support::text::{prose, soup};
+use crate::support::toolsets::{definition, options_of};
 
 /// What ends, opens, quotes or types something in one of the protocols.
 #[rustfmt::skip]

@@ -1,19 +1,17 @@
 //! The laws of the format, over generated messages, schemas and values. `WIRECALL_LAW_CASES` says how many of each.
 
-#[allow(dead_code)]
-mod support;
-
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
-use support::checks::{any_chunks, chunks_of_large_calls, well_formed, written_is_read};
-use support::messages::{Case, case};
-use support::reading::{Seen, boundaries, calls, read, traces};
-use support::schemas::{Shape, root};
-use support::text::{prose, soup};
-use support::toolsets::{DELIMITERS, definition, delimiters, limited, settings};
-use support::{config, schemas};
 use wirecall_core::{Fallback, Options, Syntax, Toolset, parse_json};
+
+use crate::support::checks::{any_chunks, chunks_of_large_calls, well_formed, written_is_read};
+use crate::support::messages::{Case, case};
+use crate::support::reading::{Seen, boundaries, calls, read, traces};
+use crate::support::schemas::{Shape, root};
+use crate::support::text::{prose, soup};
+use crate::support::toolsets::{DELIMITERS, definition, delimiters, limited, settings};
+use crate::support::{config, schemas};
 
 proptest! {
     #![proptest_config(config())]

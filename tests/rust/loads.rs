@@ -1,14 +1,12 @@
 //! JSON texts to values: the vectors of tests/vectors/json, which Python reads too, and `serde_json` as referee.
 
-#[allow(dead_code)]
-mod support;
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value as Json;
-use support::config;
 use wirecall_core::{Duplicates, LoadOptions, RECURSION, SyntaxError, Value, loads, parse_json};
+
+use crate::support::config;
 
 const STRICT: LoadOptions = LoadOptions::STRICT;
 const RELAXED: LoadOptions = LoadOptions::RELAXED;

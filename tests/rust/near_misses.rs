@@ -1,16 +1,14 @@
 //! One table of near misses: what elements and lines repair, JSON repairs to the same arguments, under the same names.
 
-#[allow(dead_code)]
-mod support;
-
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
-use support::config;
-use support::every::with_laws;
-use support::reading::{Seen, calls, read};
-use support::toolsets::{definition, options_of};
 use wirecall_core::Toolset;
+
+use crate::support::config;
+use crate::support::every::with_laws;
+use crate::support::reading::{Seen, calls, read};
+use crate::support::toolsets::{definition, options_of};
 
 /// All whose calls are a document between markers; `wire` has a syntax of its own for members, and its own near misses.
 fn documents() -> impl Iterator<Item = &'static str> {

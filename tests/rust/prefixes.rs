@@ -2,22 +2,19 @@
 //!
 //! Openings that the end leaves undecided are nested in each other, in quotes, comments, sections and fences, with calls inside.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
-use support::checks::{any_chunks, beginnings};
-use support::every::{families, with_auto};
-use support::reading::{Seen, calls, read, read_chunks_of, traces};
-use support::rows::encoded;
-use support::shared;
-use support::toolsets::{Setting, definition, options_of};
 use wirecall_core::{CodeMode, ErrorKind, ReasoningTags, Toolset};
+
+use crate::support::checks::{any_chunks, beginnings};
+use crate::support::every::{families, with_auto};
+use crate::support::reading::{Seen, calls, read, read_chunks_of, traces};
+use crate::support::rows::encoded;
+use crate::support::shared;
+use crate::support::toolsets::{Setting, definition, options_of};
 
 /// Calls that are complete.
 #[rustfmt::skip]

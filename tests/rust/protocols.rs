@@ -3,24 +3,21 @@
 //! A message is made of calls as they are written and of a format's own tokens, and is then cut and mended at random: so all
 //! near misses come up that the tokens can make.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
-use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed, written_is_read};
-use support::every::with_laws;
-use support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, traces};
-use support::schemas::root;
-use support::shared;
-use support::text::{prose, soup};
-use support::toolsets::{Setting, definition, limits, options_of, settings_of};
-use support::xml as elements;
 use wirecall_core::{Limits, Options, Syntax, Toolset, parse_json, protocols};
+
+use crate::support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed, written_is_read};
+use crate::support::every::with_laws;
+use crate::support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, traces};
+use crate::support::schemas::root;
+use crate::support::shared;
+use crate::support::text::{prose, soup};
+use crate::support::toolsets::{Setting, definition, limits, options_of, settings_of};
+use crate::support::xml as elements;
 
 struct Format {
     name: &'static str,

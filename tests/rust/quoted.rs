@@ -6,22 +6,19 @@
 //! quote of the kind that is around it, and no backslash. The quotes before P pair up: a quote that the model left out
 //! is the one exception, which the format's section 3 states.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
-use support::checks::per_character;
-use support::every::with_auto;
-use support::reading::{Seen, boundaries, pieces, read, read_chunks};
-use support::shared;
-use support::toolsets::{definition, options_of};
 use wirecall_core::{CodeMode, Toolset};
+
+use crate::support::checks::per_character;
+use crate::support::every::with_auto;
+use crate::support::reading::{Seen, boundaries, pieces, read, read_chunks};
+use crate::support::shared;
+use crate::support::toolsets::{definition, options_of};
 
 /// What is in P: calls of `rm` in every format, without double quotes or without any, and what could end what is around.
 #[rustfmt::skip]

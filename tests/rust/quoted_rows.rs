@@ -1,21 +1,18 @@
 //! Quoted text of native formats is no call. The law is for those whose calls are JSON: no string of a call makes a call, whatever
 //! is wrong in it.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
-use support::config;
-use support::every::format_of;
-use support::reading::{Seen, calls, read_chunks_of, traces};
-use support::rows::{BODIES, encoded};
-use support::toolsets::{definition, options_of};
 use wirecall_core::Toolset;
+
+use crate::support::config;
+use crate::support::every::format_of;
+use crate::support::reading::{Seen, calls, read_chunks_of, traces};
+use crate::support::rows::{BODIES, encoded};
+use crate::support::toolsets::{definition, options_of};
 
 /// What may be wrong outside of the strings of a call: quotes in it pair up.
 #[rustfmt::skip]

@@ -1,20 +1,17 @@
 //! Reasoning in prompted protocols: part of the text, or separated from it on request. The calls are the same.
 
-#[allow(dead_code)]
-#[macro_use]
-mod support;
-
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
-use support::checks::{any_chunks_of, well_formed_of};
-use support::config;
-use support::every::PROMPTED;
-use support::reading::{Seen, calls, read_chunks_of};
-use support::toolsets::{definition, options_of};
 use wirecall_core::{Item, ReasoningTags, Toolset, parse, parse_json};
+
+use crate::support::checks::{any_chunks_of, well_formed_of};
+use crate::support::config;
+use crate::support::every::PROMPTED;
+use crate::support::reading::{Seen, calls, read_chunks_of};
+use crate::support::toolsets::{definition, options_of};
 
 /// Reads `<think>`, or other tags.
 fn toolset(protocol: &str, separate: Option<bool>, tags: Option<(&str, &str)>) -> Toolset {

@@ -1,13 +1,9 @@
 //! A call is read as it is alone, whatever call was before it: nothing of a body is left when the next call gets it.
 
-#[allow(dead_code)]
-#[macro_use]
-#[path = "support/every.rs"]
-mod every;
-
-use every::{every, with_laws};
 use serde_json::json;
 use wirecall_core::{Definition, Item, Options, Toolset, parse};
+
+use crate::support::every::{every, with_laws};
 
 const BETWEEN: &str = "\nand then\n\n";
 

@@ -3,21 +3,15 @@
 //!
 //! Each is read whole, character by character, at every two-way split, in random pieces, and with text around it.
 
-#[allow(dead_code)]
-#[macro_use]
-#[path = "support/every.rs"]
-mod every;
-#[path = "support/plain.rs"]
-mod plain;
-
 use std::fmt::Write as _;
 
-use plain::{FORMS, Form, Plain, in_pieces, push};
 use serde_json::Value;
 use wirecall_core::{
     CodeMode, Definition, Descriptions, Event, Fallback, Item, Limits, Options, Parser, ReasoningTags, Syntax, Toolset,
     parse, parse_json,
 };
+
+use crate::support::plain::{FORMS, Form, Plain, in_pieces, push};
 
 /// It ends in no whitespace, which belongs to the call in some formats.
 const BEFORE: &str = "Text before:";
@@ -44,7 +38,7 @@ fn reading(protocol: &str) -> Vec<String> {
 
 /// The protocols that have vectors: folders with their names.
 fn folders() -> impl Iterator<Item = &'static str> {
-    every::all().filter(|protocol| std::path::Path::new(&folder(protocol)).is_dir())
+    crate::support::every::all().filter(|protocol| std::path::Path::new(&folder(protocol)).is_dir())
 }
 
 /// The cases of a file, if the protocol has it.
@@ -249,7 +243,7 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
     }
     differing(&whole, &wanted, "whole")?;
     for pieces in cuts(&message) {
-        let lists = every::has_lists(str_at(&case["options"], "protocol"));
+        let lists = crate::support::every::has_lists(str_at(&case["options"], "protocol"));
         let found = in_pieces(&tools, &pieces, truncated, in_reasoning, lists);
         differing(&found, &wanted, &format!("in pieces {pieces:?}"))?;
     }
@@ -285,19 +279,19 @@ fn read_all(protocol: &str) {
 
 /// Each test reads the vectors of all protocols, whose folders in `tests/vectors` have their names.
 mod every_protocol {
-    use crate::every::every;
-    use crate::folders;
+    use super::folders;
+    use crate::support::every::every;
 
     /// Folders that no protocol has would not be read.
     #[test]
     fn every_folder_has_a_protocol() {
         let others = ["json", "schemas"];
-        for entry in std::fs::read_dir(crate::folder("")).unwrap().map(Result::unwrap) {
+        for entry in std::fs::read_dir(super::folder("")).unwrap().map(Result::unwrap) {
             let name = entry.file_name().into_string().unwrap();
             let known = others.contains(&&*name) || folders().any(|folder| folder == name);
             assert!(known || entry.path().is_file(), "{name} is not a protocol");
         }
-        for protocol in crate::every::with_laws() {
+        for protocol in crate::support::every::with_laws() {
             for name in ["streaming", "code", "encode", "manual", "results", "known"] {
                 assert!(!super::load(protocol, name).is_empty(), "{protocol} has no {name}");
             }

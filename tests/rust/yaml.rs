@@ -1,17 +1,15 @@
 //! YAML as it is read and written: what texts become, which are refused and where, and that all JSON survives.
 
-#[allow(dead_code)]
-mod support;
-
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
-use support::checks::any_chunks;
-use support::toolsets::options_of;
-use support::{config, schemas, text};
 use wirecall_core::{Item, Toolset, format_yaml, parse, parse_json, parse_yaml};
+
+use crate::support::checks::any_chunks;
+use crate::support::toolsets::options_of;
+use crate::support::{config, schemas, text};
 
 fn read(text: &str) -> Result<String, String> {
     let mut out = String::new();
@@ -248,7 +246,7 @@ fn toolset(strict: bool) -> Toolset {
         "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"},
         "level": {"enum": ["low", "high", 7, null]}}});
     let options = options_of("yaml", strict);
-    let tools = ["ping", "write"].map(|name| support::toolsets::definition(name, &schema));
+    let tools = ["ping", "write"].map(|name| crate::support::toolsets::definition(name, &schema));
     Toolset::new(tools.to_vec(), options).expect("the tools are fine")
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod checks;
 #[macro_use]
 pub(crate) mod every;
 pub(crate) mod messages;
+pub(crate) mod plain;
 pub(crate) mod reading;
 pub(crate) mod rows;
 pub(crate) mod schemas;
