@@ -45,7 +45,7 @@ def test_laws_have_few_cases_in_tests_and_many_in_checks() -> None:
     show = "test-rust test-python: show-cases\nshow-cases:\n\t+@echo each law: $$WIRECALL_LAW_CASES cases"
     for target, environment, cases in (
         ("test", {}, "200"),
-        ("check", {}, "2000"),
+        ("check", {}, "1000"),
         ("check", {"WIRECALL_LAW_CASES": "7"}, "7"),
     ):
         said = dry_run(f"--eval={show}", target, **environment)

@@ -5,8 +5,8 @@ Each is read whole, character by character, at every two-way split, in random pi
 
 import json
 import random
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -58,17 +58,27 @@ def named(name: str) -> list[Any]:
     ]
 
 
-def in_modes(*given: str) -> list[Any]:
-    """Each case in the modes that it speaks of: both, unless it says which."""
-    found = []
-    for protocol in PROTOCOLS:
-        for name in given or reading(protocol):
-            for case in load(protocol, name):
-                strict = case["options"].get("strict")
-                for mode in (False, True) if strict is None else (strict,):
-                    place = f"{protocol}/{name}/{case['id']}/{'strict' if mode else 'lenient'}"
-                    found.append(pytest.param(case, mode, id=place))
-    return found
+def files(*given: str) -> list[Any]:
+    """The cases of each file, since a test for each case would take longer than the case."""
+    return [
+        pytest.param(load(protocol, name), id=f"{protocol}/{name}")
+        for protocol in PROTOCOLS
+        for name in given or reading(protocol)
+        if load(protocol, name)
+    ]
+
+
+def in_modes(cases: list[Case], check: Callable[[Case, bool], None]) -> None:
+    """Checks each case in the modes that it speaks of: both, unless it says which."""
+    failures = []
+    for case in cases:
+        strict = case["options"].get("strict")
+        for mode in (False, True) if strict is None else (strict,):
+            try:
+                check(case, mode)
+            except Exception as error:
+                failures.append(f"{case['id']}, {'strict' if mode else 'lenient'}: {error!r}")
+    assert not failures, "\n".join(failures)
 
 
 @cache
@@ -246,20 +256,23 @@ def check(case: Case, strict: bool, before: str = "", behind: str = "") -> None:
         parser.reset()
 
 
-@pytest.mark.parametrize(("case", "strict"), in_modes())
-def test_reading(case: Case, strict: bool) -> None:
-    check(case, strict)
+@pytest.mark.parametrize("cases", files())
+def test_reading(cases: list[Case]) -> None:
+    in_modes(cases, check)
 
 
-@pytest.mark.parametrize(("case", "strict"), in_modes())
-def test_reading_with_text_around(case: Case, strict: bool) -> None:
-    if case.get("alone"):
-        pytest.skip("text around it would change its meaning")
-    check(case, strict, BEFORE, BEHIND)
+@pytest.mark.parametrize("cases", files())
+def test_reading_with_text_around(cases: list[Case]) -> None:
+    # Text around the others would change their meaning.
+    in_modes([case for case in cases if not case.get("alone")], partial(check, before=BEFORE, behind=BEHIND))
 
 
-@pytest.mark.parametrize(("case", "strict"), in_modes("streaming"))
-def test_steps(case: Case, strict: bool) -> None:
+@pytest.mark.parametrize("cases", files("streaming"))
+def test_steps(cases: list[Case]) -> None:
+    in_modes(cases, check_steps)
+
+
+def check_steps(case: Case, strict: bool) -> None:
     """What was reported, and what was not, after each chunk."""
     parser = toolset(case, strict).parser(in_reasoning=case["options"].get("in_reasoning"))
     deltas = ""
