@@ -4,7 +4,8 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::rules::{Chars, Expr, GrammarRules};
+use super::notation::{Notation, rules_from};
+use super::rules::{Chars, Expr, Rule};
 use crate::error::ToolError;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(super) fn write(mut language: Language, notation: BnfNotation) -> Result<Str
     if notation == BnfNotation::Gbnf {
         language.rules.spell_out()?;
     }
-    Ok(rules_of(&language.rules, &root, notation))
+    Ok(rules_from(&language.rules, &notation, "root", &root))
 }
 
 /// A whole message.
@@ -43,106 +44,45 @@ fn message(language: &mut Language) -> Result<Expr, ToolError> {
     Ok(Expr::seq([prose, calls]))
 }
 
-/// The rules that `root` needs, with it as the rule `root`.
-pub(super) fn rules_of(rules: &GrammarRules, root: &Expr, notation: BnfNotation) -> String {
-    let mut out = String::from("root ::= ");
-    BnfWriter { rules, notation }.expr(root, BnfPlace::Whole, &mut out);
-    for id in rules.used([root]) {
-        let rule = rules.get(id);
-        out.push('\n');
-        BnfWriter { rules, notation }.name(&rule.name, &mut out);
-        out.push_str(" ::= ");
-        BnfWriter { rules, notation }.expr(&rule.expr, BnfPlace::Whole, &mut out);
-    }
-    out.push('\n');
-    out
-}
+impl Notation for BnfNotation {
+    const IS: &'static str = " ::= ";
 
-/// Where an expression is, which decides whether it needs parentheses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum BnfPlace {
-    Whole,
-    Part,
-    Repeated,
-}
-
-struct BnfWriter<'r> {
-    rules: &'r GrammarRules,
-    notation: BnfNotation,
-}
-
-impl BnfWriter<'_> {
-    fn name(&self, name: &str, out: &mut String) {
-        match self.notation {
-            BnfNotation::Gbnf => out.push_str(name),
-            BnfNotation::Ebnf => out.push_str(&name.replace('-', "_")),
+    fn name(&self, rule: &Rule) -> String {
+        match self {
+            BnfNotation::Gbnf => rule.name.clone(),
+            BnfNotation::Ebnf => rule.name.replace('-', "_"),
         }
     }
 
-    fn expr(&self, expr: &Expr, place: BnfPlace, out: &mut String) {
-        match expr {
-            Expr::Text(text) => self.text(text, out),
-            Expr::Chars(chars) => self.chars(chars, out),
-            Expr::Rule(id) => self.name(&self.rules.get(*id).name, out),
-            // Only whole rules are such texts, and for GBNF they were spelled out.
-            Expr::Without(marks) => {
-                out.push_str("TagDispatch(loop_after_dispatch=false, excludes=(");
-                for (at, mark) in marks.iter().flat_map(|mark| spellings(mark)).enumerate() {
-                    out.push_str(if at > 0 { ", " } else { "" });
-                    self.text(&mark, out);
-                }
-                out.push_str("))");
-            }
-            Expr::Seq(parts) if parts.is_empty() => out.push_str("\"\""),
-            Expr::Seq(parts) => {
-                let group = place == BnfPlace::Repeated;
-                out.push_str(if group { "(" } else { "" });
-                for (at, part) in parts.iter().enumerate() {
-                    out.push_str(if at > 0 { " " } else { "" });
-                    self.expr(part, BnfPlace::Part, out);
-                }
-                out.push_str(if group { ")" } else { "" });
-            }
-            Expr::Choice(options) => {
-                let group = place != BnfPlace::Whole;
-                out.push_str(if group { "(" } else { "" });
-                for (at, option) in options.iter().enumerate() {
-                    out.push_str(if at > 0 { " | " } else { "" });
-                    self.expr(option, BnfPlace::Part, out);
-                }
-                out.push_str(if group { ")" } else { "" });
-            }
-            Expr::Repeat(inner, least, most) => {
-                self.expr(inner, BnfPlace::Repeated, out);
-                match (least, most) {
-                    (0, Some(1)) => out.push('?'),
-                    (0, None) => out.push('*'),
-                    (1, None) => out.push('+'),
-                    (least, None) => _ = write!(out, "{{{least},}}"),
-                    (least, Some(most)) if least == most => _ = write!(out, "{{{least}}}"),
-                    (least, Some(most)) => _ = write!(out, "{{{least},{most}}}"),
-                }
-            }
-        }
+    fn text(&self, text: &str) -> Vec<String> {
+        vec![literal(text)]
     }
 
-    fn text(&self, text: &str, out: &mut String) {
-        out.push('"');
-        text.chars().for_each(|c| escaped(c, "\"", out));
-        out.push('"');
-    }
-
-    fn chars(&self, chars: &Chars, out: &mut String) {
-        out.push_str(if chars.negated { "[^" } else { "[" });
+    fn chars(&self, chars: &Chars) -> String {
+        let mut out = String::from(if chars.negated { "[^" } else { "[" });
         for (first, last) in &chars.ranges {
-            escaped(*first, "]^-[", out);
+            escaped(*first, "]^-[", &mut out);
             if first != last {
                 out.push('-');
-                escaped(*last, "]^-[", out);
+                escaped(*last, "]^-[", &mut out);
             }
         }
         out.push(']');
+        out
     }
+
+    /// Only whole rules are such texts, and for GBNF they were spelled out.
+    fn without(&self, marks: &[String]) -> String {
+        let marks: Vec<String> = marks.iter().flat_map(|mark| spellings(mark)).map(|mark| literal(&mark)).collect();
+        format!("TagDispatch(loop_after_dispatch=false, excludes=({}))", marks.join(", "))
+    }
+}
+
+fn literal(text: &str) -> String {
+    let mut out = String::from("\"");
+    text.chars().for_each(|c| escaped(c, "\"", &mut out));
+    out.push('"');
+    out
 }
 
 /// A mark in all letter cases if it is short, and otherwise as it is and in those that are usual: xgrammar distinguishes them.

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::rules::{Chars, Expr, GrammarRules};
+use super::notation::{Notation, rules_from};
+use super::rules::{Chars, Expr, Rule};
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
@@ -11,13 +12,10 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     let tool = language.tools();
     let tool = language.rules.rule("call", false, |_| Ok(tool))?;
     let calls = language.calls_after_opener(&tool);
+    let rules = |name: &str, from: &Expr| rules_from(&language.rules, &LarkNotation, name, from);
     let mut out = String::from("%llguidance {}\n\n");
-    let writer = LarkWriter { rules: &language.rules };
     if !language.text {
-        let message = Expr::seq([Expr::text(language.first()), calls]);
-        out.push_str("start: ");
-        writer.line(&message, &mut out);
-        writer.rules_of(&message, &mut out);
+        out.push_str(&rules("start", &Expr::seq([Expr::text(language.first()), calls])));
         return Ok(out);
     }
     if language.calls.is_empty() {
@@ -25,95 +23,34 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     } else {
         let again = if language.parallel && !language.is_section() { "*" } else { "?" };
         _ = writeln!(out, "start: (text_and_opener after_opener){again} TEXT?");
-        out.push_str("after_opener: ");
-        let after = if language.is_section() { calls } else { tool };
-        writer.line(&after, &mut out);
-        writer.rules_of(&after, &mut out);
+        out.push_str(&rules("after_opener", if language.is_section() { &calls } else { &tool }));
         // Text must not swallow the opener, so the word ends with it.
-        out.push_str("text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? ");
-        string(language.first(), &mut out);
-        out.push('\n');
+        _ = writeln!(out, "text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? {}", string(language.first()));
     }
-    out.push_str("TEXT: /(?s:.+)/ & ");
-    out.push_str(&without(&language.frame.marks));
-    out.push('\n');
+    _ = writeln!(out, "TEXT: /(?s:.+)/ & {}", without(&language.frame.marks));
     Ok(out)
 }
 
-struct LarkWriter<'r> {
-    rules: &'r GrammarRules,
-}
+struct LarkNotation;
 
-impl LarkWriter<'_> {
-    fn rules_of(&self, root: &Expr, out: &mut String) {
-        for id in self.rules.used([root]) {
-            let rule = self.rules.get(id);
-            out.push_str(&self.name(&rule.name, rule.word));
-            out.push_str(": ");
-            self.line(&rule.expr, out);
-        }
+impl Notation for LarkNotation {
+    const IS: &'static str = ": ";
+
+    fn name(&self, rule: &Rule) -> String {
+        let name = rule.name.replace('-', "_");
+        if rule.word { name.to_uppercase() } else { name }
     }
 
-    fn name(&self, name: &str, word: bool) -> String {
-        let name = name.replace('-', "_");
-        if word { name.to_uppercase() } else { name }
+    fn text(&self, text: &str) -> Vec<String> {
+        lexemes(text).into_iter().map(string).collect()
     }
 
-    /// The right side of a rule, and the end of the line.
-    fn line(&self, expr: &Expr, out: &mut String) {
-        self.expr(expr, true, out);
-        out.push('\n');
+    fn chars(&self, chars: &Chars) -> String {
+        format!("/{}/", class(chars))
     }
 
-    fn expr(&self, expr: &Expr, whole: bool, out: &mut String) {
-        match expr {
-            Expr::Text(text) => match &lexemes(text)[..] {
-                [] | [_] => string(text, out),
-                several => {
-                    out.push_str(if whole { "" } else { "(" });
-                    for (at, lexeme) in several.iter().enumerate() {
-                        out.push_str(if at > 0 { " " } else { "" });
-                        string(lexeme, out);
-                    }
-                    out.push_str(if whole { "" } else { ")" });
-                }
-            },
-            Expr::Without(marks) => out.push_str(&without(marks)),
-            Expr::Chars(one) => _ = write!(out, "/{}/", class(one)),
-            Expr::Rule(id) => {
-                let rule = self.rules.get(*id);
-                out.push_str(&self.name(&rule.name, rule.word));
-            }
-            Expr::Seq(parts) if parts.is_empty() => out.push_str("\"\""),
-            Expr::Seq(parts) => {
-                out.push_str(if whole { "" } else { "(" });
-                for (at, part) in parts.iter().enumerate() {
-                    out.push_str(if at > 0 { " " } else { "" });
-                    self.expr(part, false, out);
-                }
-                out.push_str(if whole { "" } else { ")" });
-            }
-            Expr::Choice(options) => {
-                out.push_str(if whole { "" } else { "(" });
-                for (at, option) in options.iter().enumerate() {
-                    out.push_str(if at > 0 { " | " } else { "" });
-                    self.expr(option, false, out);
-                }
-                out.push_str(if whole { "" } else { ")" });
-            }
-            Expr::Repeat(inner, least, most) => {
-                out.push('(');
-                self.expr(inner, false, out);
-                out.push(')');
-                match (least, most) {
-                    (0, Some(1)) => out.push('?'),
-                    (0, None) => out.push('*'),
-                    (1, None) => out.push('+'),
-                    (least, None) => _ = write!(out, "{{{least},}}"),
-                    (least, Some(most)) => _ = write!(out, "{{{least},{most}}}"),
-                }
-            }
-        }
+    fn without(&self, marks: &[String]) -> String {
+        without(marks)
     }
 }
 
@@ -138,17 +75,19 @@ fn lexemes(text: &str) -> Vec<&str> {
     }
     out.push(&text[start..]);
     out.retain(|part| !part.is_empty());
-    out
+    if out.is_empty() { vec![""] } else { out }
 }
 
 /// A string literal, with the escapes of JSON. No control character may be in it.
-fn string(text: &str, out: &mut String) {
+fn string(text: &str) -> String {
+    let mut out = String::new();
     for c in json_string(text).chars() {
         match c.is_control() {
             true => _ = write!(out, "\\u{:04x}", c as u32),
             false => out.push(c),
         }
     }
+    out
 }
 
 fn class(chars: &Chars) -> String {

@@ -1,11 +1,12 @@
 //! Grammars for constrained decoding: one model of the language that a toolset may speak, and a writer for each kind.
 //!
 //! [`rules`] is the model. [`strings`], [`numbers`] and [`prose`] are texts without a schema; [`values`] writes the values of a
-//! schema in JSON. Protocols describe their calls with these. The writers know no protocol.
+//! schema in JSON. Protocols describe their calls with these. [`notation`] is what the writers write alike; they know no protocol.
 
 mod bnf;
 mod language;
 mod lark;
+mod notation;
 mod numbers;
 mod prose;
 mod rules;

@@ -2,8 +2,9 @@
 //!
 //! There is one tag for all tools, so that they share rules.
 
-use super::bnf::{BnfNotation, rules_of, spellings};
+use super::bnf::{BnfNotation, spellings};
 use super::language::Language;
+use super::notation::rules_from;
 use super::rules::Expr;
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
@@ -53,7 +54,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
 }
 
 fn tag(language: &Language, begin: &str, content: &Expr, end: &str) -> String {
-    let grammar = rules_of(&language.rules, content, BnfNotation::Ebnf);
+    let grammar = rules_from(&language.rules, &BnfNotation::Ebnf, "root", content);
     format!(
         "{{\"type\":\"tag\",\"begin\":{},\"content\":{{\"type\":\"grammar\",\"grammar\":{}}},\"end\":{}}}",
         json_string(begin),
