@@ -57,7 +57,7 @@ GRAMMAR_VENV := .venv-grammar
 GRAMMAR := tests/grammar
 
 .PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny advisories semver package structure test-rust test-host test-python \
+	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny denied advisories semver package structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients test-grammar
 
 help: ## show this list
@@ -71,7 +71,7 @@ test: test-rust test-python ## all tests, of both languages
 check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, dependencies, the package, tests
 
 # CI runs these two and test-clients side by side.
-check-rust: fmt-check-rust lint-rust no-python-in-core deny package test-rust test-host
+check-rust: fmt-check-rust lint-rust no-python-in-core denied package test-rust test-host
 check-python: fmt-check-python lint-python types public stubtest test-python
 
 # Set-up ---------------------------------------------------------------------------------------------------------
@@ -175,8 +175,17 @@ $(TOOLS)/%/.installed:
 	@CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --root $(@D) $*
 	@touch $@
 
-deny: $(TOOLS)/$(CARGO_DENY)/.installed ## the Rust dependencies: licences, sources, bans (deny.toml)
+# Only these files decide what it finds, so it runs when they change: what they were then is in DENIED.
+DENIED := .ci/deny.hashes
+DENY_HASHES = git hash-object Cargo.lock deny.toml
+
+deny: $(TOOLS)/$(CARGO_DENY)/.installed ## the Rust dependencies: licences, sources, bans (deny.toml); after each change of them
 	$(<D)/bin/cargo-deny --locked check --hide-inclusion-graph bans licenses sources
+	@$(DENY_HASHES) > $(DENIED)
+
+denied:
+	@$(DENY_HASHES) | cmp --silent - $(DENIED) \
+		|| { echo "Cargo.lock or deny.toml has changed: run make deny, and commit $(DENIED)" >&2; exit 1; }
 
 advisories: $(TOOLS)/$(CARGO_DENY)/.installed ## security advisories for them; needs github.com
 	$(<D)/bin/cargo-deny --locked check --hide-inclusion-graph advisories
