@@ -286,3 +286,16 @@ fn a_long_chain_of_types_is_an_error_and_no_overflow() {
         assert!(error.message.contains("levels deep"), "{error}");
     }
 }
+
+#[test]
+fn a_type_with_too_many_alternatives_is_any_value_and_listed() {
+    let codes: Vec<Value> = (0..300).map(|code| json!({"const": format!("k{code}")})).collect();
+    let list = json!({"type": "array", "items": {"anyOf": codes}});
+    let schema = json!({"type": "object", "properties": {"code": {"anyOf": codes}, "codes": list}, "additionalProperties": false});
+    for kind in KINDS {
+        let made = grammar(&toolset("wire", &[("ship", schema.clone())]), kind).expect("a grammar");
+        assert!(made.text.contains("code=") && made.text.contains("codes="), "{}", made.text);
+        let listed: Vec<String> = made.unconstrained.iter().map(ToString::to_string).collect();
+        assert_eq!(listed, ["ship.code: type", "ship.codes[]: type"]);
+    }
+}

@@ -109,7 +109,7 @@ pub(crate) fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
     for head in heads {
         for mark in marks {
             let name = format!("{head} and {mark}");
-            hostile(protocol, &name, |times| format!("{head}{}", mark.repeat(times)), 16 * KIB / mark.len(), 80);
+            hostile(protocol, &name, |times| format!("{head}{}", mark.repeat(times)), 32 * KIB / mark.len(), 80);
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::notation::{Notation, rules_from};
+use super::notation::{GrammarNotation, rules_from};
 use super::rules::{Chars, Expr, Rule};
 use crate::error::ToolError;
 
@@ -44,7 +44,7 @@ fn message(language: &mut Language) -> Result<Expr, ToolError> {
     Ok(Expr::seq([prose, calls]))
 }
 
-impl Notation for BnfNotation {
+impl GrammarNotation for BnfNotation {
     const IS: &'static str = " ::= ";
 
     fn name(&self, rule: &Rule) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::notation::{Notation, rules_from};
+use super::notation::{GrammarNotation, rules_from};
 use super::rules::{Chars, Expr, Rule};
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
@@ -33,7 +33,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
 
 struct LarkNotation;
 
-impl Notation for LarkNotation {
+impl GrammarNotation for LarkNotation {
     const IS: &'static str = ": ";
 
     fn name(&self, rule: &Rule) -> String {

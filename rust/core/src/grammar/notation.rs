@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::rules::{Chars, Expr, GrammarRules, Rule};
 
 /// What a kind of grammar writes in its own way.
-pub(super) trait Notation {
+pub(super) trait GrammarNotation {
     /// Between the name of a rule and its right side.
     const IS: &'static str;
 
@@ -21,7 +21,7 @@ pub(super) trait Notation {
 }
 
 /// The rule `name`, and all others that it needs.
-pub(super) fn rules_from(rules: &GrammarRules, notation: &impl Notation, name: &str, root: &Expr) -> String {
+pub(super) fn rules_from(rules: &GrammarRules, notation: &impl GrammarNotation, name: &str, root: &Expr) -> String {
     let mut writer = ExprWriter { notation, rules, out: String::new() };
     writer.rule(name, root);
     for id in rules.used([root]) {
@@ -45,7 +45,7 @@ struct ExprWriter<'w, N> {
     out: String,
 }
 
-impl<N: Notation> ExprWriter<'_, N> {
+impl<N: GrammarNotation> ExprWriter<'_, N> {
     fn rule(&mut self, name: &str, expr: &Expr) {
         self.out.extend([name, N::IS]);
         self.expr(expr, ExprPlace::Whole);

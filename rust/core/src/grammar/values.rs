@@ -278,7 +278,7 @@ impl Variant {
 pub(crate) fn declared(object: &ObjectType) -> Vec<(&str, NodeId, bool)> {
     let required: std::collections::HashSet<&str> = object.required.iter().map(String::as_str).collect();
     let named = object.properties.iter().map(|(name, id)| (name, *id, required.contains(name)));
-    // Nothing fits a member of unknown type, or its union is too large to follow.
+    // Nothing fits a member of unknown type.
     let named = named.filter(|(_, id, required)| *required || *id != UNKNOWN);
     let unnamed = object.required.iter().filter(|name| object.properties.get(name).is_none());
     named.chain(unnamed.map(|name| (name.as_str(), object.member(name).unwrap_or(UNKNOWN), true))).collect()

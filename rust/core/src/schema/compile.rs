@@ -100,7 +100,7 @@ impl<'s> Compiler<'_, 's> {
             self.expand(source, &mut alternatives)?;
         }
         if alternatives.len() > ALTERNATIVES {
-            return Ok(UNKNOWN);
+            return Ok(self.any());
         }
         // An alternative that nothing satisfies is ignored. If there is no other, the type is unknown.
         alternatives.retain(|alternative| self.choices(alternative).is_none_or(|choices| !choices.is_empty()));
@@ -120,6 +120,15 @@ impl<'s> Compiler<'_, 's> {
         self.known.insert(key, id);
         self.open.push_back((id, alternatives));
         Ok(id)
+    }
+
+    /// The node of a type that is too large to follow: any value may fit it, while nothing may fit an unknown one.
+    fn any(&mut self) -> NodeId {
+        // Other nodes have alternatives.
+        *self.known.entry(Vec::new()).or_insert_with(|| {
+            self.nodes.push(Node::default());
+            self.nodes.len() as NodeId - 1
+        })
     }
 
     /// Appends the alternatives of `sources`, which all apply, to `out`, in the order of the schema.
