@@ -23,10 +23,10 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// Without the bounds beyond this limit.
+    /// Without the bounds beyond this limit; with a limit of 0, without any.
     pub(crate) fn within(self, limit: usize) -> Length {
         let least = if self.least > limit { 0 } else { self.least };
-        Length { least, most: self.most.filter(|most| *most <= limit) }
+        Length { least, most: self.most.filter(|most| limit > 0 && *most <= limit) }
     }
 
     fn is_any(self) -> bool {

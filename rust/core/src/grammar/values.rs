@@ -86,6 +86,23 @@ impl JsonValues<'_> {
         Ok(Expr::choice(options))
     }
 
+    /// The arguments of a call: the values of the tool's type that are objects.
+    pub(crate) fn arguments(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
+        let root = self.variants.schema.root;
+        let is_object = |choice: &Choice| match choice {
+            Choice::Literal(literal) => literal.json.starts_with('{'),
+            choice => *choice == Choice::Object,
+        };
+        let mut options = Vec::new();
+        for (at, variant) in self.variants.of(root).iter().enumerate() {
+            let Some(choices) = self.choices(root, variant) else { return self.any_object(rules) };
+            let objects = choices.into_iter().filter(is_object).collect();
+            let variant = Variant { choices: Some(objects), ..variant.clone() };
+            options.push(self.variant(rules, root, at, &variant)?);
+        }
+        if options.is_empty() { self.any_object(rules) } else { Ok(Expr::choice(options)) }
+    }
+
     fn variant(&self, rules: &mut GrammarRules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
         let Some(choices) = self.choices(id, variant) else { return self.any(rules) };
         let mut options = Vec::new();

@@ -148,7 +148,7 @@ impl<'a> WrittenForm<'a> {
             Some((counted(&begin, &next_begin)?, counted_end(&end, &next_end)?))
         });
         let Some(((begin, after), (before, end))) = found else { return Ok(None) };
-        let object = values.value(rules, values.variants.schema.root)?;
+        let object = values.arguments(rules)?;
         Ok(Some(CallGrammar { begin, content: Expr::seq([after, object, before]), end }))
     }
 

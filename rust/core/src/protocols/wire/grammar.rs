@@ -34,7 +34,7 @@ impl CallGrammarWriter for Wire {
     ) -> Result<CallGrammar, ToolError> {
         let root = values.variants.schema.root;
         let content = if tool.syntax == Syntax::Json {
-            let object = values.value(rules, root)?;
+            let object = values.arguments(rules)?;
             let filled = Expr::seq([Expr::text(" "), object]);
             if may_be_empty(tool) { Expr::choice([Expr::EMPTY, filled]) } else { filled }
         } else {

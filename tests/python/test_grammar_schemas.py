@@ -1,0 +1,137 @@
+"""The promises of a grammar, for schemas as SDKs and servers send them, and for odd ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from law import count
+from wirecall import Toolset
+
+try:
+    from grammar_engines import Llguidance, vocabulary
+    from grammar_support import Case, Sampler
+except ImportError as error:  # pragma: no cover
+    pytest.skip(f"{error}; `make venv` installs it", allow_module_level=True)
+try:
+    KNOWN = vocabulary()
+except Exception as error:  # pragma: no cover
+    pytest.skip(f"no vocabulary ({error!r}); `make venv` fetches it", allow_module_level=True)
+
+CALLS = max(4, count(1000, 100))
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+
+
+def members(required: str = "", /, **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required.split()}
+
+
+CAT = members("kind lives", kind={"const": "cat", "type": "string"}, lives=INTEGER)
+DOG = members("kind name", kind={"const": "dog", "type": "string"}, name=STRING)
+TREE = {
+    "anyOf": [
+        STRING,
+        INTEGER,
+        {"type": "array", "items": {"$ref": "#/$defs/T"}},
+        {"type": "object", "additionalProperties": {"$ref": "#/$defs/T"}},
+    ]
+}
+NAMES = {"__proto__": STRING, "a b": STRING, "a.b": STRING, "": INTEGER, "ünï": STRING, "a=b": STRING}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "optional of Pydantic": members(
+        q={"anyOf": [STRING, {"type": "null"}], "default": None, "title": "Q"},
+        n={"anyOf": [INTEGER, {"type": "null"}], "default": None},
+    ),
+    "type that contains itself": {
+        "$defs": {"A": members("x", x=INTEGER, next={"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]})},
+        **members("a", a={"$ref": "#/$defs/A"}),
+    },
+    "tree": {"$defs": {"T": TREE}, **members("t", t={"$ref": "#/$defs/T"})},
+    "union with a tag": members("pet", pet={"oneOf": [CAT, DOG], "discriminator": {"propertyName": "kind"}}),
+    "literals": members("e", e={"enum": ["a", 1, None, True, "1", "null", "true", 1.5, [1], {"a": 1}]}),
+    "hard literals": members("e", e={"enum": ["a b", "", 'x"y', "a\nb", "</call>", "<", "'", " "]}),
+    "too many literals": members(
+        "e",
+        e={"enum": [f"v{at}" for at in range(300)]},
+        f={"anyOf": [{"const": f"k{at}"} for at in range(300)]},
+    ),
+    "constants": members("n c d f", n={"type": "null"}, c={"const": None}, d={"const": ""}, f={"const": 0}),
+    "bounds": members(
+        "i j k l",
+        i={"type": "integer", "minimum": -9007199254740993, "maximum": 9223372036854775808},
+        j={"type": "integer", "exclusiveMinimum": -1, "exclusiveMaximum": 1000001},
+        k={"type": "integer", "minimum": 5, "exclusiveMinimum": True},
+        l={"type": "integer", "minimum": 0.5, "maximum": 9.5},
+    ),
+    "numbers": members(
+        "a b c", a={"type": "number", "minimum": 0}, b={"type": "number"}, c={"type": ["number", "string"]}
+    ),
+    "lengths": members(
+        "a b c d",
+        a={"type": "string", "minLength": 1, "maxLength": 1},
+        b={"type": "string", "minLength": 64, "maxLength": 64},
+        c={"type": "string", "minLength": 65},
+        d={"type": "string", "maxLength": 0},
+    ),
+    "tuples": members(
+        "t u v",
+        t={"type": "array", "prefixItems": [STRING, INTEGER], "items": False},
+        u={"type": "array", "items": [INTEGER, STRING], "additionalItems": {"type": "boolean"}},
+        v={"type": "array", "items": {"type": "array", "items": STRING}, "minItems": 2, "maxItems": 3},
+    ),
+    "maps": members(
+        "m n o",
+        m={"type": "object", "additionalProperties": INTEGER},
+        n={"type": "object"},
+        o={"type": "object", "additionalProperties": False},
+    ),
+    "joined": members(
+        "x y",
+        x={"allOf": [members("a", a=INTEGER), members("b", b=STRING)]},
+        y={"allOf": [INTEGER, {"minimum": 3}, {"maximum": 7}]},
+    ),
+    "nullable": members(
+        "a b c", a={"type": "string", "nullable": True}, b={"type": ["string", "null"]}, c={"items": STRING}
+    ),
+    "required and not declared": {**members(a=INTEGER), "required": ["a", "b"]},
+    "names": {"type": "object", "properties": NAMES, "required": ["__proto__", "a b", "", "a.b"]},
+    "nothing": {},
+    "any object": {"type": "object"},
+    "no arguments": {"type": "object", "properties": {}, "additionalProperties": False},
+    "object or null": {"type": ["object", "null"], "properties": {"a": INTEGER}},
+    "object or string": {"anyOf": [members("a", a=INTEGER), STRING]},
+    "map of integers": {"additionalProperties": INTEGER},
+}
+# Calls with keys that are no names in a tag, or with other arguments than an object, are not written in tags.
+UNTAGGED = ("names", "object or null", "object or string")
+
+
+class SchemaCase(Case):
+    """A case with a given schema, and another tool."""
+
+    def __init__(self, schema: dict[str, Any], protocol: str) -> None:
+        self._given = [("f", schema), ("other", members("x", x=INTEGER))]
+        super().__init__(1, protocol)
+
+    def _tools(self) -> Any:
+        return self._given
+
+
+@pytest.fixture(scope="module")
+def sampler() -> Sampler:
+    return Sampler(KNOWN, Llguidance(KNOWN))
+
+
+@pytest.mark.parametrize("protocol", ["wire", "hermes", "gemma", "qwen3coder"])
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_its_calls_are_read_and_those_written_are_allowed(sampler: Sampler, name: str, protocol: str) -> None:
+    if protocol == "qwen3coder" and name in UNTAGGED:
+        with pytest.raises(ValueError, match="another form in this protocol"):
+            Toolset([("f", SCHEMAS[name])], protocol=protocol).grammar("lark")
+        return
+    # The encoder is given only declared members, of which some have none.
+    messages = 4 if SCHEMAS[name].get("properties") else 0
+    tally = sampler.case(SchemaCase(SCHEMAS[name], protocol), CALLS, messages)
+    assert not tally.broken, tally.broken[0]
+    assert tally.calls
