@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -55,11 +57,23 @@ def words(size: int) -> int:
     return (size + 31) // 32
 
 
+# Where `make venv` keeps the vocabulary.
+CACHE = Path(os.environ.get("TIKTOKEN_CACHE_DIR", Path(__file__).parents[2] / ".venv" / "share" / "tiktoken"))
+
+
 @functools.cache
 def vocabulary() -> Vocabulary:
-    """Raises ImportError without tiktoken, and another exception without its file."""
+    """o200k_base.
+
+    Raises:
+        ImportError: tiktoken is not installed.
+        FileNotFoundError: Its file is missing.
+    """
     import tiktoken
 
+    if not CACHE.is_dir() or not any(CACHE.iterdir()):
+        raise FileNotFoundError(f"no vocabulary in {CACHE}; `make venv` fetches it")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(CACHE)
     return Vocabulary(tiktoken.get_encoding("o200k_base"))
 
 

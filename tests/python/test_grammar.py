@@ -6,11 +6,9 @@ A case is a random toolset. `make test-grammar` tries many more, and xgrammar.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,17 +18,12 @@ from wirecall import PROTOCOLS, ToolError, Toolset, detect
 from wirecall._core import native_formats
 
 try:
-    import llguidance  # noqa: F401
-
     from grammar_engines import Llguidance, vocabulary
     from grammar_support import Case, Choice, Sampler, accepts, judge
-except ImportError as error:  # pragma: no cover
-    pytest.skip(f"{error}; `make venv` installs it", allow_module_level=True)
 
-CACHE = Path(os.environ.get("TIKTOKEN_CACHE_DIR", Path(__file__).parents[2] / ".venv/share/tiktoken"))
-if not CACHE.is_dir() or not any(CACHE.iterdir()):
-    pytest.skip("no vocabulary; `make venv` fetches it", allow_module_level=True)
-os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(CACHE))
+    KNOWN = vocabulary()
+except (ImportError, FileNotFoundError) as error:  # pragma: no cover
+    pytest.skip(str(error), allow_module_level=True)
 
 # In `make test`, `make check` and `make laws`: 2, 10 and 300 toolsets for each of three tests.
 CASES = min(300, max(2, count(1000, 100)))
@@ -53,8 +46,7 @@ OTHERS = [name for name in NAMES if name != "wire" and has_grammar(name)]
 
 @pytest.fixture(scope="module")
 def sampler() -> Sampler:
-    known = vocabulary()
-    return Sampler(known, Llguidance(known))
+    return Sampler(KNOWN, Llguidance(KNOWN))
 
 
 @pytest.mark.laws
