@@ -61,7 +61,7 @@ GRAMMAR := tests/grammar
 	venv-clients types-clients test-clients bench-clients test-grammar
 
 help: ## show this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 demo: build ## see the format at work
 	@$(BIN)/wirecall demo

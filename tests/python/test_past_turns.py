@@ -268,7 +268,8 @@ def as_turns(rng: random.Random, given: list[Json]) -> list[Turn]:
 @pytest.mark.parametrize(("official", "row"), COMPARED)
 def test_the_last_turn_is_what_the_template_renders(official: Official, row: str) -> None:
     compared = 0
-    for number in range(count(2000, 100)):
+    # Some of the first conversations have no turn that can be compared.
+    for number in range(max(10, count(2000, 100))):
         rng = seeded(number)
         known = templates.tools(rng)
         toolset = Toolset(known, protocol=row)

@@ -78,7 +78,7 @@ fn lexemes(text: &str) -> Vec<&str> {
     if out.is_empty() { vec![""] } else { out }
 }
 
-/// A string literal, with the escapes of JSON. No control character may be in it.
+/// A string literal, with the escapes of JSON. Control characters are escaped, too.
 fn string(text: &str) -> String {
     let mut out = String::new();
     for c in json_string(text).chars() {

@@ -239,10 +239,10 @@ pub(crate) struct GrammarRules {
     /// The bound of what the schema does not bound.
     pub longest: Option<usize>,
     list: Vec<Rule>,
-    /// GrammarRules by what they were made for.
+    /// Rules by their keys.
     known: HashMap<String, RuleId>,
     nodes: usize,
-    /// GrammarRules that are being made, each inside the one before.
+    /// How many rules are being made, each inside the one before.
     depth: usize,
 }
 
