@@ -199,7 +199,8 @@ impl<'a> WrittenForm<'a> {
         values: &JsonValues<'_>,
         rules: &mut GrammarRules,
     ) -> Result<Option<Expr>, ToolError> {
-        let mut options = Vec::new();
+        // Values after the same text are alternatives there: a lexer that read it with the beginning of one could not go back.
+        let mut options: Vec<(String, Vec<Expr>)> = Vec::new();
         for (kind, sample) in samples() {
             let value = self.value(&kind, id, (&texts.close, &texts.next), values, rules)?;
             if value.is_never() {
@@ -210,9 +211,13 @@ impl<'a> WrittenForm<'a> {
             else {
                 return Ok(None);
             };
-            options.push(Expr::seq([Expr::text(before), value]));
+            match options.iter_mut().find(|(text, _)| *text == before) {
+                Some((_, several)) => several.push(value),
+                None => options.push((before, vec![value])),
+            }
         }
-        Ok(Some(Expr::choice(options)))
+        let begun = |(before, values)| Expr::seq([Expr::Text(before), Expr::choice(values)]);
+        Ok(Some(Expr::choice(options.into_iter().map(begun))))
     }
 
     /// The values of one kind that a parameter may have, with what closes them.

@@ -6,7 +6,7 @@ use crate::grammar::{
     BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues,
     Length, bare_word, declared, distinct, in_order, quoted,
 };
-use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, UNKNOWN};
+use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, UNKNOWN, Variant};
 use crate::syntax::marks::{OPEN, SPELLINGS};
 use crate::syntax::pairs::NOT_BARE_FIRST;
 use crate::syntax::scan::{Delimiters, RESULT_MARKS};
@@ -36,7 +36,7 @@ impl CallGrammarWriter for Wire {
         let content = if tool.syntax == Syntax::Json {
             let object = values.arguments(rules)?;
             let filled = Expr::seq([Expr::text(" "), object]);
-            if may_be_empty(tool) { Expr::choice([Expr::EMPTY, filled]) } else { filled }
+            if may_be_empty(values) { Expr::choice([Expr::EMPTY, filled]) } else { filled }
         } else {
             PairsGrammar { values, delimiters }.arguments(rules, root)?
         };
@@ -52,9 +52,11 @@ impl CallGrammarWriter for Wire {
     }
 }
 
-/// Whether a call needs no arguments.
-fn may_be_empty(tool: &Tool) -> bool {
-    tool.schema.node(tool.schema.root).object.as_ref().is_none_or(|object| object.required.is_empty())
+/// Whether a call needs no arguments: some alternative is an object that requires none.
+fn may_be_empty(values: &JsonValues<'_>) -> bool {
+    let all = values.variants.of(values.variants.schema.root);
+    let is_free = |variant: &Variant| variant.object.as_ref().is_some_and(|object| object.required.is_empty());
+    all.is_empty() || all.iter().any(is_free)
 }
 
 /// Arguments as pairs.
