@@ -177,7 +177,7 @@ $(TOOLS)/%/.installed:
 
 # Only these files decide what it finds, so it runs when they change: what they were then is in DENIED.
 DENIED := .ci/deny.hashes
-DENY_HASHES = git hash-object Cargo.lock deny.toml
+DENY_HASHES = git hash-object deny.toml Cargo.lock Cargo.toml rust/core/Cargo.toml rust/py/Cargo.toml benches/rust/Cargo.toml
 
 deny: $(TOOLS)/$(CARGO_DENY)/.installed ## the Rust dependencies: licences, sources, bans (deny.toml); after each change of them
 	$(<D)/bin/cargo-deny --locked check --hide-inclusion-graph bans licenses sources
@@ -185,7 +185,7 @@ deny: $(TOOLS)/$(CARGO_DENY)/.installed ## the Rust dependencies: licences, sour
 
 denied:
 	@$(DENY_HASHES) | cmp --silent - $(DENIED) \
-		|| { echo "Cargo.lock or deny.toml has changed: run make deny, and commit $(DENIED)" >&2; exit 1; }
+		|| { echo "the dependencies, or deny.toml, have changed: run make deny, and commit $(DENIED)" >&2; exit 1; }
 
 advisories: $(TOOLS)/$(CARGO_DENY)/.installed ## security advisories for them; needs github.com
 	$(<D)/bin/cargo-deny --locked check --hide-inclusion-graph advisories

@@ -360,10 +360,9 @@ class Sampler:
         if choice.tool_choice in ("auto", "required"):
             for text in case.messages(choice, messages):
                 tally.messages += 1
-                taken = accepted(matcher, self.vocabulary, text)
-                if taken != text:
+                if not accepts(matcher, self.vocabulary, text):
                     tally.refused += 1
-                    yield f"refused after {taken!r}", text
+                    yield f"refused after {accepted(matcher, self.vocabulary, text)!r}", text
 
     def walk(self, case: Case, choice: Choice, matcher: Matcher) -> Walk:
         return self.walker.walk(

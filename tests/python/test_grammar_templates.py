@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from grammar_engines import Llguidance, vocabulary
-from grammar_support import Case, accepted
+from grammar_support import Case, Sampler, accepts
 from law import count
 from official import TEMPLATES
 from official_forms import FOLDER, Json, Official
@@ -23,7 +22,7 @@ pytestmark = [
 ]
 
 THOUGHT = re.compile(r"\s*<(think\S*)>\s*</\1>")
-# In `make laws` 100.
+# In `make laws` 100; otherwise 2, which must have a call that can be rendered.
 TOOLSETS = min(100, max(2, count(1000, 500)))
 
 
@@ -60,22 +59,17 @@ def rendered(official: Official, calls: list[tuple[str, dict[str, Any]]]) -> str
     return THOUGHT.sub("", official.same(text).removeprefix(official.closed)).lstrip()
 
 
-@pytest.fixture(scope="module")
-def engine() -> Llguidance:
-    return Llguidance(vocabulary())
-
-
 @pytest.mark.parametrize(("official", "row"), CASES)
-def test_its_calls_are_accepted(engine: Llguidance, official: Official, row: str) -> None:
+def test_its_calls_are_accepted(sampler: Sampler, official: Official, row: str) -> None:
     tried = 0
     for number in range(TOOLSETS):
         case = Case(2 * number, row)
-        matcher = engine.matcher("lark", case.toolset.grammar("lark", tool_choice="required").text)
+        matcher = sampler.engine.matcher("lark", case.toolset.grammar("lark", tool_choice="required").text)
         for name in case.names:
             for call in case.calls(name, 2):
                 if not official.plain(call[1]):
                     continue
                 text = rendered(official, [call] * min(2, official.calls))
-                assert accepted(matcher, vocabulary(), text) == text, json.dumps(case.tools)
+                assert accepts(matcher, sampler.vocabulary, text), f"{text!r}\n{json.dumps(case.tools)}"
                 tried += 1
     assert tried

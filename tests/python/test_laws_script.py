@@ -36,8 +36,11 @@ def run(script: ModuleType, folder: Path, *arguments: str) -> int:
 
 def test_every_law_of_rust_is_found(script: ModuleType) -> None:
     found = {}
+    program = (ROOT / "tests" / "rust" / "main.rs").read_text()
     for path in (ROOT / "tests" / "rust").rglob("*.rs"):
         text = path.read_text()
+        if path.parent.name == "rust" and path.name != "main.rs":
+            assert f"\nmod {path.stem};" in program, "it is never compiled"
         # Independent of the script: the patterns of a law's parameters.
         laws = re.findall(r"#\[test\]\s*fn (\w+)\(\s*[\w(][^{]* in ", text)
         assert set(laws) <= set(script.RUST_LAW.findall(text)), path

@@ -58,14 +58,18 @@ def named(name: str) -> list[Any]:
     ]
 
 
-def files(*given: str) -> list[Any]:
-    """The cases of each file, since a test for each case would take longer than the case."""
-    return [
-        pytest.param(load(protocol, name), id=f"{protocol}/{name}")
-        for protocol in PROTOCOLS
-        for name in given or reading(protocol)
-        if load(protocol, name)
-    ]
+def files(*given: str, around: bool = False) -> list[Any]:
+    """The cases of each file, since a test for each case would take longer than the case.
+
+    Args:
+        around: Only those whose meaning text around them does not change.
+    """
+    found = []
+    for protocol in PROTOCOLS:
+        for name in given or reading(protocol):
+            if cases := [case for case in load(protocol, name) if not (around and case.get("alone"))]:
+                found.append(pytest.param(cases, id=f"{protocol}/{name}"))
+    return found
 
 
 def in_modes(cases: list[Case], check: Callable[[Case, bool], None]) -> None:
@@ -261,10 +265,9 @@ def test_reading(cases: list[Case]) -> None:
     in_modes(cases, check)
 
 
-@pytest.mark.parametrize("cases", files())
+@pytest.mark.parametrize("cases", files(around=True))
 def test_reading_with_text_around(cases: list[Case]) -> None:
-    # Text around the others would change their meaning.
-    in_modes([case for case in cases if not case.get("alone")], partial(check, before=BEFORE, behind=BEHIND))
+    in_modes(cases, partial(check, before=BEFORE, behind=BEHIND))
 
 
 @pytest.mark.parametrize("cases", files("streaming"))

@@ -299,3 +299,50 @@ fn a_type_with_too_many_alternatives_is_any_value_and_listed() {
         assert_eq!(listed, ["ship.code: type", "ship.codes[]: type"]);
     }
 }
+
+/// Schemas that nothing fits, each in a required member `a`.
+fn impossible() -> Vec<Value> {
+    let integer = json!({"type": "integer"});
+    let endless = json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/endless"}}, "required": ["next"]});
+    let types = [
+        json!({"type": "integer", "minimum": 5, "maximum": 1}),
+        json!({"type": "string", "minLength": 1, "maxLength": 0}),
+        json!({"type": "array", "prefixItems": [integer], "items": false, "minItems": 2}),
+        json!({"type": "array", "items": false, "minItems": 1}),
+        json!({"type": "array", "items": integer, "minItems": 2, "maxItems": 1}),
+        json!({"type": "array", "minItems": 2, "maxItems": 0}),
+        json!({"type": "object", "properties": {"b": integer}, "required": ["b", "z"], "additionalProperties": false}),
+        json!({"$ref": "#/$defs/endless"}),
+    ];
+    let schema =
+        |a| json!({"$defs": {"endless": endless}, "type": "object", "properties": {"a": a}, "required": ["a"]});
+    types.into_iter().map(schema).collect()
+}
+
+#[test]
+fn a_tool_that_nothing_fits_is_left_out_and_alone_is_an_error() {
+    for schema in impossible() {
+        for (kind, protocol) in KINDS.into_iter().flat_map(|kind| [(kind, "wire"), (kind, "hermes")]) {
+            let required =
+                |tools: &[(&str, Value)]| toolset(protocol, tools).grammar(kind, &ToolChoice::Required, true, None);
+            let error = required(&[("never", schema.clone())]).expect_err("it cannot be called");
+            assert!(error.message.contains("cannot be called"), "{schema}: {error}");
+            let text = required(&[("never", schema.clone()), weather()]).expect("a grammar of the other tool").text;
+            assert!(!text.contains("never") && text.contains("get_weather"), "{schema}: {text}");
+        }
+    }
+}
+
+/// An optional member of such a type is left out.
+#[test]
+fn a_member_that_nothing_fits_is_left_out() {
+    for mut schema in impossible() {
+        schema["required"] = json!([]);
+        for (kind, protocol) in KINDS.into_iter().flat_map(|kind| [(kind, "wire"), (kind, "hermes")]) {
+            let made = grammar(&toolset(protocol, &[("f", schema.clone())]), kind).expect("a grammar");
+            for written in ["a=", "a.", "\"a\":", "\\\"a\\\":"] {
+                assert!(!made.text.contains(written), "{schema}: {}", made.text);
+            }
+        }
+    }
+}

@@ -11,6 +11,7 @@ use wirecall_core::{
     parse, parse_json,
 };
 
+use crate::support::every::{all, has_lists};
 use crate::support::plain::{FORMS, Form, Plain, in_pieces, push};
 
 /// It ends in no whitespace, which belongs to the call in some formats.
@@ -38,7 +39,7 @@ fn reading(protocol: &str) -> Vec<String> {
 
 /// The protocols that have vectors: folders with their names.
 fn folders() -> impl Iterator<Item = &'static str> {
-    crate::support::every::all().filter(|protocol| std::path::Path::new(&folder(protocol)).is_dir())
+    all().filter(|protocol| std::path::Path::new(&folder(protocol)).is_dir())
 }
 
 /// The cases of a file, if the protocol has it.
@@ -243,7 +244,7 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
     }
     differing(&whole, &wanted, "whole")?;
     for pieces in cuts(&message) {
-        let lists = crate::support::every::has_lists(str_at(&case["options"], "protocol"));
+        let lists = has_lists(str_at(&case["options"], "protocol"));
         let found = in_pieces(&tools, &pieces, truncated, in_reasoning, lists);
         differing(&found, &wanted, &format!("in pieces {pieces:?}"))?;
     }
@@ -280,7 +281,7 @@ fn read_all(protocol: &str) {
 /// Each test reads the vectors of all protocols, whose folders in `tests/vectors` have their names.
 mod every_protocol {
     use super::folders;
-    use crate::support::every::every;
+    use crate::support::every::{every, with_laws};
 
     /// Folders that no protocol has would not be read.
     #[test]
@@ -291,7 +292,7 @@ mod every_protocol {
             let known = others.contains(&&*name) || folders().any(|folder| folder == name);
             assert!(known || entry.path().is_file(), "{name} is not a protocol");
         }
-        for protocol in crate::support::every::with_laws() {
+        for protocol in with_laws() {
             for name in ["streaming", "code", "encode", "manual", "results", "known"] {
                 assert!(!super::load(protocol, name).is_empty(), "{protocol} has no {name}");
             }

@@ -8,7 +8,7 @@ use serde_json::json;
 use wirecall_core::{Item, Toolset, format_yaml, parse, parse_json, parse_yaml};
 
 use crate::support::checks::any_chunks;
-use crate::support::toolsets::options_of;
+use crate::support::toolsets::{definition, options_of};
 use crate::support::{config, schemas, text};
 
 fn read(text: &str) -> Result<String, String> {
@@ -246,7 +246,7 @@ fn toolset(strict: bool) -> Toolset {
         "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"},
         "level": {"enum": ["low", "high", 7, null]}}});
     let options = options_of("yaml", strict);
-    let tools = ["ping", "write"].map(|name| crate::support::toolsets::definition(name, &schema));
+    let tools = ["ping", "write"].map(|name| definition(name, &schema));
     Toolset::new(tools.to_vec(), options).expect("the tools are fine")
 }
 

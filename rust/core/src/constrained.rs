@@ -63,12 +63,20 @@ impl Toolset {
             open.extend(unconstrained(&variants, &tool.name, delimiters, writer.raw(tool, counts), counts.json));
             let values = JsonValues { variants: &variants, tool: at, style: writer.style() };
             let call = writer.call(tool, delimiters, &values, &mut rules).map_err(own)?;
-            let CallGrammar { begin, content, end } = call;
-            let content = rules.rule(&format!("call {}", tool.name), false, |_| Ok(content)).map_err(own)?;
-            calls.push(CallGrammar { begin, content, end });
+            let content = rules.rule(&format!("call {}", tool.name), false, |_| Ok(call.content)).map_err(own)?;
+            calls.push(CallGrammar { content, ..call });
         }
         // All rules so far are of calls.
+        rules.drop_endless();
         rules.bound();
+        calls.retain(|call| !rules.is_never(&call.content));
+        if calls.is_empty() && *choice != ToolChoice::None {
+            return Err(fault(
+                "no arguments fit the schemas of these tools, so they cannot be called; look for a minimum above a maximum, or for a \
+                 type that must contain itself"
+                    .into(),
+            ));
+        }
         let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
         let language = Language { rules, calls, frame: writer.frame(delimiters), text, parallel };
         language.write(kind, open)

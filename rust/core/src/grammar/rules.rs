@@ -98,6 +98,7 @@ impl Expr {
             (1, Some(1)) => self,
             (least, Some(most)) if most < least => Expr::NEVER,
             (_, Some(0)) => Expr::EMPTY,
+            (0, _) if self.is_never() => Expr::EMPTY,
             _ if self == Expr::EMPTY || self == Expr::Text(String::new()) => Expr::EMPTY,
             _ => Expr::Repeat(Box::new(self), least, most),
         }
@@ -196,6 +197,28 @@ impl Expr {
                 *self = Expr::Chars(Chars::except(&String::from_iter(firsts), &[])).times(0, Some(bounds.most));
             }
             Expr::Text(_) | Expr::Chars(_) | Expr::Rule(_) => {}
+        }
+    }
+
+    /// Whether a text fits, if one fits these rules.
+    fn ends(&self, rules: &[bool]) -> bool {
+        match self {
+            Expr::Rule(id) => rules[*id as usize],
+            Expr::Seq(parts) => parts.iter().all(|part| part.ends(rules)),
+            Expr::Choice(options) => options.iter().any(|option| option.ends(rules)),
+            Expr::Repeat(inner, least, _) => *least == 0 || inner.ends(rules),
+            Expr::Text(_) | Expr::Chars(_) | Expr::Without(_) => true,
+        }
+    }
+
+    /// The same without the other rules.
+    fn only(self, rules: &[bool]) -> Expr {
+        match self {
+            Expr::Rule(id) if !rules[id as usize] => Expr::NEVER,
+            Expr::Seq(parts) => Expr::seq(parts.into_iter().map(|part| part.only(rules))),
+            Expr::Choice(options) => Expr::choice(options.into_iter().map(|option| option.only(rules))),
+            Expr::Repeat(inner, least, most) => inner.only(rules).times(least, most),
+            same => same,
         }
     }
 
@@ -310,9 +333,51 @@ impl GrammarRules {
     /// Whatever the rules repeat without a bound gets one, if there is a longest.
     pub(crate) fn bound(&mut self) {
         let Some(most) = self.longest else { return };
-        let long = self.list.iter().map(|rule| !rule.word || rule.expr.has_text()).collect();
+        let mut long: Vec<bool> = Vec::with_capacity(self.list.len());
+        for rule in &self.list {
+            // Words refer to words that were made before them.
+            let mut parts = Vec::new();
+            rule.expr.rules(&mut parts);
+            let has_long = parts.iter().any(|part| long.get(*part as usize).is_some_and(|long| *long));
+            long.push(!rule.word || rule.expr.has_text() || has_long);
+        }
         let bounds = Bounds { most, text: self.counts.is_text_bounded, long };
         self.list.iter_mut().for_each(|rule| rule.expr.bound(&bounds));
+    }
+
+    /// Removes what has no end, since it always contains itself: no text fits it.
+    pub(crate) fn drop_endless(&mut self) {
+        let last = self.list.len();
+        let mut ends = vec![false; last];
+        // Most rules refer to later ones, or most to earlier ones: in both directions by turns, a few turns are enough.
+        let mut backwards = true;
+        loop {
+            let mut changed = false;
+            for step in 0..last {
+                let at = if backwards { last - 1 - step } else { step };
+                if !ends[at] && self.list[at].expr.ends(&ends) {
+                    ends[at] = true;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+            backwards = !backwards;
+        }
+        if ends.contains(&false) {
+            for rule in &mut self.list {
+                rule.expr = std::mem::replace(&mut rule.expr, Expr::NEVER).only(&ends);
+            }
+        }
+    }
+
+    /// Whether no text fits.
+    pub(crate) fn is_never(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Rule(id) => self.get(*id).expr.is_never(),
+            expr => expr.is_never(),
+        }
     }
 
     /// Writes texts without marks as rules over characters.

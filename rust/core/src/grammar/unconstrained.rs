@@ -150,11 +150,12 @@ impl List<'_> {
                 // Literals are not compared with the demands beside them.
                 Choice::Literal(literal) => {
                     let none = (0, None);
-                    let (keywords, size, names) = match literal.json.as_bytes()[0] {
-                        b'"' => (&demands.strings, demands.length, ["minLength", "maxLength"]),
-                        b'[' => (&demands.arrays, demands.items, ["minItems", "maxItems"]),
-                        b'{' => (&demands.objects, none, [""; 2]),
-                        b'-' => (&demands.numbers, (usize::from(demands.positive), None), ["minimum", ""]),
+                    let is_negative = literal.json.starts_with('-');
+                    let (keywords, size, names) = match literal.kind() {
+                        Choice::String => (&demands.strings, demands.length, ["minLength", "maxLength"]),
+                        Choice::Array => (&demands.arrays, demands.items, ["minItems", "maxItems"]),
+                        Choice::Object => (&demands.objects, none, [""; 2]),
+                        _ if is_negative => (&demands.numbers, (usize::from(demands.positive), None), ["minimum", ""]),
                         _ => (&demands.numbers, none, [""; 2]),
                     };
                     keywords.iter().for_each(|keyword| self.tell(field, keyword));
@@ -188,7 +189,7 @@ impl List<'_> {
     fn object(&mut self, id: NodeId, variant: &Variant, field: &str, pairs: bool, above: &mut Vec<NodeId>) {
         variant.demands.objects.iter().for_each(|keyword| self.tell(field, keyword));
         let Some(object) = &variant.object else { return self.tell(field, "type") };
-        let members = declared(object);
+        let Some(members) = declared(object) else { return };
         let is_root = id == self.variants.schema.root;
         if members.is_empty() {
             match object.additional {

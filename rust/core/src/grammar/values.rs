@@ -90,7 +90,7 @@ impl JsonValues<'_> {
     pub(crate) fn arguments(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         let root = self.variants.schema.root;
         let is_object = |choice: &Choice| match choice {
-            Choice::Literal(literal) => literal.json.starts_with('{'),
+            Choice::Literal(literal) => literal.kind() == Choice::Object,
             choice => *choice == Choice::Object,
         };
         let mut options = Vec::new();
@@ -176,7 +176,8 @@ impl JsonValues<'_> {
     }
 
     fn list(&self, rules: &mut GrammarRules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
-        rules.rule(&self.key(&format!("list {id} {at}")), false, |rules| {
+        let name = format!("list {id} {at}");
+        rules.rule(&self.key(&name), false, |rules| {
             let array = variant.array.clone().unwrap_or_default();
             let (least, most) = counted_items(variant);
             // Nothing fits the type of further items.
@@ -187,6 +188,9 @@ impl JsonValues<'_> {
                 Some(item) => self.value(rules, item),
                 None => self.any(rules),
             };
+            if most.is_some_and(|most| most < least) {
+                return Ok(Expr::NEVER);
+            }
             // What follows the items so far, from the last one of a tuple on.
             let rest = item(rules, known)?;
             let comma = || Expr::text(self.style.comma);
@@ -197,11 +201,13 @@ impl JsonValues<'_> {
             }
             for at in (1..known).rev() {
                 let next = Expr::seq([comma(), item(rules, at)?, tail]);
-                tail = match most.is_some_and(|most| most <= at) {
+                let rest = match most.is_some_and(|most| most <= at) {
                     true => Expr::EMPTY,
                     false if least > at => next,
                     false => next.optional(),
                 };
+                // Otherwise a long tuple would be nested too deeply to be read.
+                tail = rules.rule(&self.key(&format!("{name} from {at}")), false, |_| Ok(rest))?;
             }
             let first = if known == 0 { rest } else { item(rules, 0)? };
             let filled = Expr::seq([Expr::text("["), first, tail, Expr::text("]")]);
@@ -223,7 +229,7 @@ impl JsonValues<'_> {
     /// An object with these members, in their order.
     pub(crate) fn members(&self, rules: &mut GrammarRules, name: &str, object: &ObjectType) -> Result<Expr, ToolError> {
         rules.rule(&self.key(name), false, |rules| {
-            let members = declared(object);
+            let Some(members) = declared(object) else { return Ok(Expr::NEVER) };
             if members.is_empty() {
                 return match object.additional {
                     Additional::Closed => Ok(Expr::text("{}")),
@@ -291,14 +297,16 @@ impl Variant {
     }
 }
 
-/// The members that an object declares or requires, with their types, in the order of the schema.
-pub(crate) fn declared(object: &ObjectType) -> Vec<(&str, NodeId, bool)> {
+/// The members that an object declares or requires, with their types and whether they are required, in the order of the schema.
+/// `None`: it requires one that it does not allow.
+pub(crate) fn declared(object: &ObjectType) -> Option<Vec<(&str, NodeId, bool)>> {
     let required: std::collections::HashSet<&str> = object.required.iter().map(String::as_str).collect();
     let named = object.properties.iter().map(|(name, id)| (name, *id, required.contains(name)));
     // Nothing fits a member of unknown type.
     let named = named.filter(|(_, id, required)| *required || *id != UNKNOWN);
     let unnamed = object.required.iter().filter(|name| object.properties.get(name).is_none());
-    named.chain(unnamed.map(|name| (name.as_str(), object.member(name).unwrap_or(UNKNOWN), true))).collect()
+    let unnamed = unnamed.map(|name| Some((name.as_str(), object.member(name)?, true)));
+    named.map(Some).chain(unnamed).collect()
 }
 
 /// Members in their order, of which some are required, with something between them; at least one, unless there may be none.

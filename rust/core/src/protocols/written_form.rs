@@ -163,7 +163,7 @@ impl<'a> WrittenForm<'a> {
         let schema = &values.variants.schema;
         let mut members = Vec::new();
         if let Some(object) = &schema.node(schema.root).object {
-            for (name, id, required) in declared(object) {
+            for (name, id, required) in declared(object).unwrap_or_default() {
                 let Some(member) = self.parameter(&tool.name, name, id, &texts, values, rules)? else {
                     return Ok(None);
                 };
@@ -259,7 +259,7 @@ impl<'a> WrittenForm<'a> {
             for choice in values.choices(id, variant).into_iter().flatten() {
                 match (&choice, kind) {
                     (Choice::String, Choice::String) => options.push(text(rules)?),
-                    (Choice::Literal(literal), _) if kind_of(&literal.json) == *kind => {
+                    (Choice::Literal(literal), _) if literal.kind() == *kind => {
                         let text = literal.text.clone();
                         options.push(closed(text.map_or_else(|| values.literal(&literal.json), Expr::Text)));
                     }
@@ -331,17 +331,6 @@ impl CallGrammarWriter for WrittenForm<'_> {
 
     fn style(&self) -> JsonStyle {
         self.style
-    }
-}
-
-fn kind_of(json: &str) -> Choice {
-    match json.as_bytes()[0] {
-        b'"' => Choice::String,
-        b't' | b'f' => Choice::Boolean,
-        b'n' => Choice::Null,
-        b'[' => Choice::Array,
-        b'{' => Choice::Object,
-        _ => Choice::Number,
     }
 }
 

@@ -69,6 +69,20 @@ pub(crate) struct Literal {
     pub digest: u64,
 }
 
+impl Literal {
+    /// What kind of value it is. Numbers are not told apart.
+    pub(crate) fn kind(&self) -> Choice {
+        match self.json.as_bytes()[0] {
+            b'"' => Choice::String,
+            b't' | b'f' => Choice::Boolean,
+            b'n' => Choice::Null,
+            b'[' => Choice::Array,
+            b'{' => Choice::Object,
+            _ => Choice::Number,
+        }
+    }
+}
+
 /// A field's type.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {

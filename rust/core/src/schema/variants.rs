@@ -152,13 +152,9 @@ fn are_apart(a: &Variant, b: &Variant, schema: &Schema) -> bool {
     let (Some(first), Some(second)) = (&a.choices, &b.choices) else { return false };
     let meet = |one: &Choice, other: &Choice| match (one, other) {
         (Choice::Literal(one), Choice::Literal(other)) => one.json == other.json,
-        (Choice::Literal(literal), kind) | (kind, Choice::Literal(literal)) => match literal.json.as_bytes()[0] {
-            b'"' => *kind == Choice::String,
-            b'{' => *kind == Choice::Object,
-            b'[' => *kind == Choice::Array,
-            b't' | b'f' => *kind == Choice::Boolean,
-            b'n' => *kind == Choice::Null,
-            _ => matches!(kind, Choice::Integer | Choice::Number),
+        (Choice::Literal(literal), kind) | (kind, Choice::Literal(literal)) => match kind {
+            Choice::Integer => literal.kind() == Choice::Number,
+            kind => literal.kind() == *kind,
         },
         (Choice::Integer, Choice::Number) | (Choice::Number, Choice::Integer) => true,
         (Choice::Object, Choice::Object) => !tells_apart(a, b, schema),

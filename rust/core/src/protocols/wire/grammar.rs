@@ -91,7 +91,8 @@ impl PairsGrammar<'_> {
         depth: usize,
     ) -> Result<Expr, ToolError> {
         let mut written = Vec::new();
-        for (name, child, required) in declared(object) {
+        let Some(members) = declared(object) else { return Ok(Expr::NEVER) };
+        for (name, child, required) in members {
             let mut key = prefix.to_owned();
             if !write_key(&self.values.variants.schema, id, name, self.delimiters, &mut key) {
                 return Err(ToolError {
