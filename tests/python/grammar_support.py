@@ -66,7 +66,6 @@ class Case:
         self.protocol = protocol
         self.plain = number % 2 == 0
         self.rng = random.Random(seed * 1_000_003 + number)
-        self.skipped: list[str] = []
         self.tools = self._tools()
         self.toolset = Toolset(self.tools, protocol=protocol)
         self.reader = Toolset(self.tools, protocol=protocol, strict=True, validate="error")
@@ -78,8 +77,7 @@ class Case:
             try:
                 read = Toolset(made, protocol=self.protocol, strict=True, validate="error")
                 grammar = read.grammar(self.kind)
-            except ToolError as error:
-                self.skipped.append(str(error))
+            except ToolError:
                 continue
             if self.plain:
                 # Not every kind counts the characters of strings.
@@ -206,7 +204,6 @@ class Tally:
     free: int = 0
     walks: int = 0
     given_up: int = 0
-    masks: int = 0
     wrong: int = 0
     calls: int = 0
     named: int = 0
@@ -345,7 +342,6 @@ class Sampler:
                 yield f"gave up: {error}", ""
                 return
             tally.walks += 1
-            tally.masks += walk.masks
             tally.wrong += walk.wrong
             if not walk.complete:
                 tally.given_up += 1

@@ -42,15 +42,11 @@ class Walk:
 
     Attributes:
         text: What was written; bytes that are not UTF-8 are U+FFFD.
-        tokens: How many tokens it has.
-        masks: How many masks were computed for it.
-        wrong: How many of these had a token that the library then refused.
+        wrong: How many masks had a token that the library then refused.
         complete: Whether it ended where the grammar allows the end; otherwise it was given up.
     """
 
     text: str
-    tokens: int
-    masks: int
     wrong: int
     complete: bool
 
@@ -112,7 +108,7 @@ class Walker:
         """
         matcher.reset()
         written: list[int] = []
-        masks = wrong = 0
+        wrong = 0
         closing = self.closing + 3 * [self.vocabulary.tokenize(ending) for ending in endings if ending]
         # The tokens after which calls are begun.
         begin = [rng.randrange(12) for _ in range(rng.choice((0, 1, 1, 1, 2)))] if text and calls else []
@@ -128,7 +124,7 @@ class Walker:
             if matcher.is_complete():
                 waits = begin and not late
                 if matcher.is_stopped() or (not waits and rng.random() < (0.9 if late else end)):
-                    return Walk(self.decode(written), len(written), masks, wrong, complete=True)
+                    return Walk(self.decode(written), wrong, complete=True)
             if begin and len(written) >= begin[0]:
                 begin = [at + len(written) for at in begin[1:]]
                 call = rng.choice(calls)
@@ -148,7 +144,6 @@ class Walker:
                     continue
             elif choice > 0.35 and (forced := matcher.forced()) and take(forced):
                 continue
-            masks += 1
             mask = matcher.mask()
             token = rng.choice(self.classes).choose(rng, mask)
             if token is None:
@@ -156,11 +151,11 @@ class Walker:
             if token is None:
                 # Only the end is allowed.
                 assert matcher.is_complete(), self.decode(written)
-                return Walk(self.decode(written), len(written), masks, wrong, complete=True)
+                return Walk(self.decode(written), wrong, complete=True)
             wrong += not take([token])
             if wrong > 20:
                 break
-        return Walk(self.decode(written), len(written), masks, wrong, complete=False)
+        return Walk(self.decode(written), wrong, complete=False)
 
     def decode(self, tokens: Sequence[int]) -> str:
         return b"".join(self.vocabulary.tokens[token] for token in tokens).decode(errors="replace")
