@@ -58,6 +58,16 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "numbers": members(
         "a b c", a={"type": "number", "minimum": 0}, b={"type": "number"}, c={"type": ["number", "string"]}
     ),
+    "integers of Zod": members(
+        "i", i={"type": "integer", "minimum": -9007199254740991, "maximum": 9007199254740991}
+    ),
+    "literals with markers": members(
+        "a",
+        a={"enum": ["</parameter>", "<parameter=x>", "</FUNCTION>", "x"]},
+        b={"enum": [["</parameter>"], {"<function=f>": 1}]},
+    ),
+    "constant beside an enum": members("a b", a={"const": "x", "enum": ["y", "x"]}, b={"const": 5, "enum": [6]}),
+    "constant arguments": {"const": {"a": 1, "b": "x"}},
     "lengths": members(
         "a b c d",
         a={"type": "string", "minLength": 1, "maxLength": 1},
@@ -100,12 +110,16 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "map of integers": {"additionalProperties": INTEGER},
 }
 # Calls with keys that are no names in a tag, or with other arguments than an object, are not written in tags.
-UNTAGGED = ("names", "object or null", "object or string", "one of two")
+UNTAGGED = ("names", "constant arguments", "object or null", "object or string", "one of two")
 # No arguments are made for these, for want of declared members, or for parts that nothing fits.
 UNMADE = (
     *("nothing", "any object", "map of integers", "one of two", "object or string"),
     *("tuples that may be short", "a member that cannot be"),
 )
+
+
+# What is listed of some.
+LISTED = {"integers of Zod": [], "literals with markers": [], "constant beside an enum": ["f.b: type"]}
 
 
 class SchemaCase(Case):
@@ -130,6 +144,39 @@ def test_its_calls_are_read_and_those_written_are_allowed(sampler: Sampler, name
     tally = sampler.case(SchemaCase(SCHEMAS[name], protocol), CALLS, messages)
     assert not tally.broken, tally.broken[0]
     assert tally.calls
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_what_the_grammar_enforces_is_not_listed(name: str) -> None:
+    for protocol in ("wire", "hermes", "qwen3coder"):
+        grammar = Toolset([("f", SCHEMAS[name])], protocol=protocol).grammar("lark")
+        assert [str(one) for one in grammar.unconstrained] == LISTED[name]
+
+
+def _large(size: int) -> dict[str, Any]:
+    return members(**{f"k{at}": INTEGER for at in range(size)})
+
+
+@pytest.mark.parametrize("protocol", ["wire", "hermes", "qwen3coder"])
+def test_a_large_object_or_tuple_can_be_written(sampler: Sampler, protocol: str) -> None:
+    items = {"type": "array", "prefixItems": [{"const": at} for at in range(600)]}
+    tools = Toolset([("f", _large(600)), ("g", members(a=_large(600), t=items))], protocol=protocol)
+    matcher = sampler.engine.matcher("lark", tools.grammar("lark", tool_choice="required").text)
+
+    def allowed(name: str, arguments: dict[str, Any]) -> bool:
+        return accepts(matcher, sampler.vocabulary, tools.encode_message("", [(name, arguments)]))
+
+    assert allowed("f", {"k0": 1, "k300": 2, "k599": 3})
+    assert allowed("g", {"a": {"k598": 1, "k599": 2}, "t": [0, 1, 2]})
+    assert allowed("g", {"t": list(range(600))})
+    assert not allowed("g", {"t": [0, 2]})
+
+
+def test_a_library_does_not_run_out_of_stack(sampler: Sampler) -> None:
+    """It does if the rules of so many members are each in the one before."""
+    for schema in (_large(3000), members(a=_large(3000))):
+        for protocol in ("wire", "hermes"):
+            sampler.engine.matcher("lark", Toolset([("f", schema)], protocol=protocol).grammar("lark").text)
 
 
 # Types in which a text may begin as a value of another kind, and such texts.

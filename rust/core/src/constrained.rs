@@ -63,7 +63,7 @@ impl Toolset {
             open.extend(unconstrained(&variants, &tool.name, delimiters, writer.raw(tool, counts), counts.json));
             let values = JsonValues { variants: &variants, tool: at, style: writer.style() };
             let call = writer.call(tool, delimiters, &values, &mut rules).map_err(own)?;
-            let content = rules.rule(&format!("call {}", tool.name), false, |_| Ok(call.content)).map_err(own)?;
+            let content = rules.named(&format!("call {}", tool.name), call.content).map_err(own)?;
             calls.push(CallGrammar { content, ..call });
         }
         // All rules so far are of calls.

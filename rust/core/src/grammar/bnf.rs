@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::notation::{GrammarNotation, rules_from};
+use super::notation::{GrammarNotation, class, rules_from};
 use super::rules::{Chars, Expr, Rule};
 use crate::error::ToolError;
 
@@ -38,7 +38,7 @@ fn message(language: &mut Language) -> Result<Expr, ToolError> {
         true => Expr::seq([Expr::text(first), language.calls_after_opener(&tool)]),
         false => Expr::seq([Expr::text(&language.frame.open), tool]),
     };
-    let call = language.rules.rule("call", false, |_| Ok(call))?;
+    let call = language.rules.named("call", call)?;
     let call = Expr::seq([call, prose.clone()]);
     let calls = if language.parallel && !language.is_section() { call.many() } else { call.optional() };
     Ok(Expr::seq([prose, calls]))
@@ -59,16 +59,7 @@ impl GrammarNotation for BnfNotation {
     }
 
     fn chars(&self, chars: &Chars) -> String {
-        let mut out = String::from(if chars.negated { "[^" } else { "[" });
-        for (first, last) in &chars.ranges {
-            escaped(*first, "]^-[", &mut out);
-            if first != last {
-                out.push('-');
-                escaped(*last, "]^-[", &mut out);
-            }
-        }
-        out.push(']');
-        out
+        class(chars, |c, out| escaped(c, "]^-[", out))
     }
 
     /// Only whole rules are such texts, and for GBNF they were spelled out.

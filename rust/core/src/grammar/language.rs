@@ -1,7 +1,7 @@
 //! What a model may write in one message: text, and calls of tools.
 
 use super::rules::{Expr, GrammarRules};
-use super::strings::Counts;
+use super::strings::LengthLimits;
 use super::values::{JsonStyle, JsonValues};
 use super::{Grammar, Unconstrained, bnf, lark, structural_tag};
 use crate::error::ToolError;
@@ -25,12 +25,12 @@ pub enum GrammarKind {
 
 impl GrammarKind {
     /// What a grammar of this kind counts. xgrammar takes many seconds to compile a count of characters.
-    pub(crate) fn counts(self) -> Counts {
+    pub(crate) fn counts(self) -> LengthLimits {
         match self {
             GrammarKind::Gbnf | GrammarKind::Lark => {
-                Counts { raw: COUNTED_CHARS, json: COUNTED_JSON_CHARS, is_text_bounded: true }
+                LengthLimits { raw: COUNTED_CHARS, json: COUNTED_JSON_CHARS, is_text_bounded: true }
             }
-            GrammarKind::Ebnf | GrammarKind::StructuralTag => Counts { raw: 1, json: 1, is_text_bounded: false },
+            GrammarKind::Ebnf | GrammarKind::StructuralTag => LengthLimits { raw: 1, json: 1, is_text_bounded: false },
         }
     }
 }
@@ -51,7 +51,7 @@ pub enum ToolChoice {
 
 /// The calls of one tool.
 pub(crate) struct CallGrammar {
-    /// The opener, as [`Language::open`], and what follows it in every call of the tool.
+    /// The opener, as [`CallFrame::open`], and what follows it in every call of the tool.
     pub begin: String,
     pub content: Expr,
     /// What ends every call.
@@ -86,7 +86,7 @@ pub(crate) trait CallGrammarWriter {
 
     /// If values in calls of this tool are not JSON, so that a string may read as another value: up to which length their strings are
     /// counted.
-    fn raw(&self, tool: &Tool, counts: Counts) -> Option<usize>;
+    fn raw(&self, tool: &Tool, counts: LengthLimits) -> Option<usize>;
 
     /// What is written between the parts of JSON.
     fn style(&self) -> JsonStyle {
@@ -111,7 +111,7 @@ impl Language {
         if self.is_section() { self.frame.begin.trim_start() } else { &self.frame.open }
     }
 
-    /// The calls without what [`Self::open`] says.
+    /// The calls without what [`CallFrame::open`] says.
     pub(crate) fn tools(&self) -> Expr {
         Expr::choice(self.calls.iter().map(|call| {
             let begin = call.begin.strip_prefix(&self.frame.open).unwrap_or(&call.begin);
@@ -124,7 +124,7 @@ impl Language {
         !self.frame.begin.trim().is_empty()
     }
 
-    /// All calls of a message, without the first [`Self::open`] or section opener.
+    /// All calls of a message, without the first [`CallFrame::open`] or section opener.
     pub(crate) fn calls_after_opener(&self, tool: &Expr) -> Expr {
         let CallFrame { open, between, end, .. } = &self.frame;
         let opened = if self.is_section() { Expr::text(open) } else { Expr::EMPTY };

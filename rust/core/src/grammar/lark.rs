@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use super::language::Language;
-use super::notation::{GrammarNotation, rules_from};
+use super::notation::{GrammarNotation, class, rules_from};
 use super::rules::{Chars, Expr, Rule};
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
 pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     let tool = language.tools();
-    let tool = language.rules.rule("call", false, |_| Ok(tool))?;
+    let tool = language.rules.named("call", tool)?;
     let calls = language.calls_after_opener(&tool);
     let rules = |name: &str, from: &Expr| rules_from(&language.rules, &LarkNotation, name, from);
     let mut out = String::from("%llguidance {}\n\n");
@@ -46,7 +46,7 @@ impl GrammarNotation for LarkNotation {
     }
 
     fn chars(&self, chars: &Chars) -> String {
-        format!("/{}/", class(chars))
+        format!("/{}/", class(chars, in_class))
     }
 
     fn without(&self, marks: &[String]) -> String {
@@ -90,24 +90,10 @@ fn string(text: &str) -> String {
     out
 }
 
-fn class(chars: &Chars) -> String {
-    let mut out = String::from(if chars.negated { "[^" } else { "[" });
-    for (first, last) in &chars.ranges {
-        out.push_str(&in_class(*first));
-        if first != last {
-            out.push('-');
-            out.push_str(&in_class(*last));
-        }
-    }
-    out.push(']');
-    out
-}
-
-fn in_class(c: char) -> String {
+fn in_class(c: char, out: &mut String) {
     match c {
-        c if c.is_ascii_alphanumeric() => c.into(),
-        c if c.is_ascii() || c.is_control() => format!("\\x{:02X}", c as u32),
-        c => c.into(),
+        c if c.is_ascii_alphanumeric() || !(c.is_ascii() || c.is_control()) => out.push(c),
+        c => _ = write!(out, "\\x{:02X}", c as u32),
     }
 }
 

@@ -10,6 +10,7 @@ mod notation;
 mod numbers;
 mod prose;
 mod rules;
+mod sequences;
 mod strings;
 mod structural_tag;
 mod unconstrained;
@@ -20,10 +21,11 @@ pub use language::{GrammarKind, ToolChoice};
 pub(crate) use numbers::number;
 pub(crate) use prose::distinct;
 pub(crate) use rules::{Chars, Expr, GrammarRules};
-pub(crate) use strings::{BareWord, Counts, Length, bare_word, quoted};
+pub(crate) use sequences::in_order;
+pub(crate) use strings::{BareWord, Length, LengthLimits, bare_word, quoted};
 pub use unconstrained::Unconstrained;
 pub(crate) use unconstrained::unconstrained;
-pub(crate) use values::{JsonStyle, JsonValues, declared, in_order};
+pub(crate) use values::{JsonStyle, JsonValues, declared};
 
 /// A grammar, and what it cannot say.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,6 +31,20 @@ pub(super) fn rules_from(rules: &GrammarRules, notation: &impl GrammarNotation, 
     writer.out
 }
 
+/// A character class, in which each kind escapes others.
+pub(super) fn class(chars: &Chars, mut write: impl FnMut(char, &mut String)) -> String {
+    let mut out = String::from(if chars.negated { "[^" } else { "[" });
+    for (first, last) in &chars.ranges {
+        write(*first, &mut out);
+        if first != last {
+            out.push('-');
+            write(*last, &mut out);
+        }
+    }
+    out.push(']');
+    out
+}
+
 /// Where an expression is, which decides whether it needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExprPlace {

@@ -42,10 +42,10 @@ pub(crate) fn integer(rules: &mut GrammarRules, least: Option<i128>, most: Optio
     })
 }
 
-/// A number in JSON that is within the range of a float; not below zero if `positive`.
-pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, ToolError> {
+/// A number in JSON that is within the range of a float; not below zero if `not_negative`.
+pub(crate) fn number(rules: &mut GrammarRules, not_negative: bool) -> Result<Expr, ToolError> {
     let most = rules.longest.unwrap_or(FLOAT_DIGITS).min(FLOAT_DIGITS);
-    rules.word(if positive { "positive" } else { "number" }, || {
+    rules.word(if not_negative { "number from 0" } else { "number" }, || {
         let many = |least| digit(b'0', b'9').times(least, None);
         let fraction = || Expr::seq([Expr::text("."), many(1)]);
         let whole = natural(0, None);
@@ -75,7 +75,7 @@ pub(crate) fn number(rules: &mut GrammarRules, positive: bool) -> Result<Expr, T
         let largest = ["1e308", "1e+308", "1.7976931348623157e308", "1.7976931348623157e+308"].map(Expr::text);
         let scaled = Expr::choice([scaled, edge].into_iter().chain(largest));
         let plain = Expr::choice([whole, Expr::seq([natural_below_float(most), fraction()])]);
-        let sign = if positive { Expr::EMPTY } else { Expr::text("-").optional() };
+        let sign = if not_negative { Expr::EMPTY } else { Expr::text("-").optional() };
         Expr::seq([sign, Expr::choice([plain, scaled])])
     })
 }

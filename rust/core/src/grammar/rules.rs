@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::prose::prose;
-use super::strings::Counts;
+use super::strings::LengthLimits;
 use crate::error::ToolError;
 use crate::limits::{GRAMMAR_DEPTH, GRAMMAR_NODES};
 
@@ -258,7 +258,7 @@ pub(crate) struct Rule {
 /// The rules of a grammar. Their number and size are bounded.
 #[derive(Debug)]
 pub(crate) struct GrammarRules {
-    pub counts: Counts,
+    pub counts: LengthLimits,
     /// The bound of what the schema does not bound.
     pub longest: Option<usize>,
     list: Vec<Rule>,
@@ -270,7 +270,7 @@ pub(crate) struct GrammarRules {
 }
 
 impl GrammarRules {
-    pub(crate) fn new(counts: Counts, longest: Option<usize>) -> Self {
+    pub(crate) fn new(counts: LengthLimits, longest: Option<usize>) -> Self {
         GrammarRules { counts, longest, list: Vec::new(), known: HashMap::new(), nodes: 0, depth: 0 }
     }
 
@@ -293,13 +293,17 @@ impl GrammarRules {
         self.list.push(Rule { name: self.free_name(key, id), expr: Expr::EMPTY, word });
         self.depth += 1;
         if self.depth > GRAMMAR_DEPTH {
-            return Err(too_large(&format!("its types contain each other more than {GRAMMAR_DEPTH} levels deep")));
+            return Err(fault(format!(
+                "its types contain each other more than {GRAMMAR_DEPTH} levels deep; nest them less, or allow any object in some of them"
+            )));
         }
         let expr = make(self)?;
         self.depth -= 1;
         self.nodes += expr.nodes();
         if self.nodes > GRAMMAR_NODES {
-            return Err(too_large(&format!("the grammar has more than {GRAMMAR_NODES} parts")));
+            return Err(fault(format!(
+                "the grammar has more than {GRAMMAR_NODES} parts; use fewer or smaller tools in one request"
+            )));
         }
         self.list[id as usize].expr = expr;
         Ok(self.reference(id))
@@ -310,7 +314,12 @@ impl GrammarRules {
         if self.get(id).expr.is_never() { Expr::NEVER } else { Expr::Rule(id) }
     }
 
-    /// The same for a word of the language, whose text is known.
+    /// A rule with this key and text.
+    pub(crate) fn named(&mut self, key: &str, expr: Expr) -> Result<Expr, ToolError> {
+        self.rule(key, false, |_| Ok(expr))
+    }
+
+    /// A word of the language with this key, whose text is known.
     pub(crate) fn word(&mut self, key: &str, make: impl FnOnce() -> Expr) -> Result<Expr, ToolError> {
         self.rule(key, true, |_| Ok(make()))
     }
@@ -409,6 +418,6 @@ impl GrammarRules {
     }
 }
 
-fn too_large(why: &str) -> ToolError {
-    ToolError { tool: None, pointer: None, message: format!("{why}; use fewer or smaller tools in one request") }
+fn fault(message: String) -> ToolError {
+    ToolError { tool: None, pointer: None, message }
 }

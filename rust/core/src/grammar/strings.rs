@@ -7,7 +7,7 @@ use crate::error::ToolError;
 
 /// Up to which length a kind of grammar counts strings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counts {
+pub(crate) struct LengthLimits {
     /// Strings that are not in JSON.
     pub raw: usize,
     pub json: usize,

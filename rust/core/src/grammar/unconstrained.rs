@@ -76,10 +76,7 @@ impl List<'_> {
             return self.tell("", "schema");
         }
         let variants = self.variants;
-        let all = variants.of(id);
-        if id == UNKNOWN || all.is_empty() {
-            return self.tell(field, "type");
-        }
+        let Some(all) = variants.of(id) else { return self.tell(field, "type") };
         if above.contains(&id) {
             return self.tell(field, "$ref");
         }
@@ -110,11 +107,7 @@ impl List<'_> {
     ) {
         let demands = &variant.demands;
         demands.any.iter().for_each(|keyword| self.tell(field, keyword));
-        let hint = || self.variants.schema.hint(id).map(|kind| vec![kind]);
-        let Some(choices) = variant.choices.clone().or_else(hint) else {
-            return self.tell(field, "type");
-        };
-        for choice in &choices {
+        for choice in &variant.choices {
             // Beside a string, a text may read as a wrong value of such a kind; as an array or object only in tags.
             let is_read = matches!(choice, Choice::Integer | Choice::Number)
                 || matches!(choice, Choice::Array | Choice::Object) && self.raw == Some(0);
@@ -141,7 +134,7 @@ impl List<'_> {
                 }
                 Choice::Number => {
                     demands.numbers.iter().for_each(|keyword| self.tell(field, keyword));
-                    if beside_words && demands.positive {
+                    if beside_words && demands.not_negative {
                         self.tell(field, "minimum");
                     }
                 }
@@ -151,11 +144,17 @@ impl List<'_> {
                 Choice::Literal(literal) => {
                     let none = (0, None);
                     let is_negative = literal.json.starts_with('-');
+                    if self.raw.is_some() && id == self.variants.schema.root {
+                        // Its calls have no arguments.
+                        self.tell(field, "enum");
+                    }
                     let (keywords, size, names) = match literal.kind() {
                         Choice::String => (&demands.strings, demands.length, ["minLength", "maxLength"]),
                         Choice::Array => (&demands.arrays, demands.items, ["minItems", "maxItems"]),
                         Choice::Object => (&demands.objects, none, [""; 2]),
-                        _ if is_negative => (&demands.numbers, (usize::from(demands.positive), None), ["minimum", ""]),
+                        _ if is_negative => {
+                            (&demands.numbers, (usize::from(demands.not_negative), None), ["minimum", ""])
+                        }
                         _ => (&demands.numbers, none, [""; 2]),
                     };
                     keywords.iter().for_each(|keyword| self.tell(field, keyword));

@@ -2,6 +2,7 @@
 
 use super::numbers::{integer, number};
 use super::rules::{Expr, GrammarRules};
+use super::sequences::{Parts, in_order};
 use super::strings::{Length, json_string};
 use crate::error::ToolError;
 use crate::limits::{COUNTED_ITEMS, RECURSION};
@@ -29,6 +30,14 @@ impl JsonStyle {
             (1, None) => "",
             (_, None) => " spaced",
             (_, Some(_)) => " escaped",
+        }
+    }
+
+    /// JSON with the escapes of this style.
+    fn escape(self, json: String) -> String {
+        match self.escaped {
+            Some(c) => json.replace(c, &format!("\\u{:04x}", c as u32)),
+            None => json,
         }
     }
 
@@ -75,10 +84,7 @@ impl JsonValues<'_> {
 
     /// A value of this type.
     pub(crate) fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
-        let variants = self.variants.of(id);
-        if id == UNKNOWN || variants.is_empty() {
-            return self.any(rules);
-        }
+        let Some(variants) = self.variants.of(id) else { return self.any(rules) };
         let mut options = Vec::new();
         for (at, variant) in variants.iter().enumerate() {
             options.push(self.variant(rules, id, at, variant)?);
@@ -89,24 +95,22 @@ impl JsonValues<'_> {
     /// The arguments of a call: the values of the tool's type that are objects.
     pub(crate) fn arguments(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         let root = self.variants.schema.root;
-        let is_object = |choice: &Choice| match choice {
+        let is_object = |choice: &&Choice| match choice {
             Choice::Literal(literal) => literal.kind() == Choice::Object,
-            choice => *choice == Choice::Object,
+            choice => **choice == Choice::Object,
         };
         let mut options = Vec::new();
-        for (at, variant) in self.variants.of(root).iter().enumerate() {
-            let Some(choices) = self.choices(root, variant) else { return self.any_object(rules) };
-            let objects = choices.into_iter().filter(is_object).collect();
-            let variant = Variant { choices: Some(objects), ..variant.clone() };
-            options.push(self.variant(rules, root, at, &variant)?);
+        let Some(variants) = self.variants.of(root) else { return self.any_object(rules) };
+        for (at, variant) in variants.iter().enumerate() {
+            let choices = variant.choices.iter().filter(is_object).cloned().collect();
+            options.push(self.variant(rules, root, at, &Variant { choices, ..variant.clone() })?);
         }
-        if options.is_empty() { self.any_object(rules) } else { Ok(Expr::choice(options)) }
+        Ok(Expr::choice(options))
     }
 
     fn variant(&self, rules: &mut GrammarRules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
-        let Some(choices) = self.choices(id, variant) else { return self.any(rules) };
         let mut options = Vec::new();
-        for choice in &choices {
+        for choice in &variant.choices {
             options.push(match choice {
                 Choice::Array => self.list(rules, id, at, variant)?,
                 Choice::Object => self.object(rules, id, at, variant)?,
@@ -116,12 +120,6 @@ impl JsonValues<'_> {
             });
         }
         Ok(Expr::choice(options))
-    }
-
-    /// The kinds of an alternative. One that only describes members or items is taken for an object or array.
-    pub(crate) fn choices(&self, id: NodeId, variant: &Variant) -> Option<Vec<Choice>> {
-        let hint = || self.variants.schema.hint(id).map(|kind| vec![kind]);
-        variant.choices.clone().or_else(hint)
     }
 
     /// A number, boolean or null.
@@ -134,7 +132,7 @@ impl JsonValues<'_> {
         let demands = &variant.demands;
         match choice {
             Choice::Integer => integer(rules, demands.least, demands.most),
-            Choice::Number => number(rules, demands.positive),
+            Choice::Number => number(rules, demands.not_negative),
             Choice::Boolean => Ok(Expr::choice([Expr::text("true"), Expr::text("false")])),
             _ => Ok(Expr::text("null")),
         }
@@ -146,7 +144,7 @@ impl JsonValues<'_> {
             Ok(value) => self.style.literal(&value, &mut out),
             Err(_) => out.push_str(json),
         }
-        Expr::Text(out)
+        Expr::Text(self.style.escape(out))
     }
 
     /// The values of this type that are objects or arrays.
@@ -158,8 +156,8 @@ impl JsonValues<'_> {
     /// Those of one of these kinds.
     pub(crate) fn containers_of(&self, rules: &mut GrammarRules, id: NodeId, kind: &Choice) -> Result<Expr, ToolError> {
         let mut options = Vec::new();
-        for (at, variant) in self.variants.of(id).iter().enumerate() {
-            if self.choices(id, variant).is_some_and(|choices| choices.contains(kind)) {
+        for (at, variant) in self.variants.of(id).unwrap_or_default().iter().enumerate() {
+            if variant.choices.contains(kind) {
                 options.push(match kind {
                     Choice::Array => self.list(rules, id, at, variant)?,
                     _ => self.object(rules, id, at, variant)?,
@@ -191,31 +189,25 @@ impl JsonValues<'_> {
             if most.is_some_and(|most| most < least) {
                 return Ok(Expr::NEVER);
             }
-            // What follows the items so far, from the last one of a tuple on.
-            let rest = item(rules, known)?;
-            let comma = || Expr::text(self.style.comma);
-            let more = most.map(|most| most.saturating_sub(known.max(1)));
-            let mut tail = Expr::seq([comma(), rest.clone()]).times(least.saturating_sub(known.max(1)), more);
-            if more == Some(0) {
-                tail = Expr::EMPTY;
+            if most == Some(0) {
+                return Ok(Expr::text("[]"));
             }
-            for at in (1..known).rev() {
-                let next = Expr::seq([comma(), item(rules, at)?, tail]);
-                let rest = match most.is_some_and(|most| most <= at) {
-                    true => Expr::EMPTY,
-                    false if least > at => next,
-                    false => next.optional(),
-                };
-                // Otherwise a long tuple would be nested too deeply to be read.
-                tail = rules.rule(&self.key(&format!("{name} from {at}")), false, |_| Ok(rest))?;
+            let comma = |item: Expr| Expr::seq([Expr::text(self.style.comma), item]);
+            // The items that have types of their own, or the first one.
+            let count = known.max(1).min(most.unwrap_or(usize::MAX));
+            let first = item(rules, 0)?;
+            let mut parts = Vec::new();
+            for at in 1..count {
+                parts.push(comma(item(rules, at)?));
             }
-            let first = if known == 0 { rest } else { item(rules, 0)? };
-            let filled = Expr::seq([Expr::text("["), first, tail, Expr::text("]")]);
-            Ok(match (least, most) {
-                (_, Some(0)) => Expr::text("[]"),
-                (0, _) => Expr::choice([filled, Expr::text("[]")]),
-                _ => filled,
-            })
+            let more = comma(item(rules, known)?);
+            let more = more.times(least.saturating_sub(count), most.map(|most| most - count));
+            let optional = parts.split_off(least.saturating_sub(1).min(parts.len()));
+            let Parts { all, some } = Parts::of(rules, &self.key(&name), &optional, 0)?;
+            let rest = Expr::choice([Expr::seq([all, more]), some]);
+            let open = [Expr::text("["), first].into_iter().chain(parts);
+            let filled = Expr::seq(open.chain([rest, Expr::text("]")]));
+            Ok(if least == 0 { Expr::choice([filled, Expr::text("[]")]) } else { filled })
         })
     }
 
@@ -246,10 +238,10 @@ impl JsonValues<'_> {
                 if value.is_never() && !required {
                     continue;
                 }
-                let key = format!("{}{}", json_text(name), self.style.colon);
+                let key = self.style.escape(format!("{}{}", json_text(name), self.style.colon));
                 written.push((Expr::seq([Expr::Text(key), value]), required));
             }
-            let inner = in_order(rules, &self.key(name), self.style.comma, written, true)?;
+            let inner = in_order(rules, &self.key(name), self.style.comma, &written, true)?;
             Ok(Expr::seq([Expr::text("{"), inner, Expr::text("}")]))
         })
     }
@@ -307,31 +299,4 @@ pub(crate) fn declared(object: &ObjectType) -> Option<Vec<(&str, NodeId, bool)>>
     let unnamed = object.required.iter().filter(|name| object.properties.get(name).is_none());
     let unnamed = unnamed.map(|name| Some((name.as_str(), object.member(name)?, true)));
     named.map(Some).chain(unnamed).collect()
-}
-
-/// Members in their order, of which some are required, with something between them; at least one, unless there may be none.
-pub(crate) fn in_order(
-    rules: &mut GrammarRules,
-    key: &str,
-    between: &str,
-    members: Vec<(Expr, bool)>,
-    may_be_empty: bool,
-) -> Result<Expr, ToolError> {
-    // What follows a member, and what there is if none was written yet; from the last member on.
-    let mut after = Expr::EMPTY;
-    let mut first = if may_be_empty { Expr::EMPTY } else { Expr::NEVER };
-    let last = members.len();
-    for (at, (member, required)) in members.into_iter().enumerate().rev() {
-        let begun = Expr::seq([member.clone(), after.clone()]);
-        let next = Expr::seq([Expr::text(between), member]);
-        after = Expr::seq([if required { next } else { next.optional() }, after]);
-        first = if required { begun } else { Expr::choice([begun, first]) };
-        // What is used twice becomes a rule.
-        if at > 0 && at + 1 < last {
-            let (made, begun) = (after, first);
-            after = rules.rule(&format!("{key} after {at}"), false, |_| Ok(made))?;
-            first = rules.rule(&format!("{key} from {at}"), false, |_| Ok(begun))?;
-        }
-    }
-    Ok(first)
 }

@@ -8,10 +8,10 @@ use super::format::PastCall;
 use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
-    CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues, declared,
-    distinct, in_order, number,
+    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, LengthLimits,
+    declared, distinct, in_order, number,
 };
-use crate::schema::{Choice, NodeId, UNKNOWN};
+use crate::schema::{Choice, NodeId};
 use crate::syntax::json::Value;
 use crate::syntax::scan::Delimiters;
 use crate::tools::{Syntax, Tool, Tools};
@@ -178,7 +178,7 @@ impl<'a> WrittenForm<'a> {
         let begin = common_start(head, empty);
         let close = common_end(&empty[begin..], end);
         let rest = Expr::text(&empty[begin..empty.len() - close]);
-        let written = in_order(rules, &format!("tags {}", values.tool), between, members, true)?;
+        let written = in_order(rules, &format!("tags {}", values.tool), between, &members, true)?;
         let filled = Expr::seq([Expr::text(&head[begin..]), written, Expr::text(&end[..end.len() - close])]);
         let content = match (none, needed) {
             (true, _) => rest,
@@ -229,21 +229,14 @@ impl<'a> WrittenForm<'a> {
         values: &JsonValues<'_>,
         rules: &mut GrammarRules,
     ) -> Result<Expr, ToolError> {
-        let variants = values.variants.of(id);
         // In one word: a lexer would take the beginning of the closer for text.
         let text = |rules: &mut GrammarRules| {
-            let text = rules.word(&format!("raw text {close} {next}"), || {
-                let mut marks = self.marks();
-                marks.extend([tag_start(close), tag_start(next)].into_iter().flatten());
-                Expr::Without(distinct(marks))
-            })?;
+            let text =
+                rules.word(&format!("raw text {close} {next}"), || Expr::Without(self.value_marks(close, next)))?;
             rules.word(&format!("raw value {close} {next}"), || Expr::seq([text, Expr::text(close)]))
         };
         let closed = |value: Expr| Expr::seq([value, Expr::text(close)]);
-        let any = id == UNKNOWN
-            || variants.is_empty()
-            || variants.iter().any(|variant| values.choices(id, variant).is_none());
-        if any {
+        let Some(variants) = values.variants.of(id) else {
             return match kind {
                 Choice::String => text(rules),
                 Choice::Object => Ok(closed(values.any_container(rules)?)),
@@ -253,19 +246,26 @@ impl<'a> WrittenForm<'a> {
                 Choice::Null => Ok(closed(Expr::text("null"))),
                 _ => Ok(Expr::NEVER),
             };
-        }
+        };
         let mut options = Vec::new();
+        let marks = self.value_marks(close, next);
+        let has_mark = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            marks.iter().any(|mark| text.contains(&mark.to_ascii_lowercase()))
+        };
         for variant in variants {
-            for choice in values.choices(id, variant).into_iter().flatten() {
-                match (&choice, kind) {
+            for choice in &variant.choices {
+                match (choice, kind) {
                     (Choice::String, Choice::String) => options.push(text(rules)?),
-                    (Choice::Literal(literal), _) if literal.kind() == *kind => {
-                        let text = literal.text.clone();
-                        options.push(closed(text.map_or_else(|| values.literal(&literal.json), Expr::Text)));
-                    }
+                    (Choice::Literal(literal), _) if literal.kind() == *kind => match &literal.text {
+                        // `encode` writes such a call as JSON.
+                        Some(text) if has_mark(text) => {}
+                        Some(text) => options.push(closed(Expr::text(text))),
+                        None => options.push(closed(values.literal(&literal.json))),
+                    },
                     (Choice::Integer | Choice::Number, Choice::Number)
                     | (Choice::Boolean, Choice::Boolean)
-                    | (Choice::Null, Choice::Null) => options.push(closed(values.scalar(rules, &choice, variant)?)),
+                    | (Choice::Null, Choice::Null) => options.push(closed(values.scalar(rules, choice, variant)?)),
                     _ => {}
                 }
             }
@@ -275,6 +275,13 @@ impl<'a> WrittenForm<'a> {
             _ => {}
         }
         Ok(Expr::choice(options))
+    }
+
+    /// What the raw values of parameters do not contain, which are closed and followed by these.
+    fn value_marks(&self, close: &str, next: &str) -> Vec<String> {
+        let mut marks = self.marks();
+        marks.extend([tag_start(close), tag_start(next)].into_iter().flatten());
+        distinct(marks)
     }
 
     /// What neither text nor raw values contain.
@@ -325,7 +332,7 @@ impl CallGrammarWriter for WrittenForm<'_> {
         })
     }
 
-    fn raw(&self, _: &Tool, _: Counts) -> Option<usize> {
+    fn raw(&self, _: &Tool, _: LengthLimits) -> Option<usize> {
         self.tagged.then_some(0)
     }
 

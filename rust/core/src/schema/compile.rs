@@ -26,7 +26,7 @@ pub(crate) fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFau
 
 /// The same, with the alternatives of each type.
 pub(crate) fn compile_variants(document: &SchemaDocument<'_>) -> Result<Variants, SchemaFault> {
-    let mut lists: Vec<Vec<Variant>> = Vec::new();
+    let mut lists = Vec::new();
     let schema = compile_with(document, |compiler, id, node, alternatives| {
         let list = alternatives.iter().map(|alternative| compiler.variant(node, alternative, alternatives.len()));
         let list = list.collect::<Result<Vec<_>, _>>()?;
@@ -237,7 +237,12 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// One of so many alternatives of a node.
-    fn variant(&mut self, node: &Node, alternative: &Alternative<'s>, of: usize) -> Result<Variant, SchemaFault> {
+    fn variant(
+        &mut self,
+        node: &Node,
+        alternative: &Alternative<'s>,
+        of: usize,
+    ) -> Result<(Option<Vec<Choice>>, Variant), SchemaFault> {
         let choices = self.choices(alternative);
         let has = |choice: Choice| choices.as_ref().is_none_or(|choices| choices.contains(&choice));
         let (objects, arrays) = (has(Choice::Object), has(Choice::Array));
@@ -251,7 +256,8 @@ impl<'s> Compiler<'_, 's> {
             _ if arrays => Some(self.array(&[alternative])?),
             _ => None,
         };
-        Ok(Variant { choices, object, array, demands: Demands::new(self.document, alternative) })
+        let demands = Demands::new(self.document, alternative);
+        Ok((choices, Variant { choices: Vec::new(), object, array, demands }))
     }
 
     fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<ObjectType, SchemaFault> {
@@ -386,12 +392,9 @@ impl<'s> Compiler<'_, 's> {
                 }
                 kinds = kinds.map(|before| meet(&before, &said)).or(Some(said));
             }
-            let listed: Option<Vec<&Json>> = match (get("const"), get("enum")) {
-                (Some(only), _) => Some(vec![only]),
-                (None, Some(Value::Array(list))) => Some(list.iter().collect()),
-                _ => None,
-            };
-            if let Some(listed) = listed {
+            let only = get("const").map(|only| vec![only]);
+            let listed = get("enum").and_then(Value::as_array).map(|list| list.iter().collect());
+            for listed in [only, listed].into_iter().flatten() {
                 literals = literals.map(|before| common(before, &listed)).or(Some(listed));
             }
         }

@@ -9,14 +9,14 @@ use crate::syntax::json::{Value, whole};
 /// The compiled types of a schema, and the alternatives of each.
 pub(crate) struct Variants {
     pub schema: Schema,
-    lists: Vec<Vec<Variant>>,
+    /// `None`: any value, or a type of which nothing is known.
+    lists: Vec<Option<Vec<Variant>>>,
 }
 
 /// One alternative of a type.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variant {
-    /// `None`: it does not restrict the kind.
-    pub choices: Option<Vec<Choice>>,
+    pub choices: Vec<Choice>,
     pub object: Option<ObjectType>,
     pub array: Option<Array>,
     pub demands: Demands,
@@ -32,7 +32,7 @@ pub(crate) struct Demands {
     /// Only one alternative of the type may fit a value.
     pub one_of: bool,
     /// Numbers are not below zero.
-    pub positive: bool,
+    pub not_negative: bool,
     /// Keywords that a grammar does not express for strings, for numbers that are not whole, for whole numbers, for arrays and for
     /// objects, and for any value.
     pub strings: Vec<&'static str>,
@@ -44,13 +44,22 @@ pub(crate) struct Demands {
 }
 
 impl Variants {
-    pub(super) fn new(schema: Schema, lists: Vec<Vec<Variant>>) -> Self {
+    /// The alternatives of each node, each with its choices; `None`: it does not restrict the kind. One that only describes members
+    /// or items is taken for an object or array.
+    pub(super) fn new(schema: Schema, lists: Vec<Vec<(Option<Vec<Choice>>, Variant)>>) -> Self {
+        let known = lists.into_iter().enumerate().map(|(id, list)| {
+            let hint = || schema.hint(id as NodeId).map(|kind| vec![kind]);
+            let list =
+                list.into_iter().map(|(choices, variant)| Some(Variant { choices: choices.or_else(hint)?, ..variant }));
+            list.collect::<Option<Vec<_>>>().filter(|list| !list.is_empty())
+        });
+        let lists = known.collect();
         Variants { schema, lists }
     }
 
-    /// The alternatives of a type. A type without any is unknown.
-    pub(crate) fn of(&self, id: NodeId) -> &[Variant] {
-        self.lists.get(id as usize).map_or(&[], Vec::as_slice)
+    /// The alternatives of a type. `None`: any JSON may fit it.
+    pub(crate) fn of(&self, id: NodeId) -> Option<&[Variant]> {
+        self.lists.get(id as usize)?.as_deref()
     }
 }
 
@@ -128,17 +137,19 @@ impl Demands {
     fn bound(&mut self, text: &str, value: Option<f64>, lower: bool, excluded: bool, named: &'static str) {
         // Zero is the only bound of other numbers that is one of their first characters.
         if lower && !excluded && value == Some(0.0) {
-            self.positive = true;
+            self.not_negative = true;
         } else {
             self.numbers.push(named);
         }
-        let exact = whole(text).and_then(|whole| whole.parse::<i128>().ok());
-        let near = value.filter(|value| value.abs() < 9e15).map(|value| match (exact, lower) {
-            (Some(exact), true) => exact + i128::from(excluded),
-            (Some(exact), false) => exact - i128::from(excluded),
-            (None, true) => value.ceil() as i128,
-            (None, false) => value.floor() as i128,
-        });
+        // Beyond these, a float is not exact.
+        let small = value.filter(|value| value.abs() < 9e15);
+        let is_whole = |value: &f64| value.fract() == 0.0;
+        let exact = whole(text).and_then(|whole| whole.parse::<i64>().ok());
+        let next = if lower { 1 } else { -1 };
+        let near = match exact.or(small.filter(is_whole).map(|value| value as i64)) {
+            Some(exact) => Some(i128::from(exact) + if excluded { next } else { 0 }),
+            None => small.map(|value| if lower { value.ceil() } else { value.floor() } as i128),
+        };
         match near {
             None => self.integers.push(named),
             Some(bound) if lower => self.least = Some(self.least.map_or(bound, |known| known.max(bound))),
@@ -149,7 +160,6 @@ impl Demands {
 
 /// Whether no value fits both alternatives, as far as can be seen: by kind, or by a required member with different literals.
 fn are_apart(a: &Variant, b: &Variant, schema: &Schema) -> bool {
-    let (Some(first), Some(second)) = (&a.choices, &b.choices) else { return false };
     let meet = |one: &Choice, other: &Choice| match (one, other) {
         (Choice::Literal(one), Choice::Literal(other)) => one.json == other.json,
         (Choice::Literal(literal), kind) | (kind, Choice::Literal(literal)) => match kind {
@@ -160,7 +170,7 @@ fn are_apart(a: &Variant, b: &Variant, schema: &Schema) -> bool {
         (Choice::Object, Choice::Object) => !tells_apart(a, b, schema),
         (one, other) => one == other,
     };
-    !first.iter().any(|one| second.iter().any(|other| meet(one, other)))
+    !a.choices.iter().any(|one| b.choices.iter().any(|other| meet(one, other)))
 }
 
 /// Whether both require a member that has different literals in each.
@@ -187,7 +197,7 @@ const COMPARED: usize = 32;
 impl Variants {
     /// Whether a value may fit two alternatives of a type that allows only one.
     pub(crate) fn overlap(&self, id: NodeId) -> bool {
-        let all = self.of(id);
+        let all = self.of(id).unwrap_or_default();
         let exclusive = all.iter().any(|variant| variant.demands.one_of);
         exclusive && (all.len() > COMPARED || self.meet(all))
     }

@@ -3,10 +3,10 @@
 use super::pairs::written_literal;
 use crate::error::ToolError;
 use crate::grammar::{
-    BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Counts, Expr, GrammarRules, JsonStyle, JsonValues,
-    Length, bare_word, declared, distinct, in_order, quoted,
+    BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, Length,
+    LengthLimits, bare_word, declared, distinct, in_order, quoted,
 };
-use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, UNKNOWN, Variant};
+use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, Variant};
 use crate::syntax::marks::{OPEN, SPELLINGS};
 use crate::syntax::pairs::NOT_BARE_FIRST;
 use crate::syntax::scan::{Delimiters, RESULT_MARKS};
@@ -43,7 +43,7 @@ impl CallGrammarWriter for Wire {
         Ok(CallGrammar { begin: format!("{}{}", delimiters.open, tool.name), content, end: delimiters.close.clone() })
     }
 
-    fn raw(&self, tool: &Tool, counts: Counts) -> Option<usize> {
+    fn raw(&self, tool: &Tool, counts: LengthLimits) -> Option<usize> {
         (tool.syntax == Syntax::Wire).then_some(counts.raw)
     }
 
@@ -54,9 +54,8 @@ impl CallGrammarWriter for Wire {
 
 /// Whether a call needs no arguments: some alternative is an object that requires none.
 fn may_be_empty(values: &JsonValues<'_>) -> bool {
-    let all = values.variants.of(values.variants.schema.root);
     let is_free = |variant: &Variant| variant.object.as_ref().is_some_and(|object| object.required.is_empty());
-    all.is_empty() || all.iter().any(is_free)
+    values.variants.of(values.variants.schema.root).is_none_or(|all| all.iter().any(is_free))
 }
 
 /// Arguments as pairs.
@@ -107,7 +106,7 @@ impl PairsGrammar<'_> {
             }
         }
         let is_root = prefix.is_empty();
-        in_order(rules, &format!("pairs {} {prefix}", self.values.tool), "", written, is_root)
+        in_order(rules, &format!("pairs {} {prefix}", self.values.tool), "", &written, is_root)
     }
 
     fn member(&self, rules: &mut GrammarRules, id: NodeId, key: String, depth: usize) -> Result<Expr, ToolError> {
@@ -129,15 +128,11 @@ impl PairsGrammar<'_> {
     /// A value after `=`.
     fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
         let values = self.values;
-        let variants = values.variants.of(id);
-        if id == UNKNOWN || variants.is_empty() {
-            return self.any(rules);
-        }
+        let Some(variants) = values.variants.of(id) else { return self.any(rules) };
         let node = values.variants.schema.node(id);
         let mut options = Vec::new();
         for variant in variants {
-            let Some(choices) = values.choices(id, variant) else { return self.any(rules) };
-            for choice in &choices {
+            for choice in &variant.choices {
                 match choice {
                     Choice::String => {
                         options.push(self.string(rules, node, variant.length())?);
@@ -151,9 +146,7 @@ impl PairsGrammar<'_> {
                 }
             }
         }
-        if node.choices.iter().any(|choice| matches!(choice, Choice::Array | Choice::Object)) || node.is_unknown() {
-            options.push(values.containers(rules, id)?);
-        }
+        options.push(values.containers(rules, id)?);
         Ok(Expr::choice(options))
     }
 
