@@ -8,7 +8,7 @@ use crate::grammar::{
 use crate::limits::COUNTED_JSON_CHARS;
 use crate::protocols::WrittenForm;
 use crate::schema::{SchemaDocument, Variants, compile_variants};
-use crate::tools::Tool;
+use crate::tools::{Tool, Tools};
 use crate::toolset::Toolset;
 
 impl Toolset {
@@ -30,27 +30,26 @@ impl Toolset {
         parallel: bool,
         longest: Option<usize>,
     ) -> Result<Grammar, ToolError> {
-        let fault = |message: String| ToolError { tool: None, pointer: None, message };
-        let form = WrittenForm::of(&*self.protocol, &self.tools, &self.settings);
+        let own = self.protocol.grammar();
+        let form = if own.is_some() { None } else { WrittenForm::of(&*self.protocol, &self.tools, &self.settings) };
         let form = form.as_ref().map(|form| form as &dyn CallGrammarWriter);
-        let Some(writer) = self.protocol.grammar().or(form) else {
-            return Err(fault("this protocol has no grammar; docs/grammars.md lists those that have one".into()));
+        let Some(writer) = own.or(form) else {
+            return Err(ToolError::new("this protocol has no grammar; docs/grammars.md lists those that have one"));
         };
         let tools: Vec<(usize, &Tool)> = match choice {
             ToolChoice::None => Vec::new(),
             ToolChoice::Named(name) => {
                 let at = self.tools.position(name);
-                let at =
-                    at.ok_or_else(|| fault(format!("tool_choice names {name:?}, which is not one of the tools")))?;
+                let at = at.ok_or_else(|| ToolError::new(not_a_tool(name, &self.tools)))?;
                 vec![(at, self.tools.at(at))]
             }
             ToolChoice::Auto | ToolChoice::Required => self.tools.iter().enumerate().collect(),
         };
         if self.tools.is_empty() {
-            return Err(fault("a grammar needs tools; this toolset has none".into()));
+            return Err(ToolError::new("a grammar needs tools; this toolset has none"));
         }
         if let Some(longest) = longest.filter(|longest| !(1..=COUNTED_JSON_CHARS).contains(longest)) {
-            return Err(fault(format!("longest is {longest}; it must be from 1 to {COUNTED_JSON_CHARS}")));
+            return Err(ToolError::new(format!("longest is {longest}; it must be from 1 to {COUNTED_JSON_CHARS}")));
         }
         let delimiters = &self.settings.delimiters;
         let counts = kind.counts();
@@ -71,16 +70,24 @@ impl Toolset {
         rules.bound();
         calls.retain(|call| !rules.is_never(&call.content));
         if calls.is_empty() && *choice != ToolChoice::None {
-            return Err(fault(
+            return Err(ToolError::new(
                 "no arguments fit the schemas of these tools, so they cannot be called; look for a minimum above a maximum, or for a \
-                 type that must contain itself"
-                    .into(),
+                 type that must contain itself",
             ));
         }
         let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
         let language = Language { rules, calls, frame: writer.frame(delimiters), text, parallel };
         language.write(kind, open)
     }
+}
+
+/// Names of tools in an error.
+const NAMED: usize = 8;
+
+fn not_a_tool(name: &str, tools: &Tools) -> String {
+    let names: Vec<&str> = tools.iter().take(NAMED).map(|tool| tool.name.as_str()).collect();
+    let more = if tools.iter().count() > NAMED { ", …" } else { "" };
+    format!("tool_choice names {name:?}, which is not one of the tools: {}{more}", names.join(", "))
 }
 
 fn variants_of(tool: &Tool) -> Result<Variants, ToolError> {

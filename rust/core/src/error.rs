@@ -204,6 +204,13 @@ pub struct ToolError {
     pub message: String,
 }
 
+impl ToolError {
+    /// An error that names no tool.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        ToolError { tool: None, pointer: None, message: message.into() }
+    }
+}
+
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(tool) = &self.tool {

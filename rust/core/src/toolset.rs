@@ -173,7 +173,6 @@ impl Toolset {
     ///
     /// The first tool that cannot be used, or an option that cannot be.
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
-        let fault = |message: String| ToolError { tool: None, pointer: None, message };
         let recover = match &*options.recover_from {
             _ if !options.recover || options.strict => Recover::Nothing,
             [] => Recover::Usual,
@@ -183,9 +182,9 @@ impl Toolset {
             Some(parts) => custom(parts.clone(), recover),
             None => named(&options.protocol, recover),
         }
-        .map_err(fault)?;
+        .map_err(ToolError::new)?;
         if let Some(why) = options.misfit(&*protocol, reads != Reads::Own) {
-            return Err(fault(why));
+            return Err(ToolError::new(why));
         }
         let layout = protocol.layout();
         let native = layout.native;
@@ -197,7 +196,7 @@ impl Toolset {
             ReasoningTags::Own => layout.reasoning.iter().flat_map(|marks| marks.pairs).map(pair).collect::<Vec<_>>(),
         };
         let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
-        let mut settings = options.settings(&*protocol, given).map_err(fault)?;
+        let mut settings = options.settings(&*protocol, given).map_err(ToolError::new)?;
         if native {
             let marks = reasoning.iter().flat_map(|(open, close)| [open, close]);
             settings.candidates = marks.fold(settings.candidates, |known, mark| known.with_text(mark));
@@ -228,7 +227,7 @@ impl Toolset {
         let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
         let (names, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();
         let same = |other: Arc<dyn Protocol>| {
-            let own = options.settings(&*other, None).map_err(fault)?;
+            let own = options.settings(&*other, None).map_err(ToolError::new)?;
             settings.candidates = settings.candidates.clone().and(&own.candidates);
             Ok(set(other, own, writer.clone()))
         };
@@ -236,7 +235,7 @@ impl Toolset {
         let made = Toolset { others, reads, ..set(protocol, settings, None) };
         if let Recover::Named(_) = recover {
             let own = if options.custom.is_some() { "the protocol" } else { options.protocol.as_str() };
-            made.check_openings(own, &names).map_err(fault)?;
+            made.check_openings(own, &names).map_err(ToolError::new)?;
         }
         Ok(made)
     }

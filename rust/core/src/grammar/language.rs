@@ -51,7 +51,7 @@ pub enum ToolChoice {
 
 /// The calls of one tool.
 pub(crate) struct CallGrammar {
-    /// The opener, as [`CallFrame::open`], and what follows it in every call of the tool.
+    /// What follows the opener in every call of the tool.
     pub begin: String,
     pub content: Expr,
     /// What ends every call.
@@ -113,10 +113,11 @@ impl Language {
 
     /// The calls without what [`CallFrame::open`] says.
     pub(crate) fn tools(&self) -> Expr {
-        Expr::choice(self.calls.iter().map(|call| {
-            let begin = call.begin.strip_prefix(&self.frame.open).unwrap_or(&call.begin);
-            Expr::seq([Expr::text(begin), call.content.clone(), Expr::text(&call.end)])
-        }))
+        Expr::choice(
+            self.calls
+                .iter()
+                .map(|call| Expr::seq([Expr::text(&call.begin), call.content.clone(), Expr::text(&call.end)])),
+        )
     }
 
     /// Whether calls are in a section, so that they follow each other without text.

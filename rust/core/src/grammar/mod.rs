@@ -18,14 +18,13 @@ mod values;
 
 pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language};
 pub use language::{GrammarKind, ToolChoice};
-pub(crate) use numbers::number;
 pub(crate) use prose::distinct;
 pub(crate) use rules::{Chars, Expr, GrammarRules};
 pub(crate) use sequences::in_order;
-pub(crate) use strings::{BareWord, Length, LengthLimits, bare_word, quoted};
+pub(crate) use strings::{LengthLimits, keyed, quoted};
 pub use unconstrained::Unconstrained;
 pub(crate) use unconstrained::unconstrained;
-pub(crate) use values::{JsonStyle, JsonValues, declared};
+pub(crate) use values::{FEW, JsonStyle, JsonValues, declared};
 
 /// A grammar, and what it cannot say.
 #[derive(Clone, Debug, PartialEq, Eq)]

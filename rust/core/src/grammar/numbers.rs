@@ -90,63 +90,43 @@ fn natural_below_float(most: usize) -> Expr {
 /// A whole number without a sign.
 fn natural(least: u128, most: Option<u128>) -> Expr {
     let low = least.to_string();
+    let first = |length: usize| if length == low.len() { low.clone() } else { format!("1{}", "0".repeat(length - 1)) };
     let Some(most) = most else {
         if least == 0 {
             return Expr::choice([Expr::text("0"), Expr::seq([digit(b'1', b'9'), digit(b'0', b'9').many()])]);
         }
         let longer = Expr::seq([digit(b'1', b'9'), digit(b'0', b'9').times(low.len(), None)]);
-        return Expr::choice([at_least(low.as_bytes()), longer]);
+        return Expr::choice([between(low.as_bytes(), "9".repeat(low.len()).as_bytes()), longer]);
     };
     if least > most {
         return Expr::NEVER;
     }
     let high = most.to_string();
-    if low.len() == high.len() {
-        return between(low.as_bytes(), high.as_bytes());
-    }
-    let middle = (low.len() + 1..high.len()).map(|length| Expr::seq([digit(b'1', b'9'), digits(length - 1)]));
-    let mut first = vec![b'1'];
-    first.resize(high.len(), b'0');
-    let mut options = vec![at_least(low.as_bytes())];
-    options.extend(middle);
-    options.push(between(&first, high.as_bytes()));
-    Expr::choice(options)
+    let last = |length: usize| if length == high.len() { high.clone() } else { "9".repeat(length) };
+    let lengths = low.len()..=high.len();
+    Expr::choice(lengths.map(|length| between(first(length).as_bytes(), last(length).as_bytes())))
 }
 
-/// Numbers with as many digits, from `low` to `high`.
+/// Numbers of as many digits, from `low` to `high`.
 fn between(low: &[u8], high: &[u8]) -> Expr {
-    let (Some((a, low)), Some((b, high))) = (low.split_first(), high.split_first()) else { return Expr::EMPTY };
-    if a == b {
-        return Expr::seq([digit(*a, *a), between(low, high)]);
+    let (Some((&(mut first), low)), Some((&(mut last), high))) = (low.split_first(), high.split_first()) else {
+        return Expr::EMPTY;
+    };
+    if first == last {
+        return Expr::seq([digit(first, last), between(low, high)]);
     }
-    let mut options = vec![Expr::seq([digit(*a, *a), at_least(low)])];
-    if a + 1 < *b {
-        options.push(Expr::seq([digit(a + 1, b - 1), digits(low.len())]));
+    let mut options = Vec::new();
+    // Where the first digit is a bound, the others are bounded, too.
+    if low.iter().any(|digit| *digit != b'0') {
+        options.push(Expr::seq([digit(first, first), between(low, &vec![b'9'; low.len()])]));
+        first += 1;
     }
-    options.push(Expr::seq([digit(*b, *b), at_most(high)]));
-    Expr::choice(options)
-}
-
-fn at_least(low: &[u8]) -> Expr {
-    let Some((first, rest)) = low.split_first() else { return Expr::EMPTY };
-    if low.iter().all(|digit| *digit == b'0') {
-        return digits(low.len());
+    if high.iter().any(|digit| *digit != b'9') {
+        options.push(Expr::seq([digit(last, last), between(&vec![b'0'; high.len()], high)]));
+        last -= 1;
     }
-    let mut options = vec![Expr::seq([digit(*first, *first), at_least(rest)])];
-    if *first < b'9' {
-        options.push(Expr::seq([digit(first + 1, b'9'), digits(rest.len())]));
-    }
-    Expr::choice(options)
-}
-
-fn at_most(high: &[u8]) -> Expr {
-    let Some((first, rest)) = high.split_first() else { return Expr::EMPTY };
-    if high.iter().all(|digit| *digit == b'9') {
-        return digits(high.len());
-    }
-    let mut options = vec![Expr::seq([digit(*first, *first), at_most(rest)])];
-    if *first > b'0' {
-        options.push(Expr::seq([digit(b'0', first - 1), digits(rest.len())]));
+    if first <= last {
+        options.push(Expr::seq([digit(first, last), digits(low.len())]));
     }
     Expr::choice(options)
 }

@@ -1,61 +1,79 @@
 //! Text outside calls: any text that contains none of some marks, in any ASCII letter case.
 
+use std::collections::{HashMap, HashSet};
+
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 
 /// These marks without those that contain another, in any ASCII letter case.
 pub(crate) fn distinct(mut marks: Vec<String>) -> Vec<String> {
     marks.sort_by_key(String::len);
-    let mut out: Vec<String> = Vec::new();
+    let mut out: Vec<(String, String)> = Vec::new();
     for mark in marks {
-        if !out.iter().any(|other| mark.to_ascii_lowercase().contains(&other.to_ascii_lowercase())) {
-            out.push(mark);
+        let lower = mark.to_ascii_lowercase();
+        if !out.iter().any(|(_, other)| lower.contains(other)) {
+            out.push((mark, lower));
         }
     }
-    out
+    out.into_iter().map(|(mark, _)| mark).collect()
 }
 
-/// Any text without these marks, which are not empty.
+/// Any text without these marks, which are not empty and contain no other of them. `name` tells its rules from those of other texts.
 ///
-/// The rules are an automaton. Its states are the beginnings of marks: how much of one the text ends with.
-pub(crate) fn prose(rules: &mut GrammarRules, marks: &[String]) -> Result<Expr, ToolError> {
-    let marks: Vec<String> = marks.iter().map(|mark| mark.to_ascii_lowercase()).collect();
-    state(rules, &marks, "")
+/// The rules are the automaton of Aho and Corasick. Its states are the beginnings of marks: how much of one the text ends with.
+pub(crate) fn prose(rules: &mut GrammarRules, name: &str, marks: &[String]) -> Result<Expr, ToolError> {
+    let mut automaton = Automaton { name, next: HashMap::from([(String::new(), Vec::new())]), marks: HashSet::new() };
+    for mark in marks.iter().map(|mark| mark.to_ascii_lowercase()) {
+        for (at, c) in mark.char_indices() {
+            let next = automaton.next.entry(mark[..at].to_owned()).or_default();
+            if !next.contains(&c) {
+                next.push(c);
+            }
+        }
+        automaton.marks.insert(mark);
+    }
+    automaton.state(rules, "")
 }
 
-fn state(rules: &mut GrammarRules, marks: &[String], begun: &str) -> Result<Expr, ToolError> {
-    rules.rule(&format!("prose {begun}"), false, |rules| {
-        // After these characters the text ends with the beginning of a mark, or with a mark.
-        let mut next: Vec<char> = Vec::new();
-        for mark in marks {
-            for (at, c) in mark.char_indices() {
-                if begun.ends_with(&mark[..at]) && !next.contains(&c) {
-                    next.push(c);
+struct Automaton<'a> {
+    name: &'a str,
+    /// The characters with which each beginning goes on.
+    next: HashMap<String, Vec<char>>,
+    marks: HashSet<String>,
+}
+
+impl Automaton<'_> {
+    fn state(&self, rules: &mut GrammarRules, begun: &str) -> Result<Expr, ToolError> {
+        rules.rule(&format!("{} after {begun}", self.name), false, |rules| {
+            let mut known = String::new();
+            let mut options = Vec::new();
+            for c in endings(begun).filter_map(|end| self.next.get(end)).flatten() {
+                if known.contains(*c) {
+                    continue;
                 }
+                let mut both = String::from(*c);
+                if c.is_ascii_lowercase() {
+                    both.push(c.to_ascii_uppercase());
+                }
+                known.push_str(&both);
+                let text = format!("{begun}{c}");
+                if endings(&text).any(|end| self.marks.contains(end)) {
+                    continue;
+                }
+                let longest = endings(&text).find(|end| self.next.contains_key(*end)).unwrap_or_default();
+                options.push(Expr::seq([Expr::Chars(Chars::of(&both)), self.state(rules, longest)?]));
             }
-        }
-        let mut options = Vec::new();
-        let mut known = String::new();
-        for c in next {
-            let both: String = [c, c.to_ascii_uppercase()].into_iter().collect();
-            let both: String = if c.is_ascii_lowercase() { both } else { c.into() };
-            known.push_str(&both);
-            let text = format!("{begun}{c}");
-            if marks.iter().any(|mark| text.ends_with(mark.as_str())) {
-                continue;
+            let other = Expr::Chars(Chars::except(&known, &[]));
+            if begun.is_empty() {
+                return Ok(Expr::seq([other.many(), Expr::choice(options).optional()]));
             }
-            let longest = text
-                .char_indices()
-                .map(|(at, _)| &text[at..])
-                .find(|end| marks.iter().any(|mark| mark.starts_with(end)));
-            let rest = state(rules, marks, longest.unwrap_or(""))?;
-            options.push(Expr::seq([Expr::Chars(Chars::of(&both)), rest]));
-        }
-        let other = Expr::Chars(Chars::except(&known, &[]));
-        if begun.is_empty() {
-            return Ok(Expr::seq([other.many(), Expr::choice(options).optional()]));
-        }
-        options.push(Expr::seq([other, state(rules, marks, "")?]));
-        Ok(Expr::choice(options).optional())
-    })
+            options.push(Expr::seq([other, self.state(rules, "")?]));
+            Ok(Expr::choice(options).optional())
+        })
+    }
+}
+
+/// A text, and all texts with which it ends.
+fn endings(text: &str) -> impl Iterator<Item = &str> {
+    text.char_indices().map(|(at, _)| &text[at..]).chain([""])
 }

@@ -293,7 +293,7 @@ impl GrammarRules {
         self.list.push(Rule { name: self.free_name(key, id), expr: Expr::EMPTY, word });
         self.depth += 1;
         if self.depth > GRAMMAR_DEPTH {
-            return Err(fault(format!(
+            return Err(ToolError::new(format!(
                 "its types contain each other more than {GRAMMAR_DEPTH} levels deep; nest them less, or allow any object in some of them"
             )));
         }
@@ -301,7 +301,7 @@ impl GrammarRules {
         self.depth -= 1;
         self.nodes += expr.nodes();
         if self.nodes > GRAMMAR_NODES {
-            return Err(fault(format!(
+            return Err(ToolError::new(format!(
                 "the grammar has more than {GRAMMAR_NODES} parts; use fewer or smaller tools in one request"
             )));
         }
@@ -392,9 +392,10 @@ impl GrammarRules {
     /// Writes texts without marks as rules over characters.
     pub(crate) fn spell_out(&mut self) -> Result<(), ToolError> {
         for id in 0..self.list.len() {
-            if let Expr::Without(marks) = &self.list[id].expr {
-                let marks = marks.clone();
-                self.list[id].expr = prose(self, &marks)?;
+            let Rule { name, expr, .. } = &self.list[id];
+            if let Expr::Without(marks) = expr {
+                let (name, marks) = (name.clone(), marks.clone());
+                self.list[id].expr = prose(self, &name, &marks)?;
             }
         }
         Ok(())
@@ -416,8 +417,4 @@ impl GrammarRules {
         }
         (0..self.list.len() as RuleId).filter(|id| seen[*id as usize]).collect()
     }
-}
-
-fn fault(message: String) -> ToolError {
-    ToolError { tool: None, pointer: None, message }
 }

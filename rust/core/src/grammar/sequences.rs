@@ -8,21 +8,23 @@ use std::ops::Range;
 use super::rules::{Expr, GrammarRules};
 use crate::error::ToolError;
 
-/// Members in their order, of which some are required, with something between them; at least one, unless there may be none.
+/// Members in their order, of which some are required, with something between them; at least one, unless there may be none. Optional ones that
+/// nothing fits are left out.
 pub(crate) fn in_order(
     rules: &mut GrammarRules,
     key: &str,
     between: &str,
-    members: &[(Expr, bool)],
+    mut members: Vec<(Expr, bool)>,
     may_be_empty: bool,
 ) -> Result<Expr, ToolError> {
+    members.retain(|(member, required)| *required || !member.is_never());
     if may_be_empty && between.is_empty() {
-        return Ok(Expr::seq(members.iter().map(|(member, required)| unless(*required, member.clone()))));
+        return Ok(Expr::seq(members.into_iter().map(|(member, required)| unless(required, member))));
     }
     if members.is_empty() {
         return Ok(if may_be_empty { Expr::EMPTY } else { Expr::NEVER });
     }
-    let Members { begun, required, .. } = Members::of(rules, key, between, members, 0)?;
+    let Members { begun, required, .. } = Members::of(rules, key, between, &members, 0)?;
     Ok(if may_be_empty { unless(required, begun) } else { begun })
 }
 

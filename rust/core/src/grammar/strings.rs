@@ -1,9 +1,8 @@
 //! Strings: in quotes as pairs write them, in JSON, and bare words.
 
-use std::collections::BTreeSet;
-
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
+use crate::schema::Length;
 
 /// Up to which length a kind of grammar counts strings.
 #[derive(Clone, Copy, Debug)]
@@ -15,40 +14,12 @@ pub(crate) struct LengthLimits {
     pub is_text_bounded: bool,
 }
 
-/// The length of a string in characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Length {
-    pub least: usize,
-    pub most: Option<usize>,
-}
-
-impl Length {
-    /// Without the bounds beyond this limit; with a limit of 0, without any.
-    pub(crate) fn within(self, limit: usize) -> Length {
-        let least = if self.least > limit { 0 } else { self.least };
-        Length { least, most: self.most.filter(|most| limit > 0 && *most <= limit) }
-    }
-
-    fn is_any(self) -> bool {
-        self == Length::default()
-    }
-
-    /// The key of a rule for this length.
-    pub(crate) fn key(self, name: &str) -> String {
-        match (self.is_any(), self.most) {
-            (true, _) => name.to_owned(),
-            (_, Some(most)) => format!("{name} {} {most}", self.least),
-            (_, None) => format!("{name} {} up", self.least),
-        }
-    }
-
-    /// What is left after this many characters. `None`: there are too many.
-    fn after(self, chars: usize) -> Option<Length> {
-        let most = match self.most {
-            Some(most) => Some(most.checked_sub(chars)?),
-            None => None,
-        };
-        Some(Length { least: self.least.saturating_sub(chars), most })
+/// The key of a rule for this length.
+pub(crate) fn keyed(name: &str, length: Length) -> String {
+    match length {
+        Length { least: 0, most: None } => name.to_owned(),
+        Length { least, most: Some(most) } => format!("{name} {least} {most}"),
+        Length { least, most: None } => format!("{name} {least} up"),
     }
 }
 
@@ -77,7 +48,7 @@ fn whole_unicode_escape() -> Expr {
 pub(crate) fn json_string(rules: &mut GrammarRules, length: Length, escaped: Option<char>) -> Result<Expr, ToolError> {
     let length = length.within(rules.counts.json);
     let name = if escaped.is_some() { "escaped json string" } else { "json string" };
-    rules.word(&length.key(name), || {
+    rules.word(&keyed(name, length), || {
         let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]).without(&String::from_iter(escaped));
         let escape = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"\\/bfnrt"))]);
         // Two halves of a pair are one character, so they must not count as two.
@@ -91,7 +62,7 @@ pub(crate) fn json_string(rules: &mut GrammarRules, length: Length, escaped: Opt
 /// A string in quotes of either kind, as the encoder writes it: a backslash that begins no escape is a character.
 pub(crate) fn quoted(rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
     let length = length.within(rules.counts.raw);
-    rules.rule(&length.key("quoted"), true, |rules| {
+    rules.rule(&keyed("quoted", length), true, |rules| {
         let mut kinds = Vec::new();
         for (quote, name) in [("\"", "double"), ("'", "single")] {
             let text = match (length.least, length.most) {
@@ -160,7 +131,7 @@ impl QuotedText {
 
     /// So many characters; the first is no hexadecimal digit if `opened`.
     fn counted(&self, rules: &mut GrammarRules, length: Length, opened: bool) -> Result<Expr, ToolError> {
-        let key = format!("{} {}", length.key(self.name), if opened { "opened" } else { "text" });
+        let key = format!("{} {}", keyed(self.name, length), if opened { "opened" } else { "text" });
         rules.rule(&key, true, |rules| {
             let mut options = Vec::new();
             if length.least == 0 {
@@ -182,98 +153,5 @@ impl QuotedText {
             }
             Ok(Expr::choice(options))
         })
-    }
-}
-
-/// Which bare words there are.
-pub(crate) struct BareWord<'a> {
-    /// The name of the rule.
-    pub key: &'a str,
-    /// The characters of words.
-    pub chars: Chars,
-    /// Those of them that do not begin and that do not end a word.
-    pub not_first: &'a str,
-    pub not_last: &'a str,
-    /// Texts that are no word.
-    pub not_whole: &'a [&'a str],
-    pub length: Length,
-}
-
-/// A bare word, which has at least one character.
-pub(crate) fn bare_word(rules: &mut GrammarRules, bare: &BareWord<'_>) -> Result<Expr, ToolError> {
-    let letters = String::from_iter(bare.not_whole.concat().chars().collect::<BTreeSet<_>>());
-    let more = rules.word("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?;
-    let other = match bare.not_whole {
-        [] => Expr::NEVER,
-        _ => rules.word("bare other", || bare.from(bare.last(&letters), Length::default(), &more))?,
-    };
-    let shared = BareRules { more, other, letters };
-    rules.word(&bare.length.key(bare.key), || bare.begun("", &shared).unwrap_or(Expr::NEVER))
-}
-
-/// What the states of a bare word share: one character class in hundreds of places is compiled hundreds of times.
-struct BareRules {
-    /// Any characters, and then one that may be the last.
-    more: Expr,
-    /// The same after a character that is in no excluded text.
-    other: Expr,
-    /// The characters of all excluded texts.
-    letters: String,
-}
-
-impl BareWord<'_> {
-    /// One that may be the last, except these.
-    fn last(&self, except: &str) -> Expr {
-        Expr::Chars(self.chars.without(self.not_last).without(except))
-    }
-
-    /// One character. A group of alternatives is counted without being written out.
-    fn any(&self) -> Expr {
-        Expr::choice([self.last(""), Expr::Chars(Chars::of(self.not_last))])
-    }
-
-    /// Any characters, and then one that may be the last; so many in all.
-    fn more(&self, length: Length, unbounded: &Expr) -> Option<Expr> {
-        let before = length.after(1)?;
-        let counted = || Expr::seq([self.any().times(before.least, before.most), self.last("")]);
-        Some(if before == Length::default() { unbounded.clone() } else { counted() })
-    }
-
-    /// A character that may be the last, or one that may not, and then any text that ends well; `left` in all after it.
-    fn from(&self, last: Expr, left: Length, unbounded: &Expr) -> Expr {
-        let more = self.more(left, unbounded);
-        let well = more.clone().map(|more| if left.least == 0 { more.optional() } else { more });
-        let rest = well.or((left.least == 0).then_some(Expr::EMPTY));
-        let inner = more.map(|more| Expr::seq([Expr::Chars(Chars::of(self.not_last)), more]));
-        Expr::choice(rest.map(|rest| Expr::seq([last, rest])).into_iter().chain(inner))
-    }
-
-    /// What may follow this beginning of an excluded text. `None`: nothing.
-    fn begun(&self, begun: &str, shared: &BareRules) -> Option<Expr> {
-        let left = self.length.after(begun.chars().count())?;
-        let next: BTreeSet<char> =
-            self.not_whole.iter().filter_map(|text| text.strip_prefix(begun)?.chars().next()).collect();
-        let mut options = Vec::new();
-        if left.least == 0 && !begun.is_empty() && !self.not_whole.contains(&begun) {
-            options.push(Expr::EMPTY);
-        }
-        for c in &next {
-            let rest = self.begun(&format!("{begun}{c}"), shared);
-            options.extend(rest.map(|rest| Expr::seq([Expr::text(*c), rest])));
-        }
-        let Some(left) = left.after(1) else { return (!options.is_empty()).then(|| Expr::choice(options)) };
-        // Any other character, and then any text that ends well.
-        if begun.is_empty() || left != Length::default() {
-            let not_first = if begun.is_empty() { self.not_first } else { "" };
-            let apart: String = next.into_iter().chain(not_first.chars()).collect();
-            options.push(self.from(self.last(&apart), left, &shared.more));
-        } else {
-            let apart: String = shared.letters.chars().filter(|c| !next.contains(c)).collect();
-            if !apart.is_empty() {
-                options.push(Expr::seq([Expr::Chars(Chars::of(&apart)), shared.more.clone().optional()]));
-            }
-            options.push(shared.other.clone());
-        }
-        Some(Expr::choice(options))
     }
 }

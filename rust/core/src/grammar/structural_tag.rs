@@ -28,35 +28,34 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         all.filter(|mark| !trigger.contains(mark)).map(|mark| json_string(&mark)).collect::<Vec<_>>().join(",")
     };
     let format = if language.calls.is_empty() {
-        format!("{{\"type\":\"any_text\",\"excludes\":[{}]}}", excludes(""))
+        format!(r#"{{"type":"any_text","excludes":[{}]}}"#, excludes(""))
     } else {
         let tag = tag(&language, &first, &content, &end);
-        // A mark is shorter than what begins a call: text that goes on in another way is no text, and no call.
+        // The shortest mark with which a call begins: after it, only a call may go on.
         let begins = |mark: &&str| mark.eq_ignore_ascii_case(first.get(..mark.len()).unwrap_or_default());
         let marks = language.frame.marks.iter().map(String::as_str).filter(begins);
         let trigger = &first[..marks.map(str::len).min().unwrap_or(first.len())];
         match (language.text, language.is_section()) {
             (true, section) => format!(
-                "{{\"type\":\"triggered_tags\",\"triggers\":[{}],\"tags\":[{tag}],\"excludes\":[{}],\"at_least_one\":false,\
-                 \"stop_after_first\":{}}}",
+                r#"{{"type":"triggered_tags","triggers":[{}],"tags":[{tag}],"excludes":[{}],"at_least_one":false,"stop_after_first":{}}}"#,
                 json_string(trigger),
                 excludes(trigger),
                 once || section,
             ),
             (false, true) => tag,
             (false, false) => format!(
-                "{{\"type\":\"tags_with_separator\",\"tags\":[{tag}],\"separator\":{},\"at_least_one\":true,\"stop_after_first\":{once}}}",
+                r#"{{"type":"tags_with_separator","tags":[{tag}],"separator":{},"at_least_one":true,"stop_after_first":{once}}}"#,
                 json_string(language.frame.between)
             ),
         }
     };
-    Ok(format!("{{\"type\":\"structural_tag\",\"format\":{format}}}\n"))
+    Ok(format!("{}\n", format_args!(r#"{{"type":"structural_tag","format":{format}}}"#)))
 }
 
 fn tag(language: &Language, begin: &str, content: &Expr, end: &str) -> String {
     let grammar = rules_from(&language.rules, &BnfNotation::Ebnf, "root", content);
     format!(
-        "{{\"type\":\"tag\",\"begin\":{},\"content\":{{\"type\":\"grammar\",\"grammar\":{}}},\"end\":{}}}",
+        r#"{{"type":"tag","begin":{},"content":{{"type":"grammar","grammar":{}}},"end":{}}}"#,
         json_string(begin),
         json_string(&grammar),
         json_string(end)

@@ -1,10 +1,11 @@
 //! What schemas demand and grammars do not enforce.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use super::values::declared;
 use crate::limits::{COUNTED_ITEMS, GRAMMAR_DEPTH, LISTED_DEMANDS};
-use crate::schema::{Additional, Choice, NodeId, UNKNOWN, Variant, Variants};
+use crate::schema::{Additional, Choice, Length, NodeId, UNKNOWN, Variant, Variants};
 use crate::syntax::pairs::push_segment;
 use crate::syntax::scan::Delimiters;
 
@@ -43,7 +44,7 @@ pub(crate) fn unconstrained(
     raw: Option<usize>,
     json: usize,
 ) -> Vec<Unconstrained> {
-    let mut list = List { variants, tool, delimiters, raw, json, out: Vec::new(), visits: 0 };
+    let mut list = List { variants, tool, delimiters, raw, json, out: Vec::new(), visits: 0, overlaps: HashMap::new() };
     list.node(variants.schema.root, "", raw.is_some(), &mut Vec::new());
     list.out
 }
@@ -56,6 +57,8 @@ struct List<'a> {
     json: usize,
     out: Vec<Unconstrained>,
     visits: usize,
+    /// Types of which a value may fit two alternatives, where only one may fit.
+    overlaps: HashMap<NodeId, bool>,
 }
 
 impl List<'_> {
@@ -81,7 +84,7 @@ impl List<'_> {
             return self.tell(field, "$ref");
         }
         above.push(id);
-        if variants.overlap(id) {
+        if *self.overlaps.entry(id).or_insert_with(|| variants.overlap(id)) {
             self.tell(field, "oneOf");
         }
         let node = variants.schema.node(id);
@@ -117,14 +120,8 @@ impl List<'_> {
             match choice {
                 Choice::String => {
                     demands.strings.iter().for_each(|keyword| self.tell(field, keyword));
-                    let length = variant.length();
-                    let counted = length.within(self.raw.filter(|_| pairs).unwrap_or(self.json));
-                    if counted.least < length.least {
-                        self.tell(field, "minLength");
-                    }
-                    if counted.most != length.most {
-                        self.tell(field, "maxLength");
-                    }
+                    let counted = self.raw.filter(|_| pairs).unwrap_or(self.json);
+                    self.lengths(field, demands.length, counted, ["minLength", "maxLength"]);
                 }
                 Choice::Integer => {
                     demands.integers.iter().for_each(|keyword| self.tell(field, keyword));
@@ -142,39 +139,45 @@ impl List<'_> {
                 Choice::Object => self.object(id, variant, field, pairs, above),
                 // Literals are not compared with the demands beside them.
                 Choice::Literal(literal) => {
-                    let none = (0, None);
-                    let is_negative = literal.json.starts_with('-');
-                    if self.raw.is_some() && id == self.variants.schema.root {
-                        // Its calls have no arguments.
-                        self.tell(field, "enum");
-                    }
-                    let (keywords, size, names) = match literal.kind() {
-                        Choice::String => (&demands.strings, demands.length, ["minLength", "maxLength"]),
-                        Choice::Array => (&demands.arrays, demands.items, ["minItems", "maxItems"]),
-                        Choice::Object => (&demands.objects, none, [""; 2]),
-                        _ if is_negative => {
-                            (&demands.numbers, (usize::from(demands.not_negative), None), ["minimum", ""])
+                    let keywords = match literal.kind() {
+                        Choice::String => {
+                            self.lengths(field, demands.length, 0, ["minLength", "maxLength"]);
+                            &demands.strings
                         }
-                        _ => (&demands.numbers, none, [""; 2]),
+                        Choice::Array => {
+                            self.lengths(field, demands.items, 0, ["minItems", "maxItems"]);
+                            &demands.arrays
+                        }
+                        Choice::Object => &demands.objects,
+                        _ => {
+                            if demands.not_negative && literal.json.starts_with('-') {
+                                self.tell(field, "minimum");
+                            }
+                            &demands.numbers
+                        }
                     };
                     keywords.iter().for_each(|keyword| self.tell(field, keyword));
-                    let listed = [size.0 > 0, size.1.is_some()].into_iter().zip(names).filter(|(has, _)| *has);
-                    listed.for_each(|(_, name)| self.tell(field, name));
                 }
                 Choice::Boolean | Choice::Null => {}
             }
         }
     }
 
+    /// The bounds of a length that are not counted.
+    fn lengths(&mut self, field: &str, length: Length, counted: usize, keywords: [&'static str; 2]) {
+        let enforced = length.within(counted);
+        if enforced.least != length.least {
+            self.tell(field, keywords[0]);
+        }
+        if enforced.most != length.most {
+            self.tell(field, keywords[1]);
+        }
+    }
+
     fn array(&mut self, variant: &Variant, field: &str, above: &mut Vec<NodeId>) {
         let demands = &variant.demands;
         demands.arrays.iter().for_each(|keyword| self.tell(field, keyword));
-        if demands.items.0 > COUNTED_ITEMS {
-            self.tell(field, "minItems");
-        }
-        if demands.items.1.is_some_and(|most| most > COUNTED_ITEMS) {
-            self.tell(field, "maxItems");
-        }
+        self.lengths(field, demands.items, COUNTED_ITEMS, ["minItems", "maxItems"]);
         let field = format!("{field}[]");
         let Some(array) = &variant.array else { return self.tell(&field, "type") };
         for item in array.prefix.iter().copied().chain(array.items.filter(|item| *item != UNKNOWN)) {

@@ -3,10 +3,10 @@
 use super::numbers::{integer, number};
 use super::rules::{Expr, GrammarRules};
 use super::sequences::{Parts, in_order};
-use super::strings::{Length, json_string};
+use super::strings::json_string;
 use crate::error::ToolError;
 use crate::limits::{COUNTED_ITEMS, RECURSION};
-use crate::schema::{Additional, Choice, NodeId, ObjectType, UNKNOWN, Variant, Variants};
+use crate::schema::{Additional, Choice, Length, NodeId, ObjectType, UNKNOWN, Variant, Variants};
 use crate::syntax::json::{Value, json_string as json_text, parse};
 
 /// What is written between the parts of JSON.
@@ -65,6 +65,9 @@ impl JsonStyle {
     }
 }
 
+/// Choices of a type that are written in each place where it is used.
+pub(crate) const FEW: usize = 8;
+
 /// Writes the values of one tool's schema.
 pub(crate) struct JsonValues<'a> {
     pub variants: &'a Variants,
@@ -84,40 +87,43 @@ impl JsonValues<'_> {
 
     /// A value of this type.
     pub(crate) fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
-        let Some(variants) = self.variants.of(id) else { return self.any(rules) };
-        let mut options = Vec::new();
-        for (at, variant) in variants.iter().enumerate() {
-            options.push(self.variant(rules, id, at, variant)?);
+        match self.variants.of(id) {
+            None => self.any(rules),
+            // Shared types are written once.
+            Some(_) if self.variants.choices(id) > FEW => {
+                rules.rule(&self.key(&format!("type {id}")), false, |rules| self.those(rules, id, |_| true))
+            }
+            Some(_) => self.those(rules, id, |_| true),
         }
-        Ok(Expr::choice(options))
     }
 
     /// The arguments of a call: the values of the tool's type that are objects.
     pub(crate) fn arguments(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         let root = self.variants.schema.root;
-        let is_object = |choice: &&Choice| match choice {
-            Choice::Literal(literal) => literal.kind() == Choice::Object,
-            choice => **choice == Choice::Object,
-        };
-        let mut options = Vec::new();
-        let Some(variants) = self.variants.of(root) else { return self.any_object(rules) };
-        for (at, variant) in variants.iter().enumerate() {
-            let choices = variant.choices.iter().filter(is_object).cloned().collect();
-            options.push(self.variant(rules, root, at, &Variant { choices, ..variant.clone() })?);
+        match self.variants.of(root) {
+            None => self.any_object(rules),
+            Some(_) => self.those(rules, root, |choice| choice.kind() == Choice::Object),
         }
-        Ok(Expr::choice(options))
     }
 
-    fn variant(&self, rules: &mut GrammarRules, id: NodeId, at: usize, variant: &Variant) -> Result<Expr, ToolError> {
+    /// The values of this type whose choices fit. Any JSON is none of its choices.
+    pub(crate) fn those(
+        &self,
+        rules: &mut GrammarRules,
+        id: NodeId,
+        fits: impl Fn(&Choice) -> bool,
+    ) -> Result<Expr, ToolError> {
         let mut options = Vec::new();
-        for choice in &variant.choices {
-            options.push(match choice {
-                Choice::Array => self.list(rules, id, at, variant)?,
-                Choice::Object => self.object(rules, id, at, variant)?,
-                Choice::String => self.string(rules, variant.length())?,
-                Choice::Literal(literal) => self.literal(&literal.json),
-                scalar => self.scalar(rules, scalar, variant)?,
-            });
+        for (at, variant) in self.variants.of(id).unwrap_or_default().iter().enumerate() {
+            for choice in variant.choices.iter().filter(|choice| fits(choice)) {
+                options.push(match choice {
+                    Choice::Array => self.list(rules, id, at, variant)?,
+                    Choice::Object => self.object(rules, id, at, variant)?,
+                    Choice::String => self.string(rules, variant.demands.length)?,
+                    Choice::Literal(literal) => self.literal(&literal.json),
+                    scalar => self.scalar(rules, scalar, variant)?,
+                });
+            }
         }
         Ok(Expr::choice(options))
     }
@@ -147,26 +153,6 @@ impl JsonValues<'_> {
         Expr::Text(self.style.escape(out))
     }
 
-    /// The values of this type that are objects or arrays.
-    pub(crate) fn containers(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
-        let lists = self.containers_of(rules, id, &Choice::Array)?;
-        Ok(Expr::choice([self.containers_of(rules, id, &Choice::Object)?, lists]))
-    }
-
-    /// Those of one of these kinds.
-    pub(crate) fn containers_of(&self, rules: &mut GrammarRules, id: NodeId, kind: &Choice) -> Result<Expr, ToolError> {
-        let mut options = Vec::new();
-        for (at, variant) in self.variants.of(id).unwrap_or_default().iter().enumerate() {
-            if variant.choices.contains(kind) {
-                options.push(match kind {
-                    Choice::Array => self.list(rules, id, at, variant)?,
-                    _ => self.object(rules, id, at, variant)?,
-                });
-            }
-        }
-        Ok(Expr::choice(options))
-    }
-
     /// Any object or array.
     pub(crate) fn any_container(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
         let item = self.any(rules)?;
@@ -177,7 +163,7 @@ impl JsonValues<'_> {
         let name = format!("list {id} {at}");
         rules.rule(&self.key(&name), false, |rules| {
             let array = variant.array.clone().unwrap_or_default();
-            let (least, most) = counted_items(variant);
+            let Length { least, most } = variant.demands.items.within(COUNTED_ITEMS);
             // Nothing fits the type of further items.
             let known = array.prefix.len();
             let most =
@@ -241,7 +227,7 @@ impl JsonValues<'_> {
                 let key = self.style.escape(format!("{}{}", json_text(name), self.style.colon));
                 written.push((Expr::seq([Expr::Text(key), value]), required));
             }
-            let inner = in_order(rules, &self.key(name), self.style.comma, &written, true)?;
+            let inner = in_order(rules, &self.key(name), self.style.comma, written, true)?;
             Ok(Expr::seq([Expr::text("{"), inner, Expr::text("}")]))
         })
     }
@@ -275,18 +261,6 @@ impl JsonValues<'_> {
 fn braced(open: &str, item: Expr, comma: &str, close: &str) -> Expr {
     let more = Expr::seq([Expr::text(comma), item.clone()]).many();
     Expr::choice([Expr::text(format!("{open}{close}")), Expr::seq([Expr::text(open), item, more, Expr::text(close)])])
-}
-
-/// The bounds of a list's length that are counted.
-fn counted_items(variant: &Variant) -> (usize, Option<usize>) {
-    let (least, most) = variant.demands.items;
-    (if least > COUNTED_ITEMS { 0 } else { least }, most.filter(|most| *most <= COUNTED_ITEMS))
-}
-
-impl Variant {
-    pub(crate) fn length(&self) -> Length {
-        Length { least: self.demands.length.0, most: self.demands.length.1 }
-    }
 }
 
 /// The members that an object declares or requires, with their types and whether they are required, in the order of the schema.

@@ -9,9 +9,9 @@ use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
     CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, LengthLimits,
-    declared, distinct, in_order, number,
+    declared, distinct, in_order,
 };
-use crate::schema::{Choice, NodeId};
+use crate::schema::{Choice, NodeId, Variant};
 use crate::syntax::json::Value;
 use crate::syntax::scan::Delimiters;
 use crate::tools::{Syntax, Tool, Tools};
@@ -35,17 +35,26 @@ const STRING: &str = "s<b>&amp; 'q' \"d\" \\ \n e";
 
 /// One of each kind of value, with its text if it is written as JSON.
 fn samples() -> [(Choice, Value<'static>); 6] {
-    let number = || Value::Number(Cow::Borrowed(NUMBER));
-    let list = vec![number(), Value::String(Cow::Borrowed("x"))];
+    let list = vec![number().1, Value::String(Cow::Borrowed("x"))];
     let members = vec![(Cow::Borrowed("a"), Value::Array(list.clone())), (Cow::Borrowed("b"), Value::Bool(true))];
     [
         (Choice::String, Value::String(Cow::Borrowed(STRING))),
-        (Choice::Number, number()),
+        (Choice::Number, number().1),
         (Choice::Boolean, Value::Bool(true)),
         (Choice::Null, Value::Null),
         (Choice::Array, Value::Array(list)),
         (Choice::Object, Value::Object(members)),
     ]
+}
+
+/// An argument.
+fn number() -> (&'static str, Value<'static>) {
+    (KEYS[0], Value::Number(Cow::Borrowed(NUMBER)))
+}
+
+/// The object of this argument alone.
+fn numbers_json(style: JsonStyle) -> String {
+    format!("{{\"{}\"{}{NUMBER}}}", KEYS[0], style.colon)
 }
 
 /// What is before and after the value in a call.
@@ -75,10 +84,9 @@ impl<'a> WrittenForm<'a> {
             return None;
         }
         let form = WrittenForm { protocol, tools, settings, style: JsonStyle::SPACED, tagged: false };
-        let number = (KEYS[0], Value::Number(Cow::Borrowed(NUMBER)));
-        let call = form.write(NAME, &[number], 0)?;
+        let call = form.write(NAME, &[number()], 0)?;
         for style in [JsonStyle::SPACED, JsonStyle::COMPACT] {
-            if call.matches(&format!("{{\"{}\"{}{NUMBER}}}", KEYS[0], style.colon)).count() == 1 {
+            if call.matches(&numbers_json(style)).count() == 1 {
                 return Some(WrittenForm { style, ..form });
             }
         }
@@ -96,6 +104,12 @@ impl<'a> WrittenForm<'a> {
         let mut out = String::new();
         self.protocol.write_past_call(&cx, &call, &mut out).ok()?;
         Some(out)
+    }
+
+    /// What all calls begin with.
+    fn open(&self) -> String {
+        let call = self.write(NAME, &[], 0).unwrap_or_default();
+        call.split(NAME).next().unwrap_or_default().to_owned()
     }
 
     /// What is around this value in a call without others. `None`: the value is not written as it is.
@@ -135,11 +149,10 @@ impl<'a> WrittenForm<'a> {
         tool: &Tool,
         values: &JsonValues<'_>,
         rules: &mut GrammarRules,
-    ) -> Result<Option<CallGrammar>, ToolError> {
-        let number = || [(KEYS[0], Value::Number(Cow::Borrowed(NUMBER)))];
-        let text = format!("{{\"{}\"{}{NUMBER}}}", KEYS[0], self.style.colon);
+    ) -> Result<CallGrammar, ToolError> {
+        let text = numbers_json(self.style);
         let parts = |before: usize| {
-            let call = self.write(&tool.name, &number(), before)?;
+            let call = self.write(&tool.name, &[number()], before)?;
             let at = call.rfind(&text)?;
             Some((call[..at].to_owned(), call[at + text.len()..].to_owned()))
         };
@@ -147,9 +160,9 @@ impl<'a> WrittenForm<'a> {
         let found = parts(0).zip(parts(1)).and_then(|((begin, end), (next_begin, next_end))| {
             Some((counted(&begin, &next_begin)?, counted_end(&end, &next_end)?))
         });
-        let Some(((begin, after), (before, end))) = found else { return Ok(None) };
+        let ((begin, after), (before, end)) = found.ok_or_else(|| no_form(ODD_NAME))?;
         let object = values.arguments(rules)?;
-        Ok(Some(CallGrammar { begin, content: Expr::seq([after, object, before]), end }))
+        Ok(CallGrammar { begin, content: Expr::seq([after, object, before]), end })
     }
 
     /// A call whose arguments are raw values in tags.
@@ -158,27 +171,22 @@ impl<'a> WrittenForm<'a> {
         tool: &Tool,
         values: &JsonValues<'_>,
         rules: &mut GrammarRules,
-    ) -> Result<Option<CallGrammar>, ToolError> {
-        let Some(texts) = self.tag_texts(&tool.name) else { return Ok(None) };
+    ) -> Result<CallGrammar, ToolError> {
+        let texts = self.tag_texts(&tool.name).ok_or_else(|| no_form(ODD_NAME))?;
         let schema = &values.variants.schema;
         let mut members = Vec::new();
         if let Some(object) = &schema.node(schema.root).object {
             for (name, id, required) in declared(object).unwrap_or_default() {
-                let Some(member) = self.parameter(&tool.name, name, id, &texts, values, rules)? else {
-                    return Ok(None);
-                };
-                if required || !member.is_never() {
-                    members.push((member, required));
-                }
+                members.push((self.parameter(&tool.name, name, id, &texts, values, rules)?, required));
             }
         }
-        let none = members.is_empty();
         let needed = members.iter().any(|(_, required)| *required);
         let TagTexts { head, between, end, empty, .. } = &texts;
         let begin = common_start(head, empty);
         let close = common_end(&empty[begin..], end);
         let rest = Expr::text(&empty[begin..empty.len() - close]);
-        let written = in_order(rules, &format!("tags {}", values.tool), between, &members, true)?;
+        let written = in_order(rules, &format!("tags {}", values.tool), between, members, true)?;
+        let none = written == Expr::EMPTY;
         let filled = Expr::seq([Expr::text(&head[begin..]), written, Expr::text(&end[..end.len() - close])]);
         let content = match (none, needed) {
             (true, _) => rest,
@@ -186,10 +194,10 @@ impl<'a> WrittenForm<'a> {
             (false, false) => Expr::choice([filled, rest]),
         };
         let end = end[end.len() - close..].to_owned();
-        Ok(Some(CallGrammar { begin: head[..begin].to_owned(), content, end }))
+        Ok(CallGrammar { begin: head[..begin].to_owned(), content, end })
     }
 
-    /// A parameter with its value. `None`: its key is written in another form.
+    /// A parameter with its value.
     fn parameter(
         &self,
         tool: &str,
@@ -198,7 +206,7 @@ impl<'a> WrittenForm<'a> {
         texts: &TagTexts,
         values: &JsonValues<'_>,
         rules: &mut GrammarRules,
-    ) -> Result<Option<Expr>, ToolError> {
+    ) -> Result<Expr, ToolError> {
         // Values after the same text are alternatives there: a lexer that read it with the beginning of one could not go back.
         let mut options: Vec<(String, Vec<Expr>)> = Vec::new();
         for (kind, sample) in samples() {
@@ -207,17 +215,16 @@ impl<'a> WrittenForm<'a> {
                 continue;
             }
             let around = self.around(tool, name, &sample);
-            let Some(before) = around.and_then(|around| Some(around.before.strip_prefix(&texts.head)?.to_owned()))
-            else {
-                return Ok(None);
-            };
+            let before = around.and_then(|around| Some(around.before.strip_prefix(&texts.head)?.to_owned()));
+            let before =
+                before.ok_or_else(|| no_form(&format!("{name:?} cannot be the name of a parameter in a tag")))?;
             match options.iter_mut().find(|(text, _)| *text == before) {
                 Some((_, several)) => several.push(value),
                 None => options.push((before, vec![value])),
             }
         }
         let begun = |(before, values)| Expr::seq([Expr::Text(before), Expr::choice(values)]);
-        Ok(Some(Expr::choice(options.into_iter().map(begun))))
+        Ok(Expr::choice(options.into_iter().map(begun)))
     }
 
     /// The values of one kind that a parameter may have, with what closes them.
@@ -240,11 +247,9 @@ impl<'a> WrittenForm<'a> {
             return match kind {
                 Choice::String => text(rules),
                 Choice::Object => Ok(closed(values.any_container(rules)?)),
-                // An attribute may say that a value is no string.
-                Choice::Number => Ok(closed(number(rules, false)?)),
-                Choice::Boolean => Ok(closed(Expr::choice(["true", "false"].map(Expr::text)))),
-                Choice::Null => Ok(closed(Expr::text("null"))),
-                _ => Ok(Expr::NEVER),
+                Choice::Array => Ok(Expr::NEVER),
+                // An attribute may say that a value is not a string.
+                scalar => Ok(closed(values.scalar(rules, scalar, &Variant::default())?)),
             };
         };
         let mut options = Vec::new();
@@ -270,9 +275,8 @@ impl<'a> WrittenForm<'a> {
                 }
             }
         }
-        match kind {
-            Choice::Array | Choice::Object => options.push(closed(values.containers_of(rules, id, kind)?)),
-            _ => {}
+        if let Choice::Array | Choice::Object = kind {
+            options.push(closed(values.those(rules, id, |choice| choice == kind)?));
         }
         Ok(Expr::choice(options))
     }
@@ -308,9 +312,13 @@ impl CallGrammarWriter for WrittenForm<'_> {
             let named = self.tools.iter().filter_map(|tool| tool.name.split(['_', '-']).find(|word| !word.is_empty()));
             marks.extend(words.into_iter().chain(named.map(str::to_owned)).map(|word| format!("<{word}")));
         }
-        let call = self.write(NAME, &[], 0).unwrap_or_default();
-        let open = call.split(NAME).next().unwrap_or_default().to_owned();
-        CallFrame { open, begin: joints.begin, between: joints.between, end: joints.end, marks: distinct(marks) }
+        CallFrame {
+            open: self.open(),
+            begin: joints.begin,
+            between: joints.between,
+            end: joints.end,
+            marks: distinct(marks),
+        }
     }
 
     fn call(
@@ -320,16 +328,14 @@ impl CallGrammarWriter for WrittenForm<'_> {
         values: &JsonValues<'_>,
         rules: &mut GrammarRules,
     ) -> Result<CallGrammar, ToolError> {
-        let found = match self.tagged {
-            false => self.object_call(tool, values, rules)?,
-            true if tool.syntax == Syntax::Wire => self.tagged_call(tool, values, rules)?,
-            true => None,
-        };
-        found.ok_or_else(|| ToolError {
-            tool: None,
-            pointer: None,
-            message: "its calls have another form in this protocol, for which there is no grammar".into(),
-        })
+        if self.tagged && tool.syntax != Syntax::Wire {
+            let why = values.variants.schema.complexity().unwrap_or("its syntax is \"json\"");
+            return Err(no_form(&format!("{why}, so its calls are JSON in this protocol")));
+        }
+        let call =
+            if self.tagged { self.tagged_call(tool, values, rules) } else { self.object_call(tool, values, rules) }?;
+        let begin = call.begin.strip_prefix(&self.open()).ok_or_else(|| no_form(ODD_NAME))?;
+        Ok(CallGrammar { begin: begin.to_owned(), ..call })
     }
 
     fn raw(&self, _: &Tool, _: LengthLimits) -> Option<usize> {
@@ -339,6 +345,13 @@ impl CallGrammarWriter for WrittenForm<'_> {
     fn style(&self) -> JsonStyle {
         self.style
     }
+}
+
+/// A name that is written in another way than others.
+const ODD_NAME: &str = "its name is not written as other names are";
+
+fn no_form(why: &str) -> ToolError {
+    ToolError::new(format!("{why}; there is no grammar of such calls"))
 }
 
 /// The text of a value: a string as it is, any other as JSON.

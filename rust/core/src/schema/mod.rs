@@ -8,6 +8,7 @@ mod compile;
 mod constraints;
 #[cfg(feature = "validate")]
 mod drafts;
+mod overlap;
 mod parts;
 mod resolve;
 mod rewrite;
@@ -39,7 +40,7 @@ pub(crate) use signature::{NESTED_SEGMENTS, Shown, fields, one_line, signature};
 pub(crate) use unvalidated::Validator;
 #[cfg(feature = "validate")]
 pub(crate) use validation::Validator;
-pub(crate) use variants::{Variant, Variants};
+pub(crate) use variants::{Length, Variant, Variants};
 
 pub(crate) type NodeId = u32;
 
@@ -80,6 +81,13 @@ impl Literal {
             b'{' => Choice::Object,
             _ => Choice::Number,
         }
+    }
+}
+
+impl Choice {
+    /// The kind of its values.
+    pub(crate) fn kind(&self) -> Choice {
+        if let Choice::Literal(literal) = self { literal.kind() } else { self.clone() }
     }
 }
 

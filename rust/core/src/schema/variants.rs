@@ -22,13 +22,47 @@ pub(crate) struct Variant {
     pub demands: Demands,
 }
 
+/// How many characters a string has, or items an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Length {
+    pub least: usize,
+    pub most: Option<usize>,
+}
+
+impl Length {
+    /// Without the bounds beyond this limit; with a limit of 0, without any.
+    pub(crate) fn within(self, limit: usize) -> Length {
+        let least = if self.least > limit { 0 } else { self.least };
+        Length { least, most: self.most.filter(|most| limit > 0 && *most <= limit) }
+    }
+
+    pub(crate) fn is_any(self) -> bool {
+        self == Length::default()
+    }
+
+    /// What is left after so many. `None`: there are too many.
+    pub(crate) fn after(self, count: usize) -> Option<Length> {
+        let most = match self.most {
+            Some(most) => Some(most.checked_sub(count)?),
+            None => None,
+        };
+        Some(Length { least: self.least.saturating_sub(count), most })
+    }
+
+    fn add(&mut self, least: Option<usize>, most: Option<usize>) {
+        self.least = self.least.max(least.unwrap_or(0));
+        self.most = self.most.into_iter().chain(most).min();
+    }
+}
+
 /// What the schemas of one alternative demand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Demands {
     pub least: Option<i128>,
     pub most: Option<i128>,
-    pub length: (usize, Option<usize>),
-    pub items: (usize, Option<usize>),
+    /// Of strings, and of arrays.
+    pub length: Length,
+    pub items: Length,
     /// Only one alternative of the type may fit a value.
     pub one_of: bool,
     /// Numbers are not below zero.
@@ -57,6 +91,11 @@ impl Variants {
         Variants { schema, lists }
     }
 
+    /// How many choices all its alternatives have.
+    pub(crate) fn choices(&self, id: NodeId) -> usize {
+        self.of(id).unwrap_or_default().iter().map(|variant| variant.choices.len()).sum()
+    }
+
     /// The alternatives of a type. `None`: any JSON may fit it.
     pub(crate) fn of(&self, id: NodeId) -> Option<&[Variant]> {
         self.lists.get(id as usize)?.as_deref()
@@ -66,6 +105,12 @@ impl Variants {
 /// Formats that the full validation does not check.
 const UNCHECKED: &[&str] = &["regex", "binary", "byte", "password", "int32", "int64", "float", "double"];
 
+/// Keywords that no grammar enforces.
+const UNSAID_OF_STRINGS: &[&str] = &["pattern", "contentEncoding", "contentMediaType"];
+const UNSAID_OF_ARRAYS: &[&str] = &["contains", "unevaluatedItems"];
+const UNSAID_OF_OBJECTS: &[&str] =
+    &["patternProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies", "maxProperties"];
+
 impl Demands {
     pub(super) fn new<'s>(document: &SchemaDocument<'s>, schemas: &Alternative<'s>) -> Self {
         let mut demands = Demands::default();
@@ -73,12 +118,12 @@ impl Demands {
             demands.add(document, schema);
         }
         // Members of one schema may be forbidden by another.
-        let has = |keyword: &str| schemas.iter().filter(|schema| document.get(schema, keyword).is_some()).count();
         let closes = |schema: &Json| {
             let rest = ["additionalProperties", "unevaluatedProperties"];
             rest.iter().any(|keyword| document.get(schema, keyword).is_some_and(|rest| rest != &Value::Bool(true)))
         };
-        if schemas.len() > 1 && has("properties") > 0 && schemas.iter().any(|schema| closes(schema)) {
+        let describes = |schema: &&Json| document.get(schema, "properties").is_some();
+        if schemas.len() > 1 && schemas.iter().any(describes) && schemas.iter().any(|schema| closes(schema)) {
             demands.objects.push("additionalProperties");
         }
         demands
@@ -88,11 +133,8 @@ impl Demands {
         let get = |keyword: &str| document.get(schema, keyword);
         let flag = |keyword: &str| get(keyword) == Some(&Value::Bool(true));
         let count = |keyword: &str| get(keyword).and_then(Value::as_f64).filter(|n| *n >= 0.0).map(|n| n as usize);
-        let fewer = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).min();
-        self.length.0 = self.length.0.max(count("minLength").unwrap_or(0));
-        self.length.1 = fewer(self.length.1, count("maxLength"));
-        self.items.0 = self.items.0.max(count("minItems").unwrap_or(0));
-        self.items.1 = fewer(self.items.1, count("maxItems"));
+        self.length.add(count("minLength"), count("maxLength"));
+        self.items.add(count("minItems"), count("maxItems"));
         for (keyword, exclusive, lower) in
             [("minimum", "exclusiveMinimum", true), ("maximum", "exclusiveMaximum", false)]
         {
@@ -109,23 +151,16 @@ impl Demands {
                 self.integers.push("multipleOf");
             }
         }
+        let has = |keyword: &&&str| get(keyword).is_some();
+        self.strings.extend(UNSAID_OF_STRINGS.iter().filter(has));
+        self.arrays.extend(UNSAID_OF_ARRAYS.iter().filter(has));
+        self.objects.extend(UNSAID_OF_OBJECTS.iter().filter(has));
         let unless = |keyword: &'static str, fine: &dyn Fn(&Json) -> bool| {
             get(keyword).filter(|value| !fine(value)).map(|_| keyword)
         };
-        self.strings.extend(unless("pattern", &|_| false));
         self.strings.extend(unless("format", &|value| value.as_str().is_none_or(|name| UNCHECKED.contains(&name))));
-        self.strings.extend(unless("contentEncoding", &|_| false));
-        self.strings.extend(unless("contentMediaType", &|_| false));
         self.arrays.extend(unless("uniqueItems", &|value| value == &Value::Bool(false)));
-        self.arrays.extend(unless("contains", &|_| false));
-        self.arrays.extend(unless("unevaluatedItems", &|_| false));
-        self.objects.extend(unless("patternProperties", &|_| false));
-        self.objects.extend(unless("propertyNames", &|_| false));
-        self.objects.extend(unless("dependentRequired", &|_| false));
-        self.objects.extend(unless("dependentSchemas", &|_| false));
-        self.objects.extend(unless("dependencies", &|_| false));
         self.objects.extend(unless("minProperties", &|value| value.as_f64() == Some(0.0)));
-        self.objects.extend(unless("maxProperties", &|_| false));
         // Of OpenAPI: the full validation does not know it.
         self.any.extend(unless("nullable", &|value| value == &Value::Bool(false)));
         self.any.extend(unless("not", &|_| false));
@@ -155,54 +190,5 @@ impl Demands {
             Some(bound) if lower => self.least = Some(self.least.map_or(bound, |known| known.max(bound))),
             Some(bound) => self.most = Some(self.most.map_or(bound, |known| known.min(bound))),
         }
-    }
-}
-
-/// Whether no value fits both alternatives, as far as can be seen: by kind, or by a required member with different literals.
-fn are_apart(a: &Variant, b: &Variant, schema: &Schema) -> bool {
-    let meet = |one: &Choice, other: &Choice| match (one, other) {
-        (Choice::Literal(one), Choice::Literal(other)) => one.json == other.json,
-        (Choice::Literal(literal), kind) | (kind, Choice::Literal(literal)) => match kind {
-            Choice::Integer => literal.kind() == Choice::Number,
-            kind => literal.kind() == *kind,
-        },
-        (Choice::Integer, Choice::Number) | (Choice::Number, Choice::Integer) => true,
-        (Choice::Object, Choice::Object) => !tells_apart(a, b, schema),
-        (one, other) => one == other,
-    };
-    !a.choices.iter().any(|one| b.choices.iter().any(|other| meet(one, other)))
-}
-
-/// Whether both require a member that has different literals in each.
-fn tells_apart(a: &Variant, b: &Variant, schema: &Schema) -> bool {
-    let (Some(a), Some(b)) = (&a.object, &b.object) else { return false };
-    let literals = |object: &ObjectType, name: &str| {
-        let node = schema.node(*object.properties.get(name)?);
-        let all: Option<Vec<String>> = node
-            .choices
-            .iter()
-            .map(|choice| if let Choice::Literal(literal) = choice { Some(literal.json.clone()) } else { None })
-            .collect();
-        all.filter(|all| !all.is_empty())
-    };
-    a.required.iter().filter(|name| b.required.contains(name)).any(|name| {
-        let (Some(first), Some(second)) = (literals(a, name), literals(b, name)) else { return false };
-        !first.iter().any(|one| second.contains(one))
-    })
-}
-
-/// Alternatives that are compared in pairs.
-const COMPARED: usize = 32;
-
-impl Variants {
-    /// Whether a value may fit two alternatives of a type that allows only one.
-    pub(crate) fn overlap(&self, id: NodeId) -> bool {
-        let all = self.of(id).unwrap_or_default();
-        let exclusive = all.iter().any(|variant| variant.demands.one_of);
-        exclusive && (all.len() > COMPARED || self.meet(all))
-    }
-
-    fn meet(&self, all: &[Variant]) -> bool {
-        all.iter().enumerate().any(|(at, a)| all[at + 1..].iter().any(|b| !are_apart(a, b, &self.schema)))
     }
 }

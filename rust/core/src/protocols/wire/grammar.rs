@@ -1,14 +1,14 @@
 //! Wire calls for grammars: what the encoder writes.
 
+use super::bare::bare_word;
 use super::pairs::written_literal;
 use crate::error::ToolError;
 use crate::grammar::{
-    BareWord, CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, Length,
-    LengthLimits, bare_word, declared, distinct, in_order, quoted,
+    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, FEW, GrammarRules, JsonStyle, JsonValues, LengthLimits,
+    declared, distinct, in_order, keyed, quoted,
 };
-use crate::schema::{Additional, Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, Variant};
+use crate::schema::{Additional, Choice, Length, NESTED_SEGMENTS, Node, NodeId, ObjectType, Variant};
 use crate::syntax::marks::{OPEN, SPELLINGS};
-use crate::syntax::pairs::NOT_BARE_FIRST;
 use crate::syntax::scan::{Delimiters, RESULT_MARKS};
 use crate::tools::{Syntax, Tool};
 
@@ -40,7 +40,7 @@ impl CallGrammarWriter for Wire {
         } else {
             PairsGrammar { values, delimiters }.arguments(rules, root)?
         };
-        Ok(CallGrammar { begin: format!("{}{}", delimiters.open, tool.name), content, end: delimiters.close.clone() })
+        Ok(CallGrammar { begin: tool.name.clone(), content, end: delimiters.close.clone() })
     }
 
     fn raw(&self, tool: &Tool, counts: LengthLimits) -> Option<usize> {
@@ -94,19 +94,14 @@ impl PairsGrammar<'_> {
         for (name, child, required) in members {
             let mut key = prefix.to_owned();
             if !write_key(&self.values.variants.schema, id, name, self.delimiters, &mut key) {
-                return Err(ToolError {
-                    tool: None,
-                    pointer: None,
-                    message: format!("the key of {name:?} is too long for a grammar; use syntax=\"json\""),
-                });
+                return Err(ToolError::new(format!(
+                    "the key of {name:?} is too long for a grammar; use syntax=\"json\""
+                )));
             }
-            let member = self.member(rules, child, key, depth)?;
-            if !member.is_never() || required {
-                written.push((member, required));
-            }
+            written.push((self.member(rules, child, key, depth)?, required));
         }
         let is_root = prefix.is_empty();
-        in_order(rules, &format!("pairs {} {prefix}", self.values.tool), "", &written, is_root)
+        in_order(rules, &format!("pairs {} {prefix}", self.values.tool), "", written, is_root)
     }
 
     fn member(&self, rules: &mut GrammarRules, id: NodeId, key: String, depth: usize) -> Result<Expr, ToolError> {
@@ -127,15 +122,25 @@ impl PairsGrammar<'_> {
 
     /// A value after `=`.
     fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
+        match self.values.variants.of(id) {
+            None => self.any(rules),
+            Some(variants) if self.values.variants.choices(id) > FEW => {
+                let key = format!("pairs type {id} of {}", self.values.tool);
+                rules.rule(&key, false, |rules| self.of_variants(rules, id, variants))
+            }
+            Some(variants) => self.of_variants(rules, id, variants),
+        }
+    }
+
+    fn of_variants(&self, rules: &mut GrammarRules, id: NodeId, variants: &[Variant]) -> Result<Expr, ToolError> {
         let values = self.values;
-        let Some(variants) = values.variants.of(id) else { return self.any(rules) };
         let node = values.variants.schema.node(id);
         let mut options = Vec::new();
         for variant in variants {
             for choice in &variant.choices {
                 match choice {
                     Choice::String => {
-                        options.push(self.string(rules, node, variant.length())?);
+                        options.push(self.string(rules, node, variant.demands.length)?);
                     }
                     Choice::Literal(literal) => {
                         let text = written_literal(&values.variants.schema, self.delimiters, id, &literal.json);
@@ -146,41 +151,16 @@ impl PairsGrammar<'_> {
                 }
             }
         }
-        options.push(values.containers(rules, id)?);
+        options.push(values.those(rules, id, |choice| matches!(choice, Choice::Array | Choice::Object))?);
         Ok(Expr::choice(options))
     }
 
     /// A string of this type, in quotes or bare.
     fn string(&self, rules: &mut GrammarRules, node: &Node, length: Length) -> Result<Expr, ToolError> {
         let length = length.within(rules.counts.raw);
-        let kinds = [quoted(rules, length)?, self.bare(rules, node, length)?];
-        let name = if node.has(&Choice::Null) { "string or null" } else { "string" };
-        rules.word(&length.key(name), || Expr::choice(kinds))
-    }
-
-    /// A bare word for a string of this type.
-    fn bare(&self, rules: &mut GrammarRules, node: &Node, length: Length) -> Result<Expr, ToolError> {
         let nullable = node.has(&Choice::Null);
-        let null: &[&str] = if nullable { &["None", "Null", "NULL"] } else { &[] };
-        bare_word(
-            rules,
-            &BareWord {
-                key: if nullable { "bare or null" } else { "bare" },
-                chars: self.chars(),
-                not_first: NOT_BARE_FIRST,
-                not_last: ",;",
-                not_whole: null,
-                length,
-            },
-        )
-    }
-
-    /// The characters of bare words.
-    fn chars(&self) -> Chars {
-        let first = |mark: &str| mark.chars().next().unwrap_or('<');
-        let special: String =
-            " \"'=<>\\".chars().chain([first(&self.delimiters.open), first(&self.delimiters.close)]).collect();
-        Chars::except(&special, &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')])
+        let kinds = [quoted(rules, length)?, bare_word(rules, self.delimiters, nullable, length)?];
+        rules.word(&keyed(if nullable { "string or null" } else { "string" }, length), || Expr::choice(kinds))
     }
 
     fn any(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {

@@ -1,5 +1,6 @@
 //! The wire format: `<call>name key=value</call>`, or `<call>name {…}</call>` with one JSON object.
 
+mod bare;
 mod grammar;
 mod opening;
 pub(crate) mod pairs;
