@@ -16,14 +16,14 @@ GOAL = Goal(20, 0.15, 1)
 
 
 class Letters:
-    """An encoding with a token for each character."""
+    """A vocabulary with a token for each character."""
 
-    def encode(self, text: str, disallowed_special: tuple[()]) -> list[int]:
+    def tokenize(self, text: str) -> list[int]:
         return list(map(ord, text))
 
 
 class Fake:
-    """A decoder that notes what it is asked, and refuses a tab."""
+    """A matcher that notes what it is asked, and refuses a tab."""
 
     def __init__(self) -> None:
         self.masks = self.messages = 0
@@ -31,11 +31,24 @@ class Fake:
     def mask(self) -> None:
         self.masks += 1
 
-    def accept(self, token: int) -> bool:
-        return token != ord("\t")
+    def accept(self, tokens: list[int]) -> int:
+        return int(tokens != [ord("\t")])
 
-    def restart(self) -> None:
+    def reset(self) -> None:
         self.messages += 1
+
+
+class FakeEngine:
+    name = "some"
+
+    def __init__(self) -> None:
+        self.compiled: list[tuple[str, str]] = []
+        self.made: list[Fake] = []
+
+    def matcher(self, kind: str, text: str) -> Fake:
+        self.compiled.append((kind, text))
+        self.made.append(Fake())
+        return self.made[-1]
 
 
 def test_the_catalogue_has_enough_tools_and_calls() -> None:
@@ -47,43 +60,37 @@ def test_the_catalogue_has_enough_tools_and_calls() -> None:
     assert not [text for text in found.calls if tools.parse(text).errors]
 
 
-def test_each_token_has_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_token_has_a_mask() -> None:
     tools = replace(catalogue(), calls=["abc", "d\te"])
-    monkeypatch.setattr(grammars, "catalogue", lambda: tools)
-    compiled: list[tuple[str, str]] = []
-    made: list[Fake] = []
-
-    def compile(kind: Any, text: str) -> Fake:
-        compiled.append((kind, text))
-        made.append(Fake())
-        return made[-1]
-
-    rows = measure("some", compile, "lark", GOAL, 3, Letters())  # type: ignore[arg-type]
+    engine: Any = FakeEngine()
+    vocabulary: Any = Letters()
+    rows = measure(engine, "lark", GOAL, 3, tools, vocabulary)
     assert [row.tool_choice for row in rows] == ["required", "auto"]
-    assert len(compiled) == 8
-    assert compiled[0][1] == Toolset(tools.definitions).grammar("lark", tool_choice="required").text
+    assert len(engine.compiled) == 8
+    assert engine.compiled[0][1] == Toolset(tools.definitions).grammar("lark", tool_choice="required").text
     # What follows a refused token has none.
-    assert rows[0].tokens == made[3].masks == len("abc") + len("d\t")
-    assert made[3].messages == 2
+    assert rows[0].tokens == engine.made[3].masks == len("abc") + len("d\t")
+    assert rows[0].followed == 0.5
+    assert engine.made[3].messages == 2
     assert rows[1].tokens > rows[0].tokens
     assert all(0 <= row.median <= row.p95 <= row.worst for row in rows)
 
 
 def test_a_library_with_a_cache_knows_other_tools_before() -> None:
-    pytest.importorskip("llguidance")
-    seen: list[list[str]] = []
+    made: list[Any] = []
 
-    def cached(encoding: Any) -> Any:
-        seen.append([])
-        return lambda kind, text: seen[-1].append(text)
+    def cached(vocabulary: Any) -> Any:
+        made.append(FakeEngine())
+        return made[-1]
 
-    library = replace(grammars.LIBRARIES[0], cached=cached)
-    found = after_others(library, Letters())  # type: ignore[arg-type]
+    library, tools, vocabulary = replace(grammars.LIBRARIES[0], cached=cached), catalogue(), Letters()
+    found = after_others(library, tools, vocabulary)  # type: ignore[arg-type]
     assert found is not None
     assert found >= 0
-    assert all(known != text for known, text in seen)
-    assert seen[0][1] == catalogue().grammar("lark", "required")
-    assert after_others(replace(library, cached=None), Letters()) is None  # type: ignore[arg-type]
+    for engine in made:
+        [(_, known), (_, text)] = engine.compiled
+        assert known != text == tools.grammar("lark", "required")
+    assert after_others(replace(library, cached=None), tools, vocabulary) is None  # type: ignore[arg-type]
 
 
 def test_their_own_grammars_are_those_of_the_same_tools() -> None:
@@ -102,9 +109,11 @@ def test_their_own_grammars_are_those_of_the_same_tools() -> None:
     [((0.02, 0.00015, 0.001), "yes"), ((0.021, 0.0001, 0.001), "NO"), ((0.01, 0.0001, 0.0011), "NO")],
 )
 def test_the_table_compares_with_the_goal(figures: tuple[float, float, float], met: str) -> None:
-    row = Measured("llguidance", "lark", "auto", *figures, worst=0.1, tokens=1234, goal=GOAL)
+    row = Measured("llguidance", "lark", "auto", *figures, worst=0.1, tokens=1234, followed=0.97, goal=GOAL)
     text = markdown(table([row]))
-    assert text.endswith(f"| 1,234 | 20, 0.15, 1 ms | {met} |")
+    assert text.endswith(f"| 1,234 | 97% | 20, 0.15, 1 ms | {met} |")
+    # A grammar that refuses calls is not fast.
+    assert not replace(row, followed=0.5).is_met
     assert "| llguidance, lark | auto |" in text
 
 
@@ -112,7 +121,8 @@ def test_a_library_that_is_not_installed_is_left_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tiktoken = pytest.importorskip("tiktoken")
-    monkeypatch.setattr(tiktoken, "get_encoding", lambda name: Letters())
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda name: None)
+    monkeypatch.setattr(grammars, "Vocabulary", lambda encoding: Letters())
     for name in ("llguidance", "llguidance.tiktoken", "xgrammar"):
         monkeypatch.setitem(sys.modules, name, None)
     main(["--quick"])

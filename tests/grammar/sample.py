@@ -31,17 +31,19 @@ sys.path[:0] = [str(ROOT / "tests" / "python"), str(ROOT / "scripts")]
 
 from laws import PYTHON_SOURCES, hashed  # noqa: E402
 
-from grammar_engines import LlamaCpp, Llguidance, Xgrammar, vocabulary  # noqa: E402
-from grammar_support import CHOICES, Case, Sampler, Tally  # noqa: E402
+from grammar_support import CHOICES, Case, Sampler, Tally, vocabulary  # noqa: E402
+from wirecall_bench.decoders import LlamaCpp, Llguidance, Xgrammar  # noqa: E402
 from wirecall_bench.local_model import LocalModelError, matcher_path  # noqa: E402
 
 FOLDER = ROOT / "target" / "grammar"
 ENGINES = {engine.name: engine for engine in (Llguidance, Xgrammar, LlamaCpp)}
-# How many of a hundred calls and messages. llama.cpp tells no masks, so nothing is sampled from it.
+# How many of a hundred calls and messages. llama.cpp has no masks, so its grammars are sampled with xgrammar,
+# which takes seconds to compile one.
 SHARES = {
-    ("llguidance", "lark"): (60, 50),
+    ("llguidance", "lark"): (59, 49),
     ("xgrammar", "ebnf"): (20, 25),
     ("xgrammar", "structural_tag"): (20, 24),
+    ("xgrammar", "gbnf"): (1, 1),
     ("llama.cpp", "gbnf"): (0, 1),
 }
 # Toolsets for each kind of grammar, and in one slice.
@@ -153,6 +155,9 @@ def main() -> int:
     progress = FOLDER / "progress.jsonl"
     sources = hashed((*PYTHON_SOURCES, "tests/grammar"))
     wanted = list(slices(asked, sources))
+    if not wanted:
+        print(f"no library and kind that is installed has {asked.only!r} in its name")
+        return 2
     done = {one: found for one, found in known(progress).items() if one in set(wanted)}
     waiting = [one for one in wanted if one not in done]
     print(f"{len(waiting)} of {len(wanted)} slices to try, {asked.jobs} processes", flush=True)
@@ -216,6 +221,8 @@ def report(wanted: list[Slice], done: dict[Slice, tuple[Tally, float]]) -> int:
                 f"{tally.given_up} of {tally.walks} walks were given up",
                 tally.given_up > GIVEN_UP * tally.walks,
             ),
+            ("no call was sampled", not tally.calls and name[0] != LlamaCpp.name),
+            ("no message was tried", not tally.messages),
             (f"nothing is unconstrained in only {tally.free} toolsets", tally.free < FREE * tally.toolsets),
         )
         if is_missed

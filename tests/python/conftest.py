@@ -24,8 +24,8 @@ for name in ("COLUMNS", "LINES"):
 @pytest.fixture(scope="session")
 def sampler() -> Sampler:
     """llguidance with o200k; without this vocabulary, tests of it are skipped."""
-    from grammar_engines import Llguidance, vocabulary
-    from grammar_support import Sampler
+    from grammar_support import Sampler, vocabulary
+    from wirecall_bench.decoders import Llguidance
 
     try:
         known = vocabulary()

@@ -10,17 +10,19 @@ from __future__ import annotations
 import copy
 import functools
 import json
+import os
 import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
-from grammar_engines import Engine, GrammarError, Matcher, Vocabulary
 from grammar_toolsets import Tools, arguments, toolset
 from grammar_walks import Walk, Walker
 from wirecall import CallEnd, CallError, Text, ToolError, Toolset
+from wirecall_bench.decoders import Engine, GrammarError, Matcher, Vocabulary
 
 # Errors whose sentences say in each line which field has the problem.
 _BY_FIELD = ("invalid_arguments", "duplicate_argument")
@@ -39,7 +41,28 @@ _FAILURES = 3
 CHOICES = 3
 
 
+# Where the Makefile keeps the vocabularies.
+_VOCABULARIES = Path(
+    os.environ.get("TIKTOKEN_CACHE_DIR", Path(__file__).parents[2] / ".venv" / "share" / "tiktoken")
+)
+
 Call = tuple[str, dict[str, Any]]
+
+
+@functools.cache
+def vocabulary() -> Vocabulary:
+    """o200k_base.
+
+    Raises:
+        ImportError: tiktoken is not installed.
+        FileNotFoundError: Its file is missing.
+    """
+    import tiktoken
+
+    if not _VOCABULARIES.is_dir() or not any(_VOCABULARIES.iterdir()):
+        raise FileNotFoundError(f"no vocabulary in {_VOCABULARIES}; `make .venv/.vocabularies` fetches it")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(_VOCABULARIES)
+    return Vocabulary(tiktoken.get_encoding("o200k_base"))
 
 
 class RefusedError(AssertionError):

@@ -15,8 +15,8 @@ import numpy as np
 
 from generate import ALPHABET, OPENINGS, PROSE
 from generate_values import TEXTS
-from grammar_engines import Mask, Matcher, Vocabulary
 from wirecall._core import native_formats
+from wirecall_bench.decoders import Mask, Matcher, Vocabulary
 
 # Tokens from which on a walk closes what it can, and after which it is given up.
 LONG, LONGEST = 40, 400

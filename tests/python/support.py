@@ -1,11 +1,12 @@
 """What the tests of definitions share: reading one tool, and a model to read."""
 
+import functools
 from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, Field
 
-from wirecall import FAMILIES, PROTOCOLS
+from wirecall import FAMILIES, PROTOCOLS, Toolset
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.errors import ToolError
 
@@ -16,6 +17,15 @@ FRAMED = ("hermes", "qwen3coder")
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}
 EMPTY = {"type": "object", "properties": {}}
+
+
+@functools.cache
+def has_grammar(protocol: str) -> bool:
+    """Whether there is a grammar of this protocol's calls."""
+    try:
+        return bool(Toolset([("f", SCHEMA)], protocol=protocol).grammar("gbnf").text)
+    except ToolError:
+        return False
 
 
 class Book(BaseModel):

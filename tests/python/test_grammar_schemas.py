@@ -66,7 +66,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         a={"enum": ["</parameter>", "<parameter=x>", "</FUNCTION>", "x"]},
         b={"enum": [["</parameter>"], {"<function=f>": 1}]},
     ),
-    "constant beside an enum": members("a b", a={"const": "x", "enum": ["y", "x"]}, b={"const": 5, "enum": [6]}),
+    "constant beside an enum": members(
+        "a b", a={"const": "x", "enum": ["y", "x"]}, b={"const": 5, "enum": [6]}
+    ),
     "constant arguments": {"const": {"a": 1, "b": "x"}},
     "lengths": members(
         "a b c d",

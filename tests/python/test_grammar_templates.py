@@ -13,8 +13,7 @@ from law import count
 from official import TEMPLATES
 from official_forms import FOLDER, Json, Official
 from rendering import turn
-from support import EVERY
-from wirecall import ToolError, Toolset
+from support import EVERY, has_grammar
 
 pytestmark = [
     pytest.mark.laws,
@@ -24,14 +23,6 @@ pytestmark = [
 THOUGHT = re.compile(r"\s*<(think\S*)>\s*</\1>")
 # In `make laws` 100; otherwise 2, which must have a call that can be rendered.
 TOOLSETS = min(100, max(2, count(1000, 500)))
-
-
-def has_grammar(row: str) -> bool:
-    try:
-        Toolset([("f", {"properties": {"a": {"type": "string"}}})], protocol=row).grammar("lark")
-    except ToolError:
-        return False
-    return True
 
 
 CASES = [

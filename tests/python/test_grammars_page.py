@@ -3,21 +3,10 @@
 import re
 from pathlib import Path
 
-import pytest
-
 import wirecall
+from support import EVERY, has_grammar
 
 PAGE = Path(__file__).parents[2] / "docs" / "grammars.md"
-
-
-def has_grammar(protocol: str) -> bool:
-    tools = wirecall.Toolset(
-        [{"name": "f", "parameters": {"type": "object", "properties": {}}}], protocol=protocol
-    )
-    try:
-        return bool(tools.grammar("gbnf").text)
-    except wirecall.ToolError:
-        return False
 
 
 def test_the_page_names_the_protocols_without_a_grammar() -> None:
@@ -26,19 +15,7 @@ def test_the_page_names_the_protocols_without_a_grammar() -> None:
     )
     assert found is not None
     named = set(re.findall(r"`([^`]+)`", found[1]))
-    assert named == {name for name in (*wirecall.PROTOCOLS, *wirecall.FAMILIES) if not has_grammar(name)}
-
-
-def test_arguments_are_checked() -> None:
-    tools = wirecall.Toolset([{"name": "f", "parameters": {"type": "object", "properties": {}}}])
-    with pytest.raises(ValueError, match="gbnf"):
-        tools.grammar("regex")  # type: ignore[arg-type]
-    with pytest.raises(wirecall.ToolError, match='names "g"'):
-        tools.grammar("gbnf", tool_choice="g")
-    with pytest.raises(TypeError, match="parallel"):
-        tools.grammar("gbnf", parallel=1)  # type: ignore[arg-type]
-    with pytest.raises(wirecall.ToolError, match="needs tools"):
-        wirecall.Toolset().grammar("gbnf")
+    assert named == {name for name in EVERY if not has_grammar(name)}
 
 
 def test_a_demand_is_shown_as_tool_field_and_keyword() -> None:

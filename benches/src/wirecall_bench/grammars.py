@@ -23,36 +23,24 @@ from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from wirecall import Toolset, definitions
+from wirecall_bench.decoders import Engine, Llguidance, Vocabulary, Xgrammar
 from wirecall_bench.rounds import machine
 from wirecall_bench.tables import Table, markdown
 
 if TYPE_CHECKING:
-    from tiktoken import Encoding
-
     from wirecall import Definition
 
 TOOLS = 50
 _ROUNDS, _QUICK = 15, 3
 _CHOICES: tuple[Literal["required", "auto"], ...] = ("required", "auto")
+# The share of messages that a grammar must follow to their ends. Others have an order that the schema has not.
+_FOLLOWED = 0.95
 _PROSE = "I will look that up. One moment, please."
 
 Kind = Literal["lark", "ebnf", "structural_tag"]
-
-
-class Decoder(Protocol):
-    """Follows a message in a compiled grammar."""
-
-    def mask(self) -> None: ...
-
-    def accept(self, token: int) -> bool: ...
-
-    def restart(self) -> None: ...
-
-
-Compile = Callable[[Kind, str], Decoder]
 
 
 @dataclass(frozen=True)
@@ -66,7 +54,12 @@ class Goal:
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds."""
+    """Seconds.
+
+    Attributes:
+        tokens: How many masks were computed.
+        followed: The share of the messages that the grammar accepts to their ends.
+    """
 
     engine: str
     kind: Kind
@@ -76,86 +69,21 @@ class Measured:
     p95: float
     worst: float
     tokens: int
+    followed: float
     goal: Goal
 
     @property
     def is_met(self) -> bool:
         goal = self.goal
         return (
-            self.compiled * 1e3 <= goal.compiled
+            self.followed >= _FOLLOWED
+            and self.compiled * 1e3 <= goal.compiled
             and self.median * 1e3 <= goal.median
             and self.p95 * 1e3 <= goal.p95
         )
 
 
 # Libraries ------------------------------------------------------------------------------------------------
-
-
-class _Llguidance:
-    def __init__(self, matcher: Any, size: int) -> None:
-        import numpy
-
-        self._matcher = matcher
-        self._mask = numpy.zeros((size + 31) // 32, dtype=numpy.uint32)
-
-    def mask(self) -> None:
-        self._matcher.unsafe_compute_mask_ptr(self._mask.ctypes.data, self._mask.nbytes)
-
-    def accept(self, token: int) -> bool:
-        return bool(self._matcher.consume_token(token))
-
-    def restart(self) -> None:
-        self._matcher.reset()
-
-
-def llguidance(encoding: Encoding) -> Compile:
-    from llguidance import LLMatcher
-    from llguidance.tiktoken import lltokenizer_from_encoding
-
-    tokenizer = lltokenizer_from_encoding(encoding)
-
-    def compiled(kind: Kind, text: str) -> Decoder:
-        matcher = LLMatcher(tokenizer, LLMatcher.grammar_from_lark(text))
-        assert not matcher.is_error(), matcher.get_error()
-        return _Llguidance(matcher, tokenizer.vocab_size)
-
-    return compiled
-
-
-class _Xgrammar:
-    def __init__(self, matcher: Any, size: int) -> None:
-        import numpy
-
-        self._matcher = matcher
-        self._mask = numpy.zeros((1, (size + 31) // 32), dtype=numpy.int32)
-
-    def mask(self) -> None:
-        self._matcher.fill_next_token_bitmask(self._mask)
-
-    def accept(self, token: int) -> bool:
-        return bool(self._matcher.accept_token(token))
-
-    def restart(self) -> None:
-        self._matcher.reset()
-
-
-def xgrammar(encoding: Encoding, *, cached: bool = False) -> Compile:
-    import xgrammar as library
-
-    vocabulary = [b""] * encoding.n_vocab
-    for text, token in encoding._mergeable_ranks.items():
-        vocabulary[token] = text
-    info = library.TokenizerInfo(
-        vocabulary, library.VocabType.RAW, vocab_size=encoding.n_vocab, stop_token_ids=[encoding.eot_token]
-    )
-    # Its cache would make every round but the first one free.
-    compiler = library.GrammarCompiler(info, max_threads=1, cache_enabled=cached)
-
-    def compiled(kind: Kind, text: str) -> Decoder:
-        compile = compiler.compile_grammar if kind == "ebnf" else compiler.compile_structural_tag
-        return _Xgrammar(library.GrammarMatcher(compile(text)), encoding.n_vocab)
-
-    return compiled
 
 
 def own_lark(tools: Sequence[Definition]) -> str:
@@ -192,29 +120,30 @@ class Library:
     """A library for constrained decoding.
 
     Attributes:
-        load: Makes its compiler; raises ImportError.
+        load: Makes its engine; raises ImportError.
         kinds: The kinds of grammars that it reads.
         own: Its own grammar of tools, of the first kind.
-        cached: Makes a compiler with a cache.
+        cached: Makes an engine with a cache.
     """
 
     name: str
-    load: Callable[[Encoding], Compile]
+    load: Callable[[Vocabulary], Engine]
     kinds: tuple[Kind, ...]
     goal: Goal
     own: Callable[[Sequence[Definition]], str]
-    cached: Callable[[Encoding], Compile] | None = None
+    cached: Callable[[Vocabulary], Engine] | None = None
 
 
 LIBRARIES = [
-    Library("llguidance", llguidance, ("lark",), Goal(20, 0.15, 1), own_lark),
+    Library("llguidance", Llguidance, ("lark",), Goal(20, 0.15, 1), own_lark),
     Library(
         "xgrammar",
-        xgrammar,
+        # Its cache would make every round but the first one free.
+        Xgrammar,
         ("structural_tag", "ebnf"),
         Goal(150, 0.6, 6),
         own_structural_tag,
-        functools.partial(xgrammar, cached=True),
+        functools.partial(Xgrammar, cached=True),
     ),
 ]
 
@@ -261,50 +190,53 @@ def fastest(rounds: int, compile: Callable[[], object]) -> float:
 
 
 def measure(
-    engine: str, compile: Compile, kind: Kind, goal: Goal, rounds: int, encoding: Encoding
+    engine: Engine, kind: Kind, goal: Goal, rounds: int, tools: CatalogueTools, vocabulary: Vocabulary
 ) -> list[Measured]:
-    tools = catalogue()
     rows = []
     for tool_choice in _CHOICES:
         text = tools.grammar(kind, tool_choice)
-        compiled = fastest(rounds, functools.partial(compile, kind, text))
-        decoder = compile(kind, text)
+        compiled = fastest(rounds, functools.partial(engine.matcher, kind, text))
+        matcher = engine.matcher(kind, text)
         masks: list[float] = []
+        followed = 0
         for call in tools.calls:
-            decoder.restart()
+            matcher.reset()
             message = f"{_PROSE}\n{call}" if tool_choice == "auto" else call
-            for token in encoding.encode(message, disallowed_special=()):
+            for token in vocabulary.tokenize(message):
                 begun = perf_counter()
-                decoder.mask()
+                matcher.mask()
                 masks.append(perf_counter() - begun)
                 # The grammar may expect another order of the arguments than the catalogue has.
-                if not decoder.accept(token):
+                if not matcher.accept([token]):
                     break
+            else:
+                followed += 1
         masks.sort()
         p95 = masks[len(masks) * 95 // 100]
         figures = compiled, median(masks), p95, masks[-1]
-        rows.append(Measured(engine, kind, tool_choice, *figures, len(masks), goal))
+        share = followed / len(tools.calls)
+        rows.append(Measured(engine.name, kind, tool_choice, *figures, len(masks), share, goal))
     return rows
 
 
-def baseline(library: Library, encoding: Encoding) -> float:
+def baseline(library: Library, tools: CatalogueTools, vocabulary: Vocabulary) -> float:
     """How long the library takes for its own grammar of the same tools; seconds."""
-    text, compile = library.own(catalogue().definitions), library.load(encoding)
-    return fastest(_QUICK, lambda: compile(library.kinds[0], text))
+    text, engine = library.own(tools.definitions), library.load(vocabulary)
+    return fastest(_QUICK, lambda: engine.matcher(library.kinds[0], text))
 
 
-def after_others(library: Library, encoding: Encoding) -> float | None:
+def after_others(library: Library, tools: CatalogueTools, vocabulary: Vocabulary) -> float | None:
     """How long it takes with a cache that knows the grammar of other tools; seconds."""
     if library.cached is None:
         return None
-    tools, kind = catalogue(), library.kinds[0]
+    kind = library.kinds[0]
     text = tools.grammar(kind, "required")
     known = Toolset(tools.others).grammar(kind, tool_choice="required").text
     times = []
     for _ in range(_QUICK):
-        compile = library.cached(encoding)
-        compile(kind, known)
-        times.append(fastest(1, functools.partial(compile, kind, text)))
+        engine = library.cached(vocabulary)
+        engine.matcher(kind, known)
+        times.append(fastest(1, functools.partial(engine.matcher, kind, text)))
     return min(times)
 
 
@@ -318,6 +250,7 @@ def table(rows: Sequence[Measured]) -> Table:
             f"{row.p95 * 1e3:.2g} ms",
             f"{row.worst * 1e3:.2g} ms",
             f"{row.tokens:,}",
+            f"{row.followed:.0%}",
             f"{row.goal.compiled:g}, {row.goal.median:g}, {row.goal.p95:g} ms",
             "yes" if row.is_met else "NO",
         ]
@@ -331,6 +264,7 @@ def table(rows: Sequence[Measured]) -> Table:
         "mask, p95",
         "slowest",
         "masks",
+        "followed",
         "at most",
         "met",
     ]
@@ -346,18 +280,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rounds = chosen.rounds or (_QUICK if chosen.quick else _ROUNDS)
     import tiktoken
 
-    encoding = tiktoken.get_encoding("o200k_base")
+    vocabulary = Vocabulary(tiktoken.get_encoding("o200k_base"))
+    tools = catalogue()
     print(f"{machine()}\n{TOOLS} tools; compile: fastest of {rounds} rounds\n", flush=True)
     rows, notes = [], []
     for library in LIBRARIES:
         try:
-            compile = library.load(encoding)
+            engine = library.load(vocabulary)
         except ImportError as error:
             print(f"{library.name} is left out: {error}")
             continue
         for kind in library.kinds:
-            rows += measure(library.name, compile, kind, library.goal, rounds, encoding)
-        own, again = baseline(library, encoding), after_others(library, encoding)
+            rows += measure(engine, kind, library.goal, rounds, tools, vocabulary)
+        own, again = baseline(library, tools, vocabulary), after_others(library, tools, vocabulary)
         ratio = own / next(row.compiled for row in rows if row.engine == library.name)
         notes.append(
             f"{library.name}'s own grammar of JSON Schemas: {own * 1e3:,.0f} ms, {ratio:.1f} times as long"

@@ -110,7 +110,7 @@ impl List<'_> {
     ) {
         let demands = &variant.demands;
         demands.any.iter().for_each(|keyword| self.tell(field, keyword));
-        for choice in &variant.choices {
+        for choice in &variant.kinds {
             // Beside a string, a text may read as a wrong value of such a kind; as an array or object only in tags.
             let is_read = matches!(choice, Choice::Integer | Choice::Number)
                 || matches!(choice, Choice::Array | Choice::Object) && self.raw == Some(0);
@@ -137,29 +137,29 @@ impl List<'_> {
                 }
                 Choice::Array => self.array(variant, field, above),
                 Choice::Object => self.object(id, variant, field, pairs, above),
-                // Literals are not compared with the demands beside them.
-                Choice::Literal(literal) => {
-                    let keywords = match literal.kind() {
-                        Choice::String => {
-                            self.lengths(field, demands.length, 0, ["minLength", "maxLength"]);
-                            &demands.strings
-                        }
-                        Choice::Array => {
-                            self.lengths(field, demands.items, 0, ["minItems", "maxItems"]);
-                            &demands.arrays
-                        }
-                        Choice::Object => &demands.objects,
-                        _ => {
-                            if demands.not_negative && literal.json.starts_with('-') {
-                                self.tell(field, "minimum");
-                            }
-                            &demands.numbers
-                        }
-                    };
-                    keywords.iter().for_each(|keyword| self.tell(field, keyword));
-                }
-                Choice::Boolean | Choice::Null => {}
+                Choice::Boolean | Choice::Null | Choice::Literal(_) => {}
             }
+        }
+        // Literals are not compared with the demands beside them.
+        for kind in &variant.literal_kinds {
+            let keywords = match kind {
+                Choice::String => {
+                    self.lengths(field, demands.length, 0, ["minLength", "maxLength"]);
+                    &demands.strings
+                }
+                Choice::Array => {
+                    self.lengths(field, demands.items, 0, ["minItems", "maxItems"]);
+                    &demands.arrays
+                }
+                Choice::Object => &demands.objects,
+                _ => {
+                    if demands.not_negative && variant.has_negative {
+                        self.tell(field, "minimum");
+                    }
+                    &demands.numbers
+                }
+            };
+            keywords.iter().for_each(|keyword| self.tell(field, keyword));
         }
     }
 

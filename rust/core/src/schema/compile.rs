@@ -102,8 +102,6 @@ impl<'s> Compiler<'_, 's> {
         if alternatives.len() > ALTERNATIVES {
             return Ok(self.any());
         }
-        // An alternative that nothing satisfies is ignored. If there is no other, the type is unknown.
-        alternatives.retain(|alternative| self.choices(alternative).is_none_or(|choices| !choices.is_empty()));
         if alternatives.is_empty() {
             return Ok(UNKNOWN);
         }
@@ -111,6 +109,12 @@ impl<'s> Compiler<'_, 's> {
             alternatives.iter().map(|list: &Alternative<'_>| list.iter().map(|s| address(s)).collect()).collect();
         if let Some(id) = self.known.get(&key) {
             return Ok(*id);
+        }
+        // An alternative that nothing satisfies is ignored. If there is no other, the type is unknown.
+        alternatives.retain(|alternative| self.choices(alternative).is_none_or(|choices| !choices.is_empty()));
+        if alternatives.is_empty() {
+            self.known.insert(key, UNKNOWN);
+            return Ok(UNKNOWN);
         }
         if self.nodes.len() >= SCHEMA_NODES {
             return Err((String::new(), format!("the schema has more than {SCHEMA_NODES} different types")));
@@ -257,7 +261,7 @@ impl<'s> Compiler<'_, 's> {
             _ => None,
         };
         let demands = Demands::new(self.document, alternative);
-        Ok((choices, Variant { choices: Vec::new(), object, array, demands }))
+        Ok((choices, Variant { object, array, demands, ..Variant::default() }))
     }
 
     fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<ObjectType, SchemaFault> {

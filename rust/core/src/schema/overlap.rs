@@ -23,49 +23,45 @@ impl Variants {
 }
 
 /// What tells an alternative from others.
-#[derive(Default)]
 struct Traits<'a> {
-    kinds: Vec<Choice>,
+    variant: &'a Variant,
     literals: HashSet<&'a str>,
-    literal_kinds: Vec<Choice>,
     /// The literals of each required member that allows only literals.
     members: HashMap<&'a str, HashSet<&'a str>>,
 }
 
 impl<'a> Traits<'a> {
     fn of(variant: &'a Variant, schema: &'a Schema) -> Self {
-        let mut traits = Traits::default();
-        for choice in &variant.choices {
-            let kinds = if literal(choice).is_some() { &mut traits.literal_kinds } else { &mut traits.kinds };
-            // Whole numbers are numbers.
-            let kind = if *choice == Choice::Integer { Choice::Number } else { choice.kind() };
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
-            }
-            traits.literals.extend(literal(choice));
-        }
+        let mut members = HashMap::new();
         if let Some(object) = &variant.object {
             for name in &object.required {
                 let member = object.properties.get(name).map(|id| &schema.node(*id).choices);
                 let literals = member.and_then(|choices| choices.iter().map(literal).collect::<Option<HashSet<_>>>());
-                traits.members.extend(literals.filter(|all| !all.is_empty()).map(|all| (name.as_str(), all)));
+                members.extend(literals.filter(|all| !all.is_empty()).map(|all| (name.as_str(), all)));
             }
         }
-        traits
+        Traits { variant, literals: variant.choices.iter().filter_map(literal).collect(), members }
     }
 
     fn meets(&self, other: &Traits<'_>) -> bool {
+        let (one, two) = (self.variant, other.variant);
+        let among = |kinds: &[Choice], kind: &Choice| kinds.iter().any(|other| is_same_kind(kind, other));
         let both =
-            |kind: &Choice| other.kinds.contains(kind) && !(*kind == Choice::Object && self.has_other_member(other));
+            |kind: &Choice| among(&two.kinds, kind) && !(*kind == Choice::Object && self.has_other_member(other));
         !self.literals.is_disjoint(&other.literals)
-            || self.kinds.iter().any(|kind| other.literal_kinds.contains(kind) || both(kind))
-            || self.literal_kinds.iter().any(|kind| other.kinds.contains(kind))
+            || one.kinds.iter().any(|kind| among(&two.literal_kinds, kind) || both(kind))
+            || one.literal_kinds.iter().any(|kind| among(&two.kinds, kind))
     }
 
     /// Whether both require a member that has other literals in each.
     fn has_other_member(&self, other: &Traits<'_>) -> bool {
         self.members.iter().any(|(name, all)| other.members.get(name).is_some_and(|others| all.is_disjoint(others)))
     }
+}
+
+/// Whole numbers are numbers.
+fn is_same_kind(one: &Choice, other: &Choice) -> bool {
+    one == other || [one, other].into_iter().all(|kind| matches!(kind, Choice::Integer | Choice::Number))
 }
 
 fn literal(choice: &Choice) -> Option<&str> {

@@ -17,9 +17,32 @@ pub(crate) struct Variants {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variant {
     pub choices: Vec<Choice>,
+    /// The choices that are not literals, and the kinds of those that are, each once.
+    pub kinds: Vec<Choice>,
+    pub literal_kinds: Vec<Choice>,
+    /// Some literal is a number below zero.
+    pub has_negative: bool,
     pub object: Option<ObjectType>,
     pub array: Option<Array>,
     pub demands: Demands,
+}
+
+impl Variant {
+    fn with(mut self, choices: Vec<Choice>) -> Self {
+        for choice in &choices {
+            let kinds = match choice {
+                Choice::Literal(literal) => {
+                    self.has_negative |= literal.json.starts_with('-');
+                    &mut self.literal_kinds
+                }
+                _ => &mut self.kinds,
+            };
+            if !kinds.contains(&choice.kind()) {
+                kinds.push(choice.kind());
+            }
+        }
+        Variant { choices, ..self }
+    }
 }
 
 /// How many characters a string has, or items an array.
@@ -83,8 +106,7 @@ impl Variants {
     pub(super) fn new(schema: Schema, lists: Vec<Vec<(Option<Vec<Choice>>, Variant)>>) -> Self {
         let known = lists.into_iter().enumerate().map(|(id, list)| {
             let hint = || schema.hint(id as NodeId).map(|kind| vec![kind]);
-            let list =
-                list.into_iter().map(|(choices, variant)| Some(Variant { choices: choices.or_else(hint)?, ..variant }));
+            let list = list.into_iter().map(|(choices, variant)| Some(variant.with(choices.or_else(hint)?)));
             list.collect::<Option<Vec<_>>>().filter(|list| !list.is_empty())
         });
         let lists = known.collect();

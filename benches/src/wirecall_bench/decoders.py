@@ -1,19 +1,19 @@
 """Libraries for constrained decoding: what reads a grammar and says which tokens may come next.
 
-Each library has a class with the kinds of grammars that it reads, and `matcher(kind, text)`. xgrammar is only
-in the environment of `make test-grammar`, and llama.cpp's code is what `make model` builds.
+Each library has a class with `matcher(kind, text)`. xgrammar is in the environment of `make test-grammar`,
+and llama.cpp's code is what `make model` builds.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from wirecall_bench.local_model import LocalModelError, match_gbnf
 
 if TYPE_CHECKING:
     import tiktoken
@@ -57,26 +57,6 @@ def words(size: int) -> int:
     return (size + 31) // 32
 
 
-# Where `make venv` keeps the vocabulary.
-CACHE = Path(os.environ.get("TIKTOKEN_CACHE_DIR", Path(__file__).parents[2] / ".venv" / "share" / "tiktoken"))
-
-
-@functools.cache
-def vocabulary() -> Vocabulary:
-    """o200k_base.
-
-    Raises:
-        ImportError: tiktoken is not installed.
-        FileNotFoundError: Its file is missing.
-    """
-    import tiktoken
-
-    if not CACHE.is_dir() or not any(CACHE.iterdir()):
-        raise FileNotFoundError(f"no vocabulary in {CACHE}; `make venv` fetches it")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(CACHE)
-    return Vocabulary(tiktoken.get_encoding("o200k_base"))
-
-
 class Matcher(Protocol):
     """Follows one message, token by token."""
 
@@ -100,7 +80,6 @@ class Matcher(Protocol):
 
 class Engine(Protocol):
     name: str
-    kinds: tuple[str, ...]
 
     def matcher(self, kind: str, text: str) -> Matcher:
         """Raises GrammarError if the library refuses the grammar."""
@@ -110,8 +89,9 @@ class Engine(Protocol):
 
 
 class Llguidance:
+    """Reads "lark"."""
+
     name = "llguidance"
-    kinds = ("lark",)
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         from llguidance.tiktoken import lltokenizer_from_encoding
@@ -163,10 +143,11 @@ class LlguidanceMatcher:
 
 
 class Xgrammar:
-    name = "xgrammar"
-    kinds = ("ebnf", "structural_tag")
+    """Reads "ebnf", "structural_tag", and "gbnf" as EBNF."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    name = "xgrammar"
+
+    def __init__(self, vocabulary: Vocabulary, *, cached: bool = False) -> None:
         import xgrammar
 
         self.size = vocabulary.size
@@ -177,16 +158,16 @@ class Xgrammar:
             stop_token_ids=[vocabulary.end],
         )
         self.vocabulary = vocabulary
-        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=cached)
 
     def matcher(self, kind: str, text: str) -> XgrammarMatcher:
         import xgrammar
 
         try:
-            if kind == "ebnf":
-                compiled = self.compiler.compile_grammar(text)
-            else:
+            if kind == "structural_tag":
                 compiled = self.compiler.compile_structural_tag(text)
+            else:
+                compiled = self.compiler.compile_grammar(text)
         except (RuntimeError, ValueError) as error:
             raise GrammarError(str(error)) from error
         return XgrammarMatcher(xgrammar.GrammarMatcher(compiled), self.vocabulary)
@@ -231,10 +212,9 @@ class XgrammarMatcher:
 
 
 class LlamaCpp:
-    """Matches whole texts with what `make model` installs; it has no masks."""
+    """Reads "gbnf", and matches whole texts with what `make model` installs; it has no masks."""
 
     name = "llama.cpp"
-    kinds = ("gbnf",)
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
@@ -255,8 +235,6 @@ class LlamaCppMatcher:
         self._complete = False
 
     def accept(self, tokens: Sequence[int]) -> int:
-        from wirecall_bench.local_model import LocalModelError, match_gbnf
-
         text = b"".join(self._vocabulary.tokens[token] for token in tokens).decode()
         try:
             [match] = match_gbnf([(self._grammar, text)])
