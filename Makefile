@@ -243,10 +243,10 @@ benchmarks: build $(VENV)/.vocabularies ## docs/benchmarks.md, measured here; RE
 	$(BIN)/python scripts/benchmarks_page.py $(BENCHMARKS)/*.jsonl > $(BENCHMARKS)/page.md
 	mv $(BENCHMARKS)/page.md docs/benchmarks.md
 
-# REFERENCE: a checkout of the project. esbuild removes the types from its source.
+# CHECKOUT: a folder with the other project. esbuild removes the types from its source.
 ESBUILD := target/v8/node_modules/esbuild
-bench-v8: build $(ESBUILD) ## the stream parser against its reference under Node: REFERENCE=PATH of ai-sdk-wire-middleware
-	$(BIN)/python benches/v8/compare.py $(REFERENCE) --esbuild $(ESBUILD)
+bench-v8: build $(ESBUILD) ## the stream parser against its reference under Node: CHECKOUT=PATH of ai-sdk-wire-middleware
+	$(BIN)/python benches/v8/compare.py $(CHECKOUT) --esbuild $(ESBUILD)
 
 $(ESBUILD):
 	npm install --silent --no-audit --no-fund --prefix target/v8 esbuild@0.28.2
@@ -265,10 +265,12 @@ families: build ## docs/families.md: the native formats, the neutral suite and t
 model: $(VENV)/.installed ## a real model without a GPU, into target/model: builds llama-server, which takes some minutes
 	@$(BIN)/python scripts/model.py $(if $(JOBS),--jobs $(JOBS))
 
-# SAMPLE: cases of each group of the built-in catalogue; ONLY_GRAMMARS=1; PUBLISH=1: also docs/benchmarks.md.
+# SAMPLE: cases of each group of the built-in catalogue; REFERENCE: one more catalogue; ONLY_GRAMMARS=1; PUBLISH=1: also
+# docs/benchmarks.md.
 # It continues what was stopped.
 live: build ## bench live with the model of `make model`, into target/live: an hour on two busy cores
 	@$(BIN)/python -m wirecall_bench.local_live $(if $(SAMPLE),--sample $(SAMPLE)) \
+		$(if $(REFERENCE),--reference $(REFERENCE)) \
 		$(if $(ONLY_GRAMMARS),--only-grammars) $(if $(PUBLISH),--publish benches/live)
 	$(if $(PUBLISH),$(BIN)/python scripts/benchmarks_page.py --live docs/benchmarks.md \
 		> target/live/page.md && mv target/live/page.md docs/benchmarks.md)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from wirecall_bench.artifact import BenchError, Cell, Run, read
 from wirecall_bench.mistakes import ANSWERS, MEMBERS, counts
+from wirecall_bench.modes import LONGEST
 from wirecall_bench.outcomes import MEASURES, Measure, Outcome, outcomes
 from wirecall_bench.report import Report, Section, change_text, head_of, markdown, report
 from wirecall_bench.statistics import LEVEL, Difference, holm
@@ -51,7 +52,6 @@ LIVE_ORDER = (
     "manuals",
     "manuals-wire",
     "manuals-constraints",
-    "held-out",
 )
 LIVE_TITLE = "## Live models and agents\n"
 LIVE = """\
@@ -93,15 +93,14 @@ that starts with prose goes on with it until the limit. The grammars of wirecall
 only, and a difference from native-forced is mostly this. hermes-grammar writes JSON like native-forced, but
 under wirecall's grammar, so wire-grammar against hermes-grammar compares the formats.
 
-**Mistakes.** A call that copies the manual's example is the manual's fault. A text that ends at a space is
-the format's: without quotes it cannot go on. Numbers and texts that never end, and other values, are the
-model's.
+**Mistakes.** If a call copies the manual's example, the manual is the cause. If a value is cut off at a
+space, the format is: an unquoted value cannot contain spaces. Numbers and texts that never end, and other
+values, are mistakes of the model.
 
 **Well-formed.** {formed} A grammar does not end a value: within a number or a text, a model of this size can
-repeat itself until the limit of tokens. So in the modes with a grammar of wirecall, a text has at most 40
-characters, a number 40 digits and a list 40 items, or 4 strings, lists or objects, where the schema has no
-bound (`grammar_longest`). The grammar of native-forced has no such option. The two modes with a grammar of
-wirecall were measured on 2026-11-25, after that bound of lists was added; the other modes the day before.
+repeat itself until the limit of tokens. So in the modes with a grammar of wirecall, strings, numbers and
+lists without a bound in the schema get one (`grammar_longest={longest}`). The grammar of native-forced has no
+such option.
 """
 
 
@@ -140,7 +139,11 @@ def live_section(runs: Mapping[str, Run]) -> str:
         return "\n".join([LIVE_TITLE, NOT_MEASURED, LIVE])
     modes = {path: run for path, run in runs.items() if not run.options.get("ablations")}
     variants = {path: run for path, run in runs.items() if run.options.get("ablations")}
-    parts = [LIVE_TITLE, MEASURED.format(samples=samples(runs), formed=formed(modes.values())), LIVE]
+    parts = [
+        LIVE_TITLE,
+        MEASURED.format(samples=samples(runs), formed=formed(modes.values()), longest=LONGEST),
+        LIVE,
+    ]
     parts += [f"{grid}\n" for run in modes.values() for grid in comparisons(run)]
     if variants:
         parts.append(manuals(variants))
@@ -162,8 +165,8 @@ def samples(runs: Mapping[str, Run]) -> str:
             of = f"drawn with seed {options['seed']}"
             of += f" from {len(groups)} groups" if len(groups) > 1 else ""
         said.append(
-            f"{Path(path).stem}: {len(asked)} cases of the catalogue {options['catalogue']} ({of}), "
-            f"{len(run.cells)} of {options['cells']} planned answers"
+            f"{Path(path).stem}: {len(asked)} cases of the catalogue {options['catalogue']} ({of}), begun on "
+            f"{run.header['run']['date'][:10]}, {len(run.cells)} of {options['cells']} planned answers"
         )
     stopped = any(len(run.cells) < run.options["cells"] for run in runs.values())
     why = " Runs with fewer answers than planned were stopped early." if stopped else ""

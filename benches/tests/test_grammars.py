@@ -122,7 +122,7 @@ def test_a_library_that_is_not_installed_is_left_out(
 ) -> None:
     tiktoken = pytest.importorskip("tiktoken")
     monkeypatch.setattr(tiktoken, "get_encoding", lambda name: None)
-    monkeypatch.setattr(grammars, "Vocabulary", lambda encoding: Letters())
+    monkeypatch.setattr(grammars, "TokenVocabulary", lambda encoding: Letters())
     for name in ("llguidance", "llguidance.tiktoken", "xgrammar"):
         monkeypatch.setitem(sys.modules, name, None)
     main(["--quick"])

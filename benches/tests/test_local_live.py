@@ -8,13 +8,13 @@ from typing import Any
 import click
 import pytest
 
-from wirecall_bench import local_live
+from wirecall_bench import local_live, local_model
 from wirecall_bench.artifact import read
 from wirecall_bench.catalogue import built_in
 from wirecall_bench.commands import bench
-from wirecall_bench.local_live import by_group, check_grammars, grammars, main, requests
-from wirecall_bench.local_model import SMOLLM2
-from wirecall_bench.local_server import TEMPLATE, LocalServer, command_of, free_port, serving
+from wirecall_bench.local_live import by_group, check_grammars, grammars, main, planned_runs
+from wirecall_bench.local_model import GEMMA3, SMOLLM2, server_command
+from wirecall_bench.local_server import LocalServer, free_port, serving
 from wirecall_bench.manuals import MANUALS
 
 # Like llama-server, but it refuses grammars in which a word occurs.
@@ -48,7 +48,7 @@ def fake(port: int, refused: str) -> list[str]:
 def test_the_commands_are_valid(tmp_path: Path) -> None:
     reference = tmp_path / "reference.json"
     reference.write_text("{}", encoding="utf-8")
-    runs = requests(reference, 2, 2)
+    runs = planned_runs(reference, 2, 2)
     assert [run.name for run in runs] == [
         *("reference", "built-in", "manuals-reference", "manuals-wire", "manuals", "manuals-constraints"),
     ]
@@ -64,9 +64,8 @@ def test_the_commands_are_valid(tmp_path: Path) -> None:
     assert "--resume" in run.arguments(SERVER, tmp_path)
 
 
-def test_without_the_reference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert [run.name for run in requests(tmp_path / "none.json", 2, 0)] == ["built-in"]
-    assert "skipped the reference's calls" in capsys.readouterr().err
+def test_without_another_catalogue() -> None:
+    assert [run.name for run in planned_runs(None, 2, 0)] == ["built-in"]
 
 
 def test_all_grammars_are_sent_and_refused_ones_are_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,10 +84,14 @@ def test_all_grammars_are_sent_and_refused_ones_are_named(capsys: pytest.Capture
 
 
 def test_it_stops_after_the_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_live, "command_of", lambda model, port, threads: fake(port, "no such word"))
-    arguments = ["--output", str(tmp_path), "--reference", str(tmp_path / "none"), "--only-grammars"]
+    monkeypatch.setattr(
+        local_live, "server_command", lambda model, *, port, threads: fake(port, "no such word")
+    )
+    arguments = ["--output", str(tmp_path), "--only-grammars"]
     assert main(arguments) == 0
-    monkeypatch.setattr(local_live, "command_of", lambda model, port, threads: fake(port, "define_word"))
+    monkeypatch.setattr(
+        local_live, "server_command", lambda model, *, port, threads: fake(port, "define_word")
+    )
     assert main(arguments) == 1
 
 
@@ -99,10 +102,12 @@ def test_it_runs_all_and_then_reports(tmp_path: Path, monkeypatch: pytest.Monkey
         ran.append(list(arguments))
         return 0
 
-    monkeypatch.setattr(local_live, "command_of", lambda model, port, threads: fake(port, "no such word"))
+    monkeypatch.setattr(
+        local_live, "server_command", lambda model, *, port, threads: fake(port, "no such word")
+    )
     monkeypatch.setattr(local_live, "_wirecall", wirecall)
     monkeypatch.setattr(local_live, "check_grammars", lambda server, found: 0)
-    assert main(["--output", str(tmp_path), "--reference", str(tmp_path / "none")]) == 0
+    assert main(["--output", str(tmp_path)]) == 0
     assert [arguments[1] for arguments in ran] == ["live"] * 3 + ["report"]
     assert ran[-1][2:5] == [
         str(tmp_path / f"{name}.jsonl") for name in ("built-in", "manuals", "manuals-constraints")
@@ -114,10 +119,10 @@ def test_a_model_that_is_not_installed_says_how(
 ) -> None:
     from wirecall_bench.local_model import LocalModelError
 
-    def refuse(*_: object) -> list[str]:
+    def refuse(*_: object, **__: object) -> list[str]:
         raise LocalModelError("llama-server does not exist. Run `make model`, which installs it.")
 
-    monkeypatch.setattr(local_live, "command_of", refuse)
+    monkeypatch.setattr(local_live, "server_command", refuse)
     assert main(["--output", str(tmp_path)]) == 1
     assert "Run `make model`" in capsys.readouterr().err
 
@@ -136,12 +141,13 @@ def test_a_resumed_run_has_the_port_of_the_first(tmp_path: Path) -> None:
 
 
 def test_the_server_has_a_template_with_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "wirecall_bench.local_server.server_command", lambda model, *, port, threads: ["server"]
-    )
-    assert command_of(SMOLLM2, 1, 1) == ["server", "--chat-template-file", str(TEMPLATE)]
+    monkeypatch.setattr(local_model, "server_path", lambda folder: "server")
+    monkeypatch.setattr(local_model, "model_path", lambda model, folder: model.file)
+    assert SMOLLM2.template is not None
+    assert server_command(SMOLLM2)[-2:] == ["--chat-template-file", str(SMOLLM2.template)]
+    assert "--chat-template-file" not in server_command(GEMMA3)
     jinja2 = pytest.importorskip("jinja2")
-    template = jinja2.Environment().from_string(TEMPLATE.read_text(encoding="utf-8"))
+    template = jinja2.Environment().from_string(SMOLLM2.template.read_text(encoding="utf-8"))
     messages = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
     begin = "<|im_start|>system\nS"
     end = "<|im_end|>\n<|im_start|>user\nU<|im_end|>\n<|im_start|>assistant\n"

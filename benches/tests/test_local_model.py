@@ -172,7 +172,7 @@ def model(server: Server) -> Model:
         for number, content in enumerate([b"GGUF, first, ", b"second"])
     )
     checksum = sha256(b"GGUF, first, second")
-    return Model("tiny", "tiny 1.0", True, "tiny.gguf", checksum, parts)
+    return Model("tiny", "tiny.gguf", checksum, parts)
 
 
 def test_the_parts_of_a_model_are_joined(model: Model, server: Server, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""wirecall against the reference's stream parser under Node (V8): `make bench-v8 REFERENCE=PATH`.
+"""wirecall against the reference's stream parser under Node (V8): `make bench-v8 CHECKOUT=PATH`.
 
 PATH is a checkout of ai-sdk-wire-middleware (TheGreatAxios). Both parse the same deltas of the workloads of
 `wirecall_bench.goals` in turns; V8 has compiled its parser before. Its `TransformStream` is replaced by

@@ -22,7 +22,7 @@ from typing import Any
 from grammar_toolsets import Tools, arguments, toolset
 from grammar_walks import Walk, Walker
 from wirecall import CallEnd, CallError, Text, ToolError, Toolset
-from wirecall_bench.decoders import Engine, GrammarError, Matcher, Vocabulary
+from wirecall_bench.decoders import Engine, GrammarError, Matcher, TokenVocabulary
 
 # Errors whose sentences say in each line which field has the problem.
 _BY_FIELD = ("invalid_arguments", "duplicate_argument")
@@ -50,7 +50,7 @@ Call = tuple[str, dict[str, Any]]
 
 
 @functools.cache
-def vocabulary() -> Vocabulary:
+def vocabulary() -> TokenVocabulary:
     """o200k_base.
 
     Raises:
@@ -62,7 +62,7 @@ def vocabulary() -> Vocabulary:
     if not _VOCABULARIES.is_dir() or not any(_VOCABULARIES.iterdir()):
         raise FileNotFoundError(f"no vocabulary in {_VOCABULARIES}; `make .venv/.vocabularies` fetches it")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(_VOCABULARIES)
-    return Vocabulary(tiktoken.get_encoding("o200k_base"))
+    return TokenVocabulary(tiktoken.get_encoding("o200k_base"))
 
 
 class RefusedError(AssertionError):
@@ -318,7 +318,7 @@ def _is_above(line: str, fields: Sequence[str]) -> bool:
 class Sampler:
     """Tries a library with the grammars of cases."""
 
-    def __init__(self, vocabulary: Vocabulary, engine: Engine) -> None:
+    def __init__(self, vocabulary: TokenVocabulary, engine: Engine) -> None:
         self.vocabulary = vocabulary
         self.engine = engine
         self.walker = Walker(vocabulary)
@@ -394,7 +394,7 @@ class Sampler:
         )
 
 
-def accepted(matcher: Matcher, vocabulary: Vocabulary, text: str) -> str:
+def accepted(matcher: Matcher, vocabulary: TokenVocabulary, text: str) -> str:
     """How much of a message a grammar allows; less than all of it, too, if it may not end there."""
     matcher.reset()
     tokens = vocabulary.encoding.encode(text, disallowed_special=())
@@ -404,7 +404,7 @@ def accepted(matcher: Matcher, vocabulary: Vocabulary, text: str) -> str:
     return b"".join(vocabulary.tokens[token] for token in tokens[:taken]).decode(errors="replace")
 
 
-def accepts(matcher: Matcher, vocabulary: Vocabulary, text: str) -> bool:
+def accepts(matcher: Matcher, vocabulary: TokenVocabulary, text: str) -> bool:
     """Whether a grammar allows a whole message."""
     matcher.reset()
     tokens = vocabulary.encoding.encode(text, disallowed_special=())

@@ -16,7 +16,7 @@ import numpy as np
 from generate import ALPHABET, OPENINGS, PROSE
 from generate_values import TEXTS
 from wirecall._core import native_formats
-from wirecall_bench.decoders import Mask, Matcher, Vocabulary
+from wirecall_bench.decoders import Mask, Matcher, TokenVocabulary
 
 # Tokens from which on a walk closes what it can, and after which it is given up.
 LONG, LONGEST = 40, 400
@@ -54,7 +54,7 @@ class Walk:
 class TokenClass:
     """Tokens to choose from."""
 
-    def __init__(self, vocabulary: Vocabulary, ids: Sequence[int]) -> None:
+    def __init__(self, vocabulary: TokenVocabulary, ids: Sequence[int]) -> None:
         self.ids = list(ids)
         self.bits = vocabulary.bits(ids)
 
@@ -77,7 +77,7 @@ class TokenClass:
 class Walker:
     """Makes walks with one vocabulary."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: TokenVocabulary) -> None:
         self.vocabulary = vocabulary
         known = [(token, text) for token, text in enumerate(vocabulary.tokens) if text]
         self.all = TokenClass(vocabulary, [token for token, _ in known])

@@ -25,7 +25,7 @@ class GrammarError(Exception):
     """A library refuses a grammar, or gave up while it followed one."""
 
 
-class Vocabulary:
+class TokenVocabulary:
     """The tokens of o200k_base.
 
     Attributes:
@@ -93,7 +93,7 @@ class Llguidance:
 
     name = "llguidance"
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: TokenVocabulary) -> None:
         from llguidance.tiktoken import lltokenizer_from_encoding
 
         self.tokenizer = lltokenizer_from_encoding(vocabulary.encoding)
@@ -147,7 +147,7 @@ class Xgrammar:
 
     name = "xgrammar"
 
-    def __init__(self, vocabulary: Vocabulary, *, cached: bool = False) -> None:
+    def __init__(self, vocabulary: TokenVocabulary, *, cached: bool = False) -> None:
         import xgrammar
 
         self.size = vocabulary.size
@@ -174,7 +174,7 @@ class Xgrammar:
 
 
 class XgrammarMatcher:
-    def __init__(self, matcher: Any, vocabulary: Vocabulary) -> None:
+    def __init__(self, matcher: Any, vocabulary: TokenVocabulary) -> None:
         self._matcher = matcher
         self._vocabulary = vocabulary
         self._mask = np.zeros((1, words(vocabulary.size)), dtype=np.int32)
@@ -216,7 +216,7 @@ class LlamaCpp:
 
     name = "llama.cpp"
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: TokenVocabulary) -> None:
         self.vocabulary = vocabulary
 
     def matcher(self, kind: str, text: str) -> LlamaCppMatcher:
@@ -226,7 +226,7 @@ class LlamaCpp:
 
 
 class LlamaCppMatcher:
-    def __init__(self, grammar: str, vocabulary: Vocabulary) -> None:
+    def __init__(self, grammar: str, vocabulary: TokenVocabulary) -> None:
         self._grammar = grammar
         self._vocabulary = vocabulary
         self._complete = False

@@ -26,7 +26,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from wirecall import Toolset, definitions
-from wirecall_bench.decoders import Engine, Llguidance, Vocabulary, Xgrammar
+from wirecall_bench.decoders import Engine, Llguidance, TokenVocabulary, Xgrammar
 from wirecall_bench.rounds import machine
 from wirecall_bench.tables import Table, markdown
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TOOLS = 50
 _ROUNDS, _QUICK = 15, 3
 _CHOICES: tuple[Literal["required", "auto"], ...] = ("required", "auto")
-# The share of messages that a grammar must follow to their ends. Others have an order that the schema has not.
+# The share of messages that a grammar must follow to their ends. Others have another order than the schema.
 _FOLLOWED = 0.95
 _PROSE = "I will look that up. One moment, please."
 
@@ -127,11 +127,11 @@ class Library:
     """
 
     name: str
-    load: Callable[[Vocabulary], Engine]
+    load: Callable[[TokenVocabulary], Engine]
     kinds: tuple[Kind, ...]
     goal: Goal
     own: Callable[[Sequence[Definition]], str]
-    cached: Callable[[Vocabulary], Engine] | None = None
+    cached: Callable[[TokenVocabulary], Engine] | None = None
 
 
 LIBRARIES = [
@@ -190,7 +190,7 @@ def fastest(rounds: int, compile: Callable[[], object]) -> float:
 
 
 def measure(
-    engine: Engine, kind: Kind, goal: Goal, rounds: int, tools: CatalogueTools, vocabulary: Vocabulary
+    engine: Engine, kind: Kind, goal: Goal, rounds: int, tools: CatalogueTools, vocabulary: TokenVocabulary
 ) -> list[Measured]:
     rows = []
     for tool_choice in _CHOICES:
@@ -219,13 +219,13 @@ def measure(
     return rows
 
 
-def baseline(library: Library, tools: CatalogueTools, vocabulary: Vocabulary) -> float:
+def baseline(library: Library, tools: CatalogueTools, vocabulary: TokenVocabulary) -> float:
     """How long the library takes for its own grammar of the same tools; seconds."""
     text, engine = library.own(tools.definitions), library.load(vocabulary)
     return fastest(_QUICK, lambda: engine.matcher(library.kinds[0], text))
 
 
-def after_others(library: Library, tools: CatalogueTools, vocabulary: Vocabulary) -> float | None:
+def after_others(library: Library, tools: CatalogueTools, vocabulary: TokenVocabulary) -> float | None:
     """How long it takes with a cache that knows the grammar of other tools; seconds."""
     if library.cached is None:
         return None
@@ -280,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rounds = chosen.rounds or (_QUICK if chosen.quick else _ROUNDS)
     import tiktoken
 
-    vocabulary = Vocabulary(tiktoken.get_encoding("o200k_base"))
+    vocabulary = TokenVocabulary(tiktoken.get_encoding("o200k_base"))
     tools = catalogue()
     print(f"{machine()}\n{TOOLS} tools; compile: fastest of {rounds} rounds\n", flush=True)
     rows, notes = [], []

@@ -19,20 +19,18 @@ from wirecall import Toolset
 from wirecall._tools.definitions import Definition
 from wirecall_bench.artifact import BenchError, read
 from wirecall_bench.catalogue import BUILT_IN, Catalogue, built_in, catalogues
-from wirecall_bench.local_model import MODELS, SMOLLM2, LocalModelError, model_named
-from wirecall_bench.local_server import LocalServer, command_of, free_port, run, serving, stop_on_sigterm
+from wirecall_bench.local_model import MODELS, SMOLLM2, LocalModelError, model_named, server_command
+from wirecall_bench.local_server import LocalServer, free_port, run, serving, stop_on_sigterm
 from wirecall_bench.manuals import MANUALS
 from wirecall_bench.mistakes import published
 from wirecall_bench.modes import NATIVE, NATIVE_FORCED
 
 FOLDER = Path("target/live")
-# The 19 calls of the project that this one is compared with.
-REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "cases" / "reference_catalogue.json"
 
 _MODES = (NATIVE, NATIVE_FORCED, "wire", "wire-grammar", "hermes-grammar")
 # Of each group of the built-in catalogue: cases for the modes, and cases for the variants of the manual.
 SAMPLE, MANUALS_SAMPLE = 2, 2
-# Of the reference's 19 calls, for the variants of the manual without a grammar.
+# Of the cases of `--reference`, for the variants of the manual without a grammar.
 _WIRE_SAMPLE = 5
 # Different seeds, so that the variants of the manual are not chosen on the cases that show the modes.
 _SEED, _MANUALS_SEED = 0, 1
@@ -47,7 +45,7 @@ _INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
-class LiveRequest:
+class PlannedRun:
     """One run of `wirecall bench live`, and the name of its artifact."""
 
     name: str
@@ -78,28 +76,26 @@ class LiveRequest:
         ]
 
 
-def requests(reference: Path, sample: int, manuals_sample: int) -> list[LiveRequest]:
-    """The runs. Without the reference's catalogue, there is none of its calls."""
+def planned_runs(reference: Path | None, sample: int, manuals_sample: int) -> list[PlannedRun]:
+    """The runs with the built-in catalogue and, if it is given, with another one."""
     found = []
-    if reference.is_file():
-        found.append(LiveRequest("reference", str(reference), _MODES))
-    else:
-        say(f"skipped the reference's calls: {reference} does not exist")
-    found.append(LiveRequest("built-in", BUILT_IN, _MODES, sample=sample))
+    if reference is not None:
+        found.append(PlannedRun("reference", str(reference), _MODES))
+    found.append(PlannedRun("built-in", BUILT_IN, _MODES, sample=sample))
     if manuals_sample:
         constraints = [f"manual={_CONSTRAINTS}"]
         everywhere = [f"manual={name}" for name in MANUALS if name != _CONSTRAINTS]
-        if reference.is_file():
+        if reference is not None:
             # With one set of tools for all cases, the server reads each manual once.
             path, grammar = str(reference), ["wire-grammar"]
-            found.append(LiveRequest("manuals-reference", path, grammar, ablations=everywhere))
+            found.append(PlannedRun("manuals-reference", path, grammar, ablations=everywhere))
             # Without a grammar this model hardly calls tools, so few cases show what there is to see.
             found.append(
-                LiveRequest("manuals-wire", path, ["wire"], _MANUALS_SEED, _WIRE_SAMPLE, ablations=everywhere)
+                PlannedRun("manuals-wire", path, ["wire"], _MANUALS_SEED, _WIRE_SAMPLE, ablations=everywhere)
             )
         given = (BUILT_IN, ["wire-grammar"], _MANUALS_SEED, manuals_sample)
-        found.append(LiveRequest("manuals", *given, ablations=everywhere))
-        found.append(LiveRequest("manuals-constraints", *given, ablations=constraints, groups=_constrained()))
+        found.append(PlannedRun("manuals", *given, ablations=everywhere))
+        found.append(PlannedRun("manuals-constraints", *given, ablations=constraints, groups=_constrained()))
     return found
 
 
@@ -179,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = [model.name for model in MODELS]
     parser.add_argument("--model", choices=names, default=SMOLLM2.name, help=f"default: {SMOLLM2.name}")
     parser.add_argument("--output", type=Path, default=FOLDER, help=f"folder for artifacts ({FOLDER})")
-    parser.add_argument("--reference", type=Path, default=REFERENCE, help="a further catalogue")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="a further catalogue")
     parser.add_argument("--sample", type=int, default=SAMPLE, help=f"cases of each group ({SAMPLE})")
     parser.add_argument(
         "--manuals-sample",
@@ -203,11 +199,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    runs = requests(options.reference, options.sample, options.manuals_sample)
+    runs = planned_runs(options.reference, options.sample, options.manuals_sample)
     sources = catalogues(dict.fromkeys(run.catalogue for run in runs))
     options.output.mkdir(parents=True, exist_ok=True)
     port = _port(run.path(options.output) for run in runs)
-    command = command_of(model_named(options.model), port, options.threads)
+    command = server_command(model_named(options.model), port=port, threads=options.threads)
     with serving(command, port, options.model) as server:
         refused = check_grammars(server, sources)
         if options.only_grammars:
@@ -225,7 +221,7 @@ def _run(options: argparse.Namespace) -> int:
     return max(codes) or (1 if refused else 0)
 
 
-def publish(runs: Sequence[LiveRequest], sources: Sequence[Catalogue], folder: Path, target: Path) -> None:
+def publish(runs: Sequence[PlannedRun], sources: Sequence[Catalogue], folder: Path, target: Path) -> None:
     """Write the artifacts of runs without the texts of requests and answers, for docs/benchmarks.md."""
     target.mkdir(parents=True, exist_ok=True)
     for one in runs:

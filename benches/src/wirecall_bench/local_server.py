@@ -20,20 +20,16 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, NoReturn
 
 from wirecall_bench.local_model import (
     MODELS,
     SMOLLM2,
     LocalModelError,
-    Model,
     model_named,
     server_command,
 )
 
-# SmolLM2-135M-Instruct's own template ignores tools, and llama-server then drops them silently.
-TEMPLATE = Path(__file__).parent / "data" / "chatml_tools.jinja"
 # Loading a model of 100 MB takes a second on an idle machine.
 START_SECONDS = 120.0
 # Between two looks at /health.
@@ -114,12 +110,6 @@ def serving(
             _stop(process)
 
 
-def command_of(model: Model, port: int, threads: int) -> list[str]:
-    """The command that serves a model. Its template has tools, which the model's own one ignores."""
-    template = ["--chat-template-file", str(TEMPLATE)] if model == SMOLLM2 else []
-    return [*server_command(model, port=port, threads=threads), *template]
-
-
 @contextmanager
 def local_server(model_name: str = SMOLLM2.name, *, threads: int = 1) -> Iterator[LocalServer]:
     """Serve a model that `make model` installed until the block ends.
@@ -128,7 +118,7 @@ def local_server(model_name: str = SMOLLM2.name, *, threads: int = 1) -> Iterato
         LocalModelError: It is not installed, or the server does not start.
     """
     model, port = model_named(model_name), free_port()
-    with serving(command_of(model, port, threads), port, model.name) as server:
+    with serving(server_command(model, port=port, threads=threads), port, model.name) as server:
         yield server
 
 
@@ -154,7 +144,7 @@ def run(command: Sequence[str], added: Mapping[str, str]) -> int:
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM was sent."""
+    """SIGTERM was sent. It has not reached the command, as Ctrl-C has."""
 
 
 def stop_on_sigterm() -> None:
