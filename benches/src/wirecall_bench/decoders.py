@@ -118,7 +118,7 @@ class LlguidanceMatcher:
             raise GrammarError(self._matcher.get_error())
 
     def accept(self, tokens: Sequence[int]) -> int:
-        allowed = self._matcher.validate_tokens(tokens)
+        allowed: int = self._matcher.validate_tokens(tokens)
         if allowed and not self._matcher.consume_tokens(tokens[:allowed]):
             raise GrammarError(self._matcher.get_error())
         return allowed
@@ -130,13 +130,13 @@ class LlguidanceMatcher:
         return self._mask
 
     def forced(self) -> list[int]:
-        return self._matcher.compute_ff_tokens()
+        return list(self._matcher.compute_ff_tokens())
 
     def is_complete(self) -> bool:
-        return self._matcher.is_accepting()
+        return bool(self._matcher.is_accepting())
 
     def is_stopped(self) -> bool:
-        return self._matcher.is_stopped()
+        return bool(self._matcher.is_stopped())
 
 
 # xgrammar -------------------------------------------------------------------------------------------------
@@ -191,7 +191,8 @@ class XgrammarMatcher:
     def mask(self) -> Mask:
         if not self._matcher.fill_next_token_bitmask(self._mask):
             self._mask.fill(-1)
-        return self._mask[0].view(np.uint32)
+        mask: Mask = self._mask[0].view(np.uint32)
+        return mask
 
     def forced(self) -> list[int]:
         try:
@@ -202,7 +203,7 @@ class XgrammarMatcher:
         return self._vocabulary.tokenize(text)
 
     def is_complete(self) -> bool:
-        return self._matcher.is_completed()
+        return bool(self._matcher.is_completed())
 
     def is_stopped(self) -> bool:
         return False

@@ -66,7 +66,7 @@ impl JsonStyle {
 }
 
 /// Choices of a type that are written in each place where it is used.
-pub(crate) const FEW: usize = 8;
+pub(crate) const FEW: usize = 32;
 
 /// Writes the values of one tool's schema.
 pub(crate) struct JsonValues<'a> {
