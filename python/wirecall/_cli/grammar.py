@@ -50,8 +50,9 @@ Examples:
     "--longest",
     type=click.IntRange(1, MOST_LONGEST),
     metavar="N",
-    help="The most characters of a string, digits of a number and items of an array that the schema does not "
-    "bound, for small models that repeat themselves.",
+    help="About how many characters a string, digits a number and items an array have at most if the schema "
+    "has no bound, for small models that repeat themselves. A tenth of the items if they are strings, arrays "
+    "or objects. Strings are not bounded in ebnf and structural_tag.",
 )
 @click.pass_context
 def grammar(

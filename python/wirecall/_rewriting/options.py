@@ -113,9 +113,10 @@ class Options:
             the stop sequence would cut off a call whose arguments contain it.
         grammar: The server that samples under a grammar of the calls, which is sent with each request that
             has tools: "llama.cpp" (`grammar`, GBNF) or "vllm" (`structured_outputs`, a structural tag).
-        grammar_longest: `longest` of `Toolset.grammar`: the most characters of a string, digits of a number
-            and items of an array that the schema does not bound. A small model may otherwise repeat itself
-            until it is cut off.
+        grammar_longest: `longest` of `Toolset.grammar`: about how many characters a string, digits a number
+            and items an array have at most if the schema has no bound; a tenth of the items if they are
+            strings, arrays or objects. A small model may otherwise repeat itself until it is cut off. For
+            vLLM, strings are not bounded.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of an error message.
         native_when: Gets the request; if it returns true, the request is passed on unchanged.

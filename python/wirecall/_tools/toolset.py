@@ -193,7 +193,8 @@ class Toolset(_core.Toolset):
 
         A call is what `encode` writes for valid arguments: declared members only, in the order of the schema.
         Whatever the grammar accepts is read without an error by a strict toolset with validate="error",
-        except where `Grammar.unconstrained` says so.
+        except where `Grammar.unconstrained` says so, and for text in EBNF and structural tags that contains
+        a marker in unusual letter cases, such as `<tool_CALL>`.
 
         Args:
             kind: "gbnf" for llama.cpp, "ebnf" for xgrammar, "structural_tag" for xgrammar, vLLM and SGLang,
@@ -201,14 +202,14 @@ class Toolset(_core.Toolset):
             tool_choice: "auto" for text and calls, "required" for calls only, "none" for text only, or the
                 name of a tool for calls of this tool only.
             parallel: A message may contain several calls.
-            longest: The most characters of a string, digits of a number and items of an array that the schema
-                does not bound, from 1 to 1,000; a tenth of it for items that are strings, arrays or objects.
-                A small model may otherwise repeat itself until it is cut off. How deep values are nested is
-                not bounded, nor are strings in EBNF and structural tags.
+            longest: About how many characters a string, digits a number and items an array have at most if
+                the schema has no bound, from 1 to 1,000; a tenth of the items if they are strings, arrays or
+                objects. A small model may otherwise repeat itself until it is cut off. How deep values are
+                nested is not bounded, nor are strings in EBNF and structural tags.
 
         Raises:
-            ToolError: The protocol has no grammar, there are no tools, `tool_choice` names none of them, or
-                the grammar is too large.
+            ToolError: The protocol has no grammar, or none of a tool's calls; there are no tools, no
+                arguments fit their schemas, `tool_choice` names none of them, or the grammar is too large.
             ValueError: `kind` is not one of these, or `longest` is out of range.
             TypeError: An argument has another type.
         """

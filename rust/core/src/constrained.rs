@@ -12,17 +12,18 @@ use crate::tools::{Tool, Tools};
 use crate::toolset::Toolset;
 
 impl Toolset {
-    /// The grammar of messages with calls of these tools, for a decoder that allows only its texts.
+    /// The grammar of messages with calls of these tools, for constrained decoding.
     ///
     /// A call is what [`encode`](Toolset::encode) writes: declared members only, in the order of the schema. Text outside calls is
     /// any text in which no call and no result begins. With `parallel`, a message may contain several calls. `longest` bounds what a
-    /// schema does not: the characters of a string, the digits of a number, the items of a list; how deep values are nested has no
-    /// bound.
+    /// schema does not: about how many characters a string, digits a number and items an array have at most, and a tenth of the
+    /// items if they are strings, arrays or objects. How deep values are nested is not bounded, nor are strings in EBNF and
+    /// structural tags.
     ///
     /// # Errors
     ///
-    /// The protocol has no grammar, the toolset has no tools, `choice` names none of them, `longest` is not from 1 to 1,000, or the
-    /// grammar is too large.
+    /// The protocol has no grammar, or none of a tool's calls; the toolset has no tools, no arguments fit their schemas, `choice`
+    /// names none of them, `longest` is not from 1 to 1,000, or the grammar is too large.
     pub fn grammar(
         &self,
         kind: GrammarKind,

@@ -84,8 +84,7 @@ pub(crate) trait CallGrammarWriter {
         rules: &mut GrammarRules,
     ) -> Result<CallGrammar, ToolError>;
 
-    /// If values in calls of this tool are not JSON, so that a string may read as another value: up to which length their strings are
-    /// counted.
+    /// Up to which length strings are counted in values that are not JSON; `None` if all values of this tool are JSON.
     fn raw(&self, tool: &Tool, counts: LengthLimits) -> Option<usize>;
 
     /// What is written between the parts of JSON.

@@ -1,4 +1,4 @@
-//! Lark, with the extensions of llguidance: a lazy word ends where it can, and `~` is every other text.
+//! Lark, with the extensions of llguidance: a lazy terminal ends where it can, and `~` is every other text.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
         let again = if language.parallel && !language.is_section() { "*" } else { "?" };
         _ = writeln!(out, "start: (text_and_opener after_opener){again} TEXT?");
         out.push_str(&rules("after_opener", if language.is_section() { &calls } else { &tool }));
-        // Text must not swallow the opener, so the word ends with it.
+        // Text must not swallow the opener, so the terminal ends with it.
         _ = writeln!(out, "text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? {}", string(language.first()));
     }
     _ = writeln!(out, "TEXT: /(?s:.+)/ & {}", without(&language.frame.marks));
@@ -38,7 +38,7 @@ impl GrammarNotation for LarkNotation {
 
     fn name(&self, rule: &Rule) -> String {
         let name = rule.name.replace('-', "_");
-        if rule.word { name.to_uppercase() } else { name }
+        if rule.terminal { name.to_uppercase() } else { name }
     }
 
     fn text(&self, text: &str) -> Vec<String> {
@@ -54,8 +54,8 @@ impl GrammarNotation for LarkNotation {
     }
 }
 
-/// The parts of a text that a lexer reads one by one: it takes the longest word and never goes back. So what could be several words
-/// of JSON must not be one.
+/// The parts of a text that a lexer reads one by one: it takes the longest terminal and never goes back. So what could be
+/// several terminals of JSON must not be one.
 fn lexemes(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let (mut start, mut quoted, mut escaped) = (0, false, false);
@@ -100,7 +100,7 @@ fn in_class(c: char, out: &mut String) {
 /// Any text without these marks.
 fn without(marks: &[String]) -> String {
     let marks: Vec<String> = marks.iter().map(|mark| escape(mark)).collect();
-    // Without the first part, it would also be bytes that are no text.
+    // Without the first part, it would also match invalid UTF-8.
     format!("/(?s:.*)/ & ~/(?s:.*)(?i:{})(?s:.*)/", marks.join("|"))
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn integer(rules: &mut GrammarRules, least: Option<i128>, most: Optio
         (None, None) => "integer".to_owned(),
         _ => format!("integer from {} to {}", shown(least), shown(most)),
     };
-    rules.word(&key, || {
+    rules.terminal(&key, || {
         if let (None, None) = (least, most) {
             return Expr::seq([Expr::text("-").optional(), natural(0, None)]);
         }
@@ -45,7 +45,7 @@ pub(crate) fn integer(rules: &mut GrammarRules, least: Option<i128>, most: Optio
 /// A number in JSON that is within the range of a float; not below zero if `not_negative`.
 pub(crate) fn number(rules: &mut GrammarRules, not_negative: bool) -> Result<Expr, ToolError> {
     let most = rules.longest.unwrap_or(FLOAT_DIGITS).min(FLOAT_DIGITS);
-    rules.word(if not_negative { "number from 0" } else { "number" }, || {
+    rules.terminal(if not_negative { "number from 0" } else { "number" }, || {
         let many = |least| digit(b'0', b'9').times(least, None);
         let fraction = || Expr::seq([Expr::text("."), many(1)]);
         let whole = natural(0, None);

@@ -61,13 +61,13 @@ fn cut((first, last): (char, char), c: char) -> Vec<(char, char)> {
     before.into_iter().chain(after).collect()
 }
 
-/// Texts.
+/// An expression: a set of strings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Expr {
     Text(String),
     Chars(Chars),
     Seq(Vec<Expr>),
-    /// One of these. Without any, there is no text.
+    /// One of these.
     Choice(Vec<Expr>),
     /// From so many to so many times.
     Repeat(Box<Expr>, usize, Option<usize>),
@@ -78,7 +78,7 @@ pub(crate) enum Expr {
 
 impl Expr {
     pub(crate) const EMPTY: Expr = Expr::Seq(Vec::new());
-    /// There is no such text.
+    /// The empty language.
     pub(crate) const NEVER: Expr = Expr::Choice(Vec::new());
 
     pub(crate) fn text(text: impl Into<String>) -> Self {
@@ -251,8 +251,8 @@ pub(crate) struct Rule {
     /// Letters, digits and `-`; unique.
     pub name: String,
     pub expr: Expr,
-    /// It is a word of the language: a lexer reads it, and it refers only to other words.
-    pub word: bool,
+    /// A lexer reads it. It refers only to other terminals.
+    pub terminal: bool,
 }
 
 /// The rules of a grammar. Their number and size are bounded.
@@ -282,7 +282,7 @@ impl GrammarRules {
     pub(crate) fn rule(
         &mut self,
         key: &str,
-        word: bool,
+        terminal: bool,
         make: impl FnOnce(&mut Self) -> Result<Expr, ToolError>,
     ) -> Result<Expr, ToolError> {
         if let Some(id) = self.known.get(key) {
@@ -290,7 +290,7 @@ impl GrammarRules {
         }
         let id = self.list.len() as RuleId;
         self.known.insert(key.to_owned(), id);
-        self.list.push(Rule { name: self.free_name(key, id), expr: Expr::EMPTY, word });
+        self.list.push(Rule { name: self.free_name(key, id), expr: Expr::EMPTY, terminal });
         self.depth += 1;
         if self.depth > GRAMMAR_DEPTH {
             return Err(ToolError::new(format!(
@@ -309,7 +309,7 @@ impl GrammarRules {
         Ok(self.reference(id))
     }
 
-    /// A rule that no text fits is not written. One that is being made has texts.
+    /// A rule that matches nothing is not referred to. One that is being made is taken to match something.
     fn reference(&self, id: RuleId) -> Expr {
         if self.get(id).expr.is_never() { Expr::NEVER } else { Expr::Rule(id) }
     }
@@ -319,8 +319,8 @@ impl GrammarRules {
         self.rule(key, false, |_| Ok(expr))
     }
 
-    /// A word of the language with this key, whose text is known.
-    pub(crate) fn word(&mut self, key: &str, make: impl FnOnce() -> Expr) -> Result<Expr, ToolError> {
+    /// A terminal with this key.
+    pub(crate) fn terminal(&mut self, key: &str, make: impl FnOnce() -> Expr) -> Result<Expr, ToolError> {
         self.rule(key, true, |_| Ok(make()))
     }
 
@@ -344,17 +344,17 @@ impl GrammarRules {
         let Some(most) = self.longest else { return };
         let mut long: Vec<bool> = Vec::with_capacity(self.list.len());
         for rule in &self.list {
-            // Words refer to words that were made before them.
+            // Terminals refer to terminals that were made before them.
             let mut parts = Vec::new();
             rule.expr.rules(&mut parts);
             let has_long = parts.iter().any(|part| long.get(*part as usize).is_some_and(|long| *long));
-            long.push(!rule.word || rule.expr.has_text() || has_long);
+            long.push(!rule.terminal || rule.expr.has_text() || has_long);
         }
         let bounds = Bounds { most, text: self.counts.is_text_bounded, long };
         self.list.iter_mut().for_each(|rule| rule.expr.bound(&bounds));
     }
 
-    /// Removes what has no end, since it always contains itself: no text fits it.
+    /// Removes unproductive rules: those that derive no finite string, because they always contain themselves.
     pub(crate) fn drop_endless(&mut self) {
         let last = self.list.len();
         let mut ends = vec![false; last];

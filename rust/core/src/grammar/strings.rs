@@ -48,7 +48,7 @@ fn whole_unicode_escape() -> Expr {
 pub(crate) fn json_string(rules: &mut GrammarRules, length: Length, escaped: Option<char>) -> Result<Expr, ToolError> {
     let length = length.within(rules.counts.json);
     let name = if escaped.is_some() { "escaped json string" } else { "json string" };
-    rules.word(&keyed(name, length), || {
+    rules.terminal(&keyed(name, length), || {
         let plain = Chars::except("\"\\", &[('\0', '\u{1f}')]).without(&String::from_iter(escaped));
         let escape = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"\\/bfnrt"))]);
         // Two halves of a pair are one character, so they must not count as two.
@@ -59,7 +59,7 @@ pub(crate) fn json_string(rules: &mut GrammarRules, length: Length, escaped: Opt
     })
 }
 
-/// A string in quotes of either kind, as the encoder writes it: a backslash that begins no escape is a character.
+/// A string in quotes of either kind, as the encoder writes it: a backslash that does not begin an escape is a character.
 pub(crate) fn quoted(rules: &mut GrammarRules, length: Length) -> Result<Expr, ToolError> {
     let length = length.within(rules.counts.raw);
     rules.rule(&keyed("quoted", length), true, |rules| {
@@ -94,7 +94,7 @@ struct QuotedText {
     unit: Expr,
     /// The same without hexadecimal digits.
     not_hex: Expr,
-    /// A backslash and a character with which it is no escape.
+    /// A backslash and a character with which it is not an escape.
     pair: Expr,
 }
 
@@ -105,15 +105,15 @@ impl QuotedText {
             let short = Expr::seq([Expr::text("\\"), Expr::Chars(Chars::of("\"'\\nrt"))]);
             Expr::choice([short, whole_unicode_escape()])
         };
-        let unit = rules.word(&format!("{name} char"), || Expr::choice([Expr::Chars(plain.clone()), escape()]))?;
-        let not_hex =
-            rules.word(&format!("{name} other"), || Expr::choice([Expr::Chars(plain.clone().and(HEX)), escape()]))?;
+        let unit = rules.terminal(&format!("{name} char"), || Expr::choice([Expr::Chars(plain.clone()), escape()]))?;
+        let not_hex = rules
+            .terminal(&format!("{name} other"), || Expr::choice([Expr::Chars(plain.clone().and(HEX)), escape()]))?;
         let literal = plain.and(&Chars::of("\"'nrtu").ranges);
-        let pair = rules.word(&format!("{name} pair"), || Expr::seq([Expr::text("\\"), Expr::Chars(literal)]))?;
+        let pair = rules.terminal(&format!("{name} pair"), || Expr::seq([Expr::text("\\"), Expr::Chars(literal)]))?;
         Ok(QuotedText { quote, name, unit, not_hex, pair })
     }
 
-    /// `\u` and so many hexadecimal digits, which is no escape if no further digit follows.
+    /// `\u` and so many hexadecimal digits, which is not an escape if no further digit follows.
     fn open_escape(digits: usize) -> Expr {
         Expr::seq([Expr::text("\\u"), if digits == 0 { Expr::EMPTY } else { hex(digits) }])
     }
@@ -129,7 +129,7 @@ impl QuotedText {
         Expr::seq([begun, self.any()]).optional()
     }
 
-    /// So many characters; the first is no hexadecimal digit if `opened`.
+    /// So many characters; the first is not a hexadecimal digit if `opened`.
     fn counted(&self, rules: &mut GrammarRules, length: Length, opened: bool) -> Result<Expr, ToolError> {
         let key = format!("{} {}", keyed(self.name, length), if opened { "opened" } else { "text" });
         rules.rule(&key, true, |rules| {

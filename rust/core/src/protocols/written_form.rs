@@ -236,11 +236,11 @@ impl<'a> WrittenForm<'a> {
         values: &JsonValues<'_>,
         rules: &mut GrammarRules,
     ) -> Result<Expr, ToolError> {
-        // In one word: a lexer would take the beginning of the closer for text.
+        // In one terminal: a lexer would take the beginning of the closer for text.
         let text = |rules: &mut GrammarRules| {
             let text =
-                rules.word(&format!("raw text {close} {next}"), || Expr::Without(self.value_marks(close, next)))?;
-            rules.word(&format!("raw value {close} {next}"), || Expr::seq([text, Expr::text(close)]))
+                rules.terminal(&format!("raw text {close} {next}"), || Expr::Without(self.value_marks(close, next)))?;
+            rules.terminal(&format!("raw value {close} {next}"), || Expr::seq([text, Expr::text(close)]))
         };
         let closed = |value: Expr| Expr::seq([value, Expr::text(close)]);
         let Some(variants) = values.variants.of(id) else {
@@ -281,7 +281,7 @@ impl<'a> WrittenForm<'a> {
         Ok(Expr::choice(options))
     }
 
-    /// What the raw values of parameters do not contain, which are closed and followed by these.
+    /// Markers that raw values do not contain, given what closes a value and what begins the next parameter.
     fn value_marks(&self, close: &str, next: &str) -> Vec<String> {
         let mut marks = self.marks();
         marks.extend([tag_start(close), tag_start(next)].into_iter().flatten());
@@ -364,7 +364,7 @@ fn raw(value: &Value<'_>) -> String {
     out
 }
 
-/// The beginning of the first tag in a text: what precedes its end or its attributes. All of it if it is no tag.
+/// The beginning of the first tag in a text: what precedes its end or its attributes. All of it if it is not a tag.
 fn tag_start(text: &str) -> Option<String> {
     let tag = text.find('<').map_or(text.trim(), |at| &text[at..]);
     let end = tag.find(['>', '=', '"']).unwrap_or(tag.len());

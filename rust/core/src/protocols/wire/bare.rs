@@ -35,14 +35,14 @@ pub(super) fn bare_word(
         length,
     };
     let letters = String::from_iter(bare.not_whole.concat().chars().collect::<BTreeSet<_>>());
-    let more = rules.word("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?;
+    let more = rules.terminal("bare more", || Expr::seq([bare.any().many(), bare.last("")]))?;
     let other = match nullable {
         false => Expr::NEVER,
-        true => rules.word("bare other", || bare.from(bare.last(&letters), Length::default(), &more))?,
+        true => rules.terminal("bare other", || bare.from(bare.last(&letters), Length::default(), &more))?,
     };
     let shared = BareRules { more, other, letters };
     let key = keyed(if nullable { "bare or null" } else { "bare" }, length);
-    rules.word(&key, || bare.begun("", &shared).unwrap_or(Expr::NEVER))
+    rules.terminal(&key, || bare.begun("", &shared).unwrap_or(Expr::NEVER))
 }
 
 /// What the states of a bare word share: one character class in hundreds of places is compiled hundreds of times.

@@ -73,7 +73,7 @@ impl PairsGrammar<'_> {
                 let first = Chars { negated: false, ranges: vec![('a', 'z'), ('A', 'Z'), ('_', '_')] };
                 let more = first.clone().and(&[('0', '9'), ('-', '-')]);
                 let key = Expr::seq([Expr::Chars(first), Expr::Chars(more).times(0, Some(62))]);
-                let key = rules.word("key", || key)?;
+                let key = rules.terminal("key", || key)?;
                 Ok(Expr::seq([Expr::text(" "), key, Expr::text("="), value]).many())
             }
             _ => self.members(rules, root, "", object, 1),
@@ -160,7 +160,7 @@ impl PairsGrammar<'_> {
         let length = length.within(rules.counts.raw);
         let nullable = node.has(&Choice::Null);
         let kinds = [quoted(rules, length)?, bare_word(rules, self.delimiters, nullable, length)?];
-        rules.word(&keyed(if nullable { "string or null" } else { "string" }, length), || Expr::choice(kinds))
+        rules.terminal(&keyed(if nullable { "string or null" } else { "string" }, length), || Expr::choice(kinds))
     }
 
     fn any(&self, rules: &mut GrammarRules) -> Result<Expr, ToolError> {
