@@ -69,26 +69,26 @@ impl Members {
     }
 }
 
-/// Parts that follow each other.
-pub(super) struct Parts {
+/// Items that follow each other.
+pub(super) struct Items {
     pub all: Expr,
     /// The first of them, or none, but not all.
     pub some: Expr,
 }
 
-impl Parts {
+impl Items {
     /// `at`: the position of the first.
-    pub(super) fn of(rules: &mut GrammarRules, key: &str, parts: &[Expr], at: usize) -> Result<Parts, ToolError> {
+    pub(super) fn of(rules: &mut GrammarRules, key: &str, parts: &[Expr], at: usize) -> Result<Items, ToolError> {
         match parts {
-            [] => return Ok(Parts { all: Expr::EMPTY, some: Expr::NEVER }),
-            [part] => return Ok(Parts { all: part.clone(), some: Expr::EMPTY }),
+            [] => return Ok(Items { all: Expr::EMPTY, some: Expr::NEVER }),
+            [part] => return Ok(Items { all: part.clone(), some: Expr::EMPTY }),
             _ => {}
         }
         let (left, right) = parts.split_at(parts.len() / 2);
         let middle = at + left.len();
-        let (left, right) = (Parts::of(rules, key, left, at)?, Parts::of(rules, key, right, middle)?);
+        let (left, right) = (Items::of(rules, key, left, at)?, Items::of(rules, key, right, middle)?);
         let before = shared(rules, key, at..middle, left.all)?;
-        Ok(Parts {
+        Ok(Items {
             some: Expr::choice([left.some, Expr::seq([before.clone(), right.some])]),
             all: Expr::seq([before, right.all]),
         })

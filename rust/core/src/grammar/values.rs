@@ -2,7 +2,7 @@
 
 use super::numbers::{integer, number};
 use super::rules::{Expr, GrammarRules};
-use super::sequences::{Parts, in_order};
+use super::sequences::{Items, in_order};
 use super::strings::json_string;
 use crate::error::ToolError;
 use crate::limits::{COUNTED_ITEMS, RECURSION};
@@ -189,7 +189,7 @@ impl JsonValues<'_> {
             let more = comma(item(rules, known)?);
             let more = more.times(least.saturating_sub(count), most.map(|most| most - count));
             let optional = parts.split_off(least.saturating_sub(1).min(parts.len()));
-            let Parts { all, some } = Parts::of(rules, &self.key(&name), &optional, 0)?;
+            let Items { all, some } = Items::of(rules, &self.key(&name), &optional, 0)?;
             let rest = Expr::choice([Expr::seq([all, more]), some]);
             let open = [Expr::text("["), first].into_iter().chain(parts);
             let filled = Expr::seq(open.chain([rest, Expr::text("]")]));
