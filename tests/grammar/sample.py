@@ -37,17 +37,17 @@ from wirecall_bench.local_model import LocalModelError, matcher_path  # noqa: E4
 
 FOLDER = ROOT / "target" / "grammar"
 ENGINES = {engine.name: engine for engine in (Llguidance, Xgrammar, LlamaCpp)}
-# How many of a hundred calls and messages. llama.cpp has no masks, so its grammars are sampled with xgrammar,
+# How many of a hundred calls and messages, and at most how many toolsets. llama.cpp has no masks, so its grammars are sampled with xgrammar,
 # which takes seconds to compile one.
 SHARES = {
-    ("llguidance", "lark"): (59, 49),
-    ("xgrammar", "ebnf"): (20, 25),
-    ("xgrammar", "structural_tag"): (20, 24),
-    ("xgrammar", "gbnf"): (1, 1),
-    ("llama.cpp", "gbnf"): (0, 1),
+    ("llguidance", "lark"): (59, 49, 300),
+    ("xgrammar", "ebnf"): (20, 25, 300),
+    ("xgrammar", "structural_tag"): (20, 24, 300),
+    ("xgrammar", "gbnf"): (1, 1, 60),
+    ("llama.cpp", "gbnf"): (0, 1, 300),
 }
-# Toolsets for each kind of grammar, and in one slice.
-TOOLSETS, SLICE = 300, 10
+# Toolsets in one slice.
+SLICE = 10
 # The goals: walks that may be given up, and toolsets of which nothing is unconstrained.
 GIVEN_UP, FREE = 0.05, 0.5
 
@@ -73,9 +73,9 @@ class Slice:
 
 
 def slices(asked: argparse.Namespace, sources: str) -> Iterator[Slice]:
-    toolsets = min(TOOLSETS, max(SLICE, asked.cases // 100))
     for protocol in asked.protocols:
-        for (engine, kind), (calls, messages) in SHARES.items():
+        for (engine, kind), (calls, messages, most) in SHARES.items():
+            toolsets = min(most, max(SLICE, asked.cases // 100))
             if asked.only not in f"{engine} {kind}" or not is_installed(engine):
                 continue
             for first in range(0, toolsets, SLICE):
