@@ -37,8 +37,8 @@ from wirecall_bench.local_model import LocalModelError, matcher_path  # noqa: E4
 
 FOLDER = ROOT / "target" / "grammar"
 ENGINES = {engine.name: engine for engine in (Llguidance, Xgrammar, LlamaCpp)}
-# How many of a hundred calls and messages, and at most how many toolsets. llama.cpp has no masks, so its grammars are sampled with xgrammar,
-# which takes seconds to compile one.
+# How many of a hundred calls and messages, and at most how many toolsets. llama.cpp has no masks, so its
+# grammars are sampled with xgrammar, which takes seconds to compile one.
 SHARES = {
     ("llguidance", "lark"): (59, 49, 300),
     ("xgrammar", "ebnf"): (20, 25, 300),
