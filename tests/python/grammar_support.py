@@ -150,8 +150,7 @@ class Case:
                 several = choice.parallel and self.rng.random() < 0.2
                 content = "Let me look." if choice.is_text and self.rng.random() < 0.5 else ""
                 calls = [*before[-1:], call] if several else [call]
-                # Without text, a template may begin with the line break that would follow it.
-                yield self.toolset.encode_message(content, calls).lstrip()
+                yield self.toolset.encode_message(content, calls)
                 before.append(call)
 
     def problems(self, error: CallError) -> list[str]:

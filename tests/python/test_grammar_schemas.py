@@ -67,8 +67,15 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         b={"enum": [["</parameter>"], {"<function=f>": 1}]},
     ),
     "constant beside an enum": members(
-        "a b", a={"const": "x", "enum": ["y", "x"]}, b={"const": 5, "enum": [6]}
+        "a b", a={"const": "x", "enum": ["y", "x"]}, b={"const": 1, "enum": [1.0]}
     ),
+    "literals beside members": members(
+        a={"enum": [{"a": 1}, {"b": 2}], "required": ["a"]},
+        b={"enum": [[1], ["x"]], "items": INTEGER},
+        c={"oneOf": [{"const": 1}, {"const": 1.0}]},
+        d={"properties": {"x": False}},
+    ),
+    "no arguments or none": {"enum": [{}, {"a": 1}]},
     "constant arguments": {"const": {"a": 1, "b": "x"}},
     "lengths": members(
         "a b c d",
@@ -112,7 +119,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "map of integers": {"additionalProperties": INTEGER},
 }
 # Calls with keys that are no names in a tag, or with other arguments than an object, are not written in tags.
-UNTAGGED = ("names", "constant arguments", "object or null", "object or string", "one of two")
+UNTAGGED = (
+    *("names", "constant arguments", "no arguments or none", "object or null", "object or string"),
+    "one of two",
+)
 # No arguments are made for these, for want of declared members, or for parts that nothing fits.
 UNMADE = (
     *("nothing", "any object", "map of integers", "one of two", "object or string"),
@@ -121,7 +131,7 @@ UNMADE = (
 
 
 # What is listed of some.
-LISTED = {"integers of Zod": [], "literals with markers": [], "constant beside an enum": ["f.b: type"]}
+LISTED = {"integers of Zod": [], "literals with markers": [], "constant beside an enum": []}
 
 
 class SchemaCase(Case):

@@ -275,6 +275,28 @@ fn a_grammar_beyond_the_limit_is_an_error_that_says_what_to_do() {
 }
 
 #[test]
+fn a_long_literal_in_many_places_is_written_once() {
+    let member = |at: usize| (format!("k{at}"), json!({"$ref": "#/$defs/long"}));
+    let properties: serde_json::Map<_, _> = (0..10_000).map(member).collect();
+    let long = "x".repeat(100_000);
+    let schema = json!({"type": "object", "properties": properties, "$defs": {"long": {"const": long}}});
+    for (kind, protocol) in KINDS.into_iter().flat_map(|kind| [(kind, "wire"), (kind, "hermes")]) {
+        let text = grammar(&toolset(protocol, &[("f", schema.clone())]), kind).expect("a grammar").text;
+        assert_eq!(text.matches(&long).count(), 1, "{protocol}");
+    }
+}
+
+/// A tool's name is spelled out in the rules of text.
+#[test]
+fn a_long_name_is_not_deep() {
+    let name = "a".repeat(128);
+    for protocol in ["wire", "qwen3coder"] {
+        let text = grammar(&toolset(protocol, &[(&name, json!({}))]), GrammarKind::Gbnf).expect("a grammar").text;
+        assert!(text.contains(&name), "{protocol}");
+    }
+}
+
+#[test]
 fn a_long_chain_of_types_is_an_error_and_no_overflow() {
     let size = 15_000;
     let next = |at: usize| match at + 1 == size {
@@ -315,6 +337,8 @@ fn impossible() -> Vec<Value> {
         json!({"type": "array", "minItems": 2, "maxItems": 0}),
         json!({"type": "object", "properties": {"b": integer}, "required": ["b", "z"], "additionalProperties": false}),
         json!({"$ref": "#/$defs/endless"}),
+        json!({"const": 5, "enum": [6]}),
+        json!(false),
     ];
     let schema =
         |a| json!({"$defs": {"endless": endless}, "type": "object", "properties": {"a": a}, "required": ["a"]});
@@ -324,7 +348,8 @@ fn impossible() -> Vec<Value> {
 #[test]
 fn a_tool_that_nothing_fits_is_left_out_and_alone_is_an_error() {
     for schema in impossible() {
-        for (kind, protocol) in KINDS.into_iter().flat_map(|kind| [(kind, "wire"), (kind, "hermes")]) {
+        for (kind, protocol) in KINDS.into_iter().flat_map(|kind| ["wire", "hermes", "qwen3coder"].map(|of| (kind, of)))
+        {
             let required =
                 |tools: &[(&str, Value)]| toolset(protocol, tools).grammar(kind, &ToolChoice::Required, true, None);
             let error = required(&[("never", schema.clone())]).expect_err("it cannot be called");

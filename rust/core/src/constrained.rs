@@ -35,7 +35,10 @@ impl Toolset {
         let form = if own.is_some() { None } else { WrittenForm::of(&*self.protocol, &self.tools, &self.settings) };
         let form = form.as_ref().map(|form| form as &dyn CallGrammarWriter);
         let Some(writer) = own.or(form) else {
-            return Err(ToolError::new("this protocol has no grammar; docs/grammars.md lists those that have one"));
+            return Err(ToolError::new(
+                "this protocol has no grammar, because its calls are neither one JSON object nor raw values in tags; use \"wire\", \
+                 \"hermes\" or another format of docs/grammars.md",
+            ));
         };
         let tools: Vec<(usize, &Tool)> = match choice {
             ToolChoice::None => Vec::new(),

@@ -28,7 +28,7 @@ fn message(language: &mut Language) -> Result<Expr, ToolError> {
     let first = language.first().to_owned();
     if !language.text {
         let calls = language.calls_after_opener(&tool);
-        return Ok(Expr::seq([Expr::text(first), calls]));
+        return Ok(Expr::seq([Expr::text(language.lead()).optional(), Expr::text(first), calls]));
     }
     let prose = language.prose()?;
     if language.calls.is_empty() {

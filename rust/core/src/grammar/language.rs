@@ -110,6 +110,12 @@ impl Language {
         if self.is_section() { self.frame.begin.trim_start() } else { &self.frame.open }
     }
 
+    /// The whitespace that may precede a section of calls.
+    pub(crate) fn lead(&self) -> &str {
+        let begin = self.frame.begin;
+        &begin[..begin.len() - begin.trim_start().len()]
+    }
+
     /// The calls without what [`CallFrame::open`] says.
     pub(crate) fn tools(&self) -> Expr {
         Expr::choice(

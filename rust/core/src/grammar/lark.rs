@@ -15,7 +15,8 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     let rules = |name: &str, from: &Expr| rules_from(&language.rules, &LarkNotation, name, from);
     let mut out = String::from("%llguidance {}\n\n");
     if !language.text {
-        out.push_str(&rules("start", &Expr::seq([Expr::text(language.first()), calls])));
+        let lead = Expr::text(language.lead()).optional();
+        out.push_str(&rules("start", &Expr::seq([lead, Expr::text(language.first()), calls])));
         return Ok(out);
     }
     if language.calls.is_empty() {

@@ -42,7 +42,11 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
                 excludes(trigger),
                 once || section,
             ),
-            (false, true) => tag,
+            (false, true) if language.lead().is_empty() => tag,
+            (false, true) => format!(
+                r#"{{"type":"sequence","elements":[{{"type":"regex","pattern":{}}},{tag}]}}"#,
+                json_string(&format!("({})?", language.lead())),
+            ),
             (false, false) => format!(
                 r#"{{"type":"tags_with_separator","tags":[{tag}],"separator":{},"at_least_one":true,"stop_after_first":{once}}}"#,
                 json_string(language.frame.between)

@@ -44,6 +44,8 @@ pub(crate) fn unconstrained(
     raw: Option<usize>,
     json: usize,
 ) -> Vec<Unconstrained> {
+    let usual = Delimiters::default();
+    let delimiters = if raw.is_some() { delimiters } else { &usual };
     let mut list = List { variants, tool, delimiters, raw, json, out: Vec::new(), visits: 0, overlaps: HashMap::new() };
     list.node(variants.schema.root, "", raw.is_some(), &mut Vec::new());
     list.out
@@ -149,9 +151,13 @@ impl List<'_> {
                 }
                 Choice::Array => {
                     self.lengths(field, demands.items, 0, ["minItems", "maxItems"]);
+                    demands.elements.iter().for_each(|keyword| self.tell(field, keyword));
                     &demands.arrays
                 }
-                Choice::Object => &demands.objects,
+                Choice::Object => {
+                    demands.members.iter().for_each(|keyword| self.tell(field, keyword));
+                    &demands.objects
+                }
                 _ => {
                     if demands.not_negative && variant.has_negative {
                         self.tell(field, "minimum");
@@ -198,6 +204,7 @@ impl List<'_> {
                 Additional::Closed => {}
                 // Without declared parameters, a tool gets no arguments that are not JSON.
                 Additional::Unsaid if is_root && pairs => {}
+                Additional::Unsaid if !object.properties.is_empty() => {}
                 // Members may be repeated.
                 Additional::Unsaid => self.tell(field, "additionalProperties"),
                 Additional::Open(value) => {

@@ -65,7 +65,7 @@ impl JsonStyle {
     }
 }
 
-/// Choices of a type that are written in each place where it is used.
+/// The size of a type that is written in each place where it is used; larger ones are rules of their own.
 pub(crate) const FEW: usize = 32;
 
 /// Writes the values of one tool's schema.
@@ -89,8 +89,7 @@ impl JsonValues<'_> {
     pub(crate) fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
         match self.variants.of(id) {
             None => self.any(rules),
-            // Shared types are written once.
-            Some(_) if self.variants.choices(id) > FEW => {
+            Some(_) if self.variants.size(id) > FEW => {
                 rules.rule(&self.key(&format!("type {id}")), false, |rules| self.those(rules, id, |_| true))
             }
             Some(_) => self.those(rules, id, |_| true),
@@ -215,6 +214,8 @@ impl JsonValues<'_> {
                         let value = self.value(rules, value)?;
                         self.map(rules, value)
                     }
+                    // Only members that nothing fits are declared.
+                    Additional::Unsaid if !object.properties.is_empty() => Ok(Expr::text("{}")),
                     Additional::Unsaid => self.any_object(rules),
                 };
             }
@@ -264,13 +265,14 @@ fn braced(open: &str, item: Expr, comma: &str, close: &str) -> Expr {
 }
 
 /// The members that an object declares or requires, with their types and whether they are required, in the order of the schema.
-/// `None`: it requires one that it does not allow.
+/// `None`: it requires one that it does not allow, or that nothing fits.
 pub(crate) fn declared(object: &ObjectType) -> Option<Vec<(&str, NodeId, bool)>> {
     let required: std::collections::HashSet<&str> = object.required.iter().map(String::as_str).collect();
     let named = object.properties.iter().map(|(name, id)| (name, *id, required.contains(name)));
-    // Nothing fits a member of unknown type.
+    // Nothing fits a declared member of unknown type.
     let named = named.filter(|(_, id, required)| *required || *id != UNKNOWN);
+    let named = named.map(|(name, id, required)| (id != UNKNOWN).then_some((name, id, required)));
     let unnamed = object.required.iter().filter(|name| object.properties.get(name).is_none());
     let unnamed = unnamed.map(|name| Some((name.as_str(), object.member(name)?, true)));
-    named.map(Some).chain(unnamed).collect()
+    named.chain(unnamed).collect()
 }

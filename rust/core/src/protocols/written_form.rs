@@ -30,6 +30,8 @@ pub(crate) struct WrittenForm<'a> {
 const NAME: &str = "qzx";
 const KEYS: [&str; 2] = ["alpha", "omega"];
 const NUMBER: &str = "73519";
+/// The characters of a tool's name that text does not contain after `<`, where misspelled tags are errors.
+const NAME_CHARS: usize = 32;
 /// If this string is written unchanged, all are.
 const STRING: &str = "s<b>&amp; 'q' \"d\" \\ \n e";
 
@@ -176,7 +178,10 @@ impl<'a> WrittenForm<'a> {
         let schema = &values.variants.schema;
         let mut members = Vec::new();
         if let Some(object) = &schema.node(schema.root).object {
-            for (name, id, required) in declared(object).unwrap_or_default() {
+            let Some(declared) = declared(object) else {
+                return Ok(CallGrammar { begin: texts.head, content: Expr::NEVER, end: texts.end });
+            };
+            for (name, id, required) in declared {
                 members.push((self.parameter(&tool.name, name, id, &texts, values, rules)?, required));
             }
         }
@@ -261,6 +266,8 @@ impl<'a> WrittenForm<'a> {
         for variant in variants {
             for choice in &variant.choices {
                 match (choice, kind) {
+                    // Other lengths of raw text are not counted.
+                    (Choice::String, Choice::String) if variant.demands.length.is_never() => {}
                     (Choice::String, Choice::String) => options.push(text(rules)?),
                     (Choice::Literal(literal), _) if literal.kind() == *kind => match &literal.text {
                         // `encode` writes such a call as JSON.
@@ -307,10 +314,12 @@ impl CallGrammarWriter for WrittenForm<'_> {
         let joints = self.protocol.joints();
         let mut marks = self.marks();
         if self.tagged && self.settings.facts.near_misses {
-            // Tags that are nearly those of a call are errors, also with the names of tools, whatever divides their words.
-            let words = ["call", "function", "invoke", "parameter", "tool", "name", " "].map(str::to_owned);
+            // Tags that are nearly those of a call are errors, also with the names of tools, whatever is before or between their words.
+            let words = ["call", "function", "invoke", "parameter", "tool", "name", " ", "\t", "\n", "\r", "-", "_"];
             let named = self.tools.iter().filter_map(|tool| tool.name.split(['_', '-']).find(|word| !word.is_empty()));
-            marks.extend(words.into_iter().chain(named.map(str::to_owned)).map(|word| format!("<{word}")));
+            // The beginning of a long name is enough.
+            let named = named.map(|word| word.chars().take(NAME_CHARS).collect::<String>());
+            marks.extend(words.map(str::to_owned).into_iter().chain(named).map(|word| format!("<{word}")));
         }
         CallFrame {
             open: self.open(),

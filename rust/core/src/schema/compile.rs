@@ -428,21 +428,8 @@ const CONDITIONS: &[&str] = &["if", "dependentSchemas", "dependencies"];
 
 /// The values in both lists, which may be long.
 fn common<'s>(first: Vec<&'s Json>, second: &[&'s Json]) -> Vec<&'s Json> {
-    let texts: HashSet<String> = second.iter().map(|value| sorted(value).to_json()).collect();
-    first.into_iter().filter(|value| texts.contains(&sorted(value).to_json())).collect()
-}
-
-/// The value with the members of each object in the order of their names.
-fn sorted(value: &Json) -> Json {
-    match value {
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
-            members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-            Value::Object(members)
-        }
-        scalar => scalar.clone(),
-    }
+    let known: HashSet<u64> = second.iter().map(|value| value.digest()).collect();
+    first.into_iter().filter(|value| known.contains(&value.digest())).collect()
 }
 
 fn literal(value: &Json) -> Choice {

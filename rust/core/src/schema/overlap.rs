@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Choice, NodeId, Schema, Variant, Variants};
+use crate::limits::RECURSION;
+use crate::syntax::json::parse;
 
 /// Alternatives that are compared in pairs.
 const COMPARED: usize = 32;
@@ -25,9 +27,10 @@ impl Variants {
 /// What tells an alternative from others.
 struct Traits<'a> {
     variant: &'a Variant,
-    literals: HashSet<&'a str>,
+    /// As digests, which are the same for equal values.
+    literals: HashSet<u64>,
     /// The literals of each required member that allows only literals.
-    members: HashMap<&'a str, HashSet<&'a str>>,
+    members: HashMap<&'a str, HashSet<u64>>,
 }
 
 impl<'a> Traits<'a> {
@@ -64,6 +67,7 @@ fn is_same_kind(one: &Choice, other: &Choice) -> bool {
     one == other || [one, other].into_iter().all(|kind| matches!(kind, Choice::Integer | Choice::Number))
 }
 
-fn literal(choice: &Choice) -> Option<&str> {
-    if let Choice::Literal(literal) = choice { Some(&literal.json) } else { None }
+fn literal(choice: &Choice) -> Option<u64> {
+    let Choice::Literal(literal) = choice else { return None };
+    Some(parse(&literal.json, RECURSION).map_or(0, |value| value.digest()))
 }

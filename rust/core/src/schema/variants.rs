@@ -22,10 +22,14 @@ pub(crate) struct Variant {
     pub literal_kinds: Vec<Choice>,
     /// Some literal is a number below zero.
     pub has_negative: bool,
+    pub size: usize,
     pub object: Option<ObjectType>,
     pub array: Option<Array>,
     pub demands: Demands,
 }
+
+/// Bytes of a literal that count as one.
+const LITERAL: usize = 32;
 
 impl Variant {
     fn with(mut self, choices: Vec<Choice>) -> Self {
@@ -33,6 +37,7 @@ impl Variant {
             let kinds = match choice {
                 Choice::Literal(literal) => {
                     self.has_negative |= literal.json.starts_with('-');
+                    self.size += literal.json.len() / LITERAL;
                     &mut self.literal_kinds
                 }
                 _ => &mut self.kinds,
@@ -41,7 +46,7 @@ impl Variant {
                 kinds.push(choice.kind());
             }
         }
-        Variant { choices, ..self }
+        Variant { size: self.size + choices.len(), choices, ..self }
     }
 }
 
@@ -61,6 +66,10 @@ impl Length {
 
     pub(crate) fn is_any(self) -> bool {
         self == Length::default()
+    }
+
+    pub(crate) fn is_never(self) -> bool {
+        self.most.is_some_and(|most| most < self.least)
     }
 
     /// What is left after so many. `None`: there are too many.
@@ -98,6 +107,9 @@ pub(crate) struct Demands {
     pub arrays: Vec<&'static str>,
     pub objects: Vec<&'static str>,
     pub any: Vec<&'static str>,
+    /// Keywords that a grammar follows, but that literal objects and arrays are not compared with.
+    pub members: Vec<&'static str>,
+    pub elements: Vec<&'static str>,
 }
 
 impl Variants {
@@ -113,9 +125,9 @@ impl Variants {
         Variants { schema, lists }
     }
 
-    /// How many choices all its alternatives have.
-    pub(crate) fn choices(&self, id: NodeId) -> usize {
-        self.of(id).unwrap_or_default().iter().map(|variant| variant.choices.len()).sum()
+    /// How many choices all its alternatives have. A long literal counts as several.
+    pub(crate) fn size(&self, id: NodeId) -> usize {
+        self.of(id).unwrap_or_default().iter().map(|variant| variant.size).sum()
     }
 
     /// The alternatives of a type. `None`: any JSON may fit it.
@@ -177,6 +189,8 @@ impl Demands {
         self.strings.extend(UNSAID_OF_STRINGS.iter().filter(has));
         self.arrays.extend(UNSAID_OF_ARRAYS.iter().filter(has));
         self.objects.extend(UNSAID_OF_OBJECTS.iter().filter(has));
+        self.members.extend(["properties", "required", "additionalProperties"].iter().filter(has));
+        self.elements.extend(["items", "prefixItems"].iter().filter(has));
         let unless = |keyword: &'static str, fine: &dyn Fn(&Json) -> bool| {
             get(keyword).filter(|value| !fine(value)).map(|_| keyword)
         };

@@ -54,7 +54,11 @@ impl CallGrammarWriter for Wire {
 
 /// Whether a call needs no arguments: some alternative is an object that requires none.
 fn may_be_empty(values: &JsonValues<'_>) -> bool {
-    let is_free = |variant: &Variant| variant.object.as_ref().is_some_and(|object| object.required.is_empty());
+    let is_free = |variant: &Variant| {
+        let object = variant.object.as_ref().is_some_and(|object| object.required.is_empty());
+        object
+            || variant.choices.iter().any(|choice| matches!(choice, Choice::Literal(literal) if literal.json == "{}"))
+    };
     values.variants.of(values.variants.schema.root).is_none_or(|all| all.iter().any(is_free))
 }
 
@@ -124,7 +128,7 @@ impl PairsGrammar<'_> {
     fn value(&self, rules: &mut GrammarRules, id: NodeId) -> Result<Expr, ToolError> {
         match self.values.variants.of(id) {
             None => self.any(rules),
-            Some(variants) if self.values.variants.choices(id) > FEW => {
+            Some(variants) if self.values.variants.size(id) > FEW => {
                 let key = format!("pairs type {id} of {}", self.values.tool);
                 rules.rule(&key, false, |rules| self.of_variants(rules, id, variants))
             }
