@@ -270,6 +270,22 @@ def test_tokens_saved_are_told_where_they_can_be_counted(monkeypatch: pytest.Mon
     assert len(told) == 1
 
 
+@ALL
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [
+        ('<tool_call>\n{"name": "get", "arguments": {"city": "Ulm"}}\n</tool_call>', ["hermes"]),
+        ('[TOOL_CALLS]get[ARGS]{"city": "Ulm"}', ["mistral"]),
+        ("I cannot look that up.", []),
+        (f"Look. {GOOD}", []),
+    ],
+)
+def test_calls_of_another_format_are_told(ask: Ask, answer: str, kinds: list[str]) -> None:
+    told: list[wirecall.Notice] = []
+    ask(wirecall.compact_tools(on_event=told.append), Model(answer))
+    assert [notice.detail for notice in told if notice.kind == "other_format"] == kinds
+
+
 # --- streams that fail
 
 

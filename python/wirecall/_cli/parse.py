@@ -8,13 +8,11 @@ from typing import Any
 
 import click
 
-from wirecall import CallEnd, CallError, Event, Parser, Problem, Reasoning, Text, ToolError, Toolset, detect
+from wirecall import CallEnd, CallError, Event, Parser, Problem, Reasoning, Text, Toolset
 from wirecall._cli.inputs import read_pieces, reject_shared_stdin
 from wirecall._cli.options import load_toolset, protocol_option, tools_option
 from wirecall._cli.outputs import to_json
-
-# How much text without calls is searched for calls of another protocol, in characters.
-SEARCHED = 1 << 20
+from wirecall._tools.detection import SEARCHED, format_in
 
 
 @click.command(
@@ -157,10 +155,7 @@ def _show_text(events: Sequence[Event]) -> None:
 
 def _hint_at_protocol(toolset: Toolset, text: str) -> None:
     """Names on standard error the protocol that the calls in a text may be written in."""
-    try:
-        found = detect(text, [(name, True) for name in toolset.names]).protocol
-    except ToolError:  # a name that another protocol cannot write
-        return
+    found = format_in(text, toolset.names)
     if found is not None:
         click.echo(
             f"no call was found; the text has calls of another format: try --protocol {found}", err=True

@@ -14,7 +14,7 @@ from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import ReasoningOption, Toolset, ToolsetOptions
 from wirecall.errors import ToolError
 
-NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "saved"]
+NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "other_format", "saved"]
 GrammarServer = Literal["llama.cpp", "vllm"]
 
 # The kind of grammar that each server takes.
@@ -30,8 +30,9 @@ class Notice(NamedTuple):
         kind: The kind of event.
         tool: The tool that it is about, if any.
         detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
-            it begins with their kind; for "saved", which needs tiktoken and its vocabulary, it is the number
-            of tokens (o200k_base) that the shorter definitions save.
+            it begins with their kind. For "other_format", it is the format of the calls in an answer that is
+            text. For "saved", which needs tiktoken and its vocabulary, it is the number of tokens
+            (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
     """
 

@@ -10,6 +10,7 @@ from wirecall._kinds import described
 from wirecall._rewriting.options import Notice, NoticeKind, Options
 from wirecall._rewriting.parts import TextPart, ToolCallError
 from wirecall._rewriting.record import Outcome, Recorder
+from wirecall._tools.detection import SEARCHED, format_in
 from wirecall._tools.toolset import Toolset
 
 log = logging.getLogger("wirecall")
@@ -76,6 +77,9 @@ class ResponseState:
     # What the model wrote in each text of this attempt.
     _source: list[list[str]] = field(default_factory=list, init=False)
     _failures: list[core.CallError] = field(default_factory=list, init=False)
+    # The beginning of the text that is shown, and its length.
+    _shown: list[str] = field(default_factory=list, init=False)
+    _shown_length: int = field(default=0, init=False)
     # The end of all text, over all attempts; where the text of this attempt was held; and whether a blank
     # line is due, because an earlier attempt wrote text.
     _end: _End = field(default=_End(), init=False)
@@ -171,7 +175,15 @@ class ResponseState:
         self.called += self.late
         self.late = 0
         self._over = True
+        self._tell_of_other_format()
         return False
+
+    def _tell_of_other_format(self) -> None:
+        """Calls of another format are text, which is easily overlooked."""
+        if not self.called and not self._failures and self.takes_calls and self.options.code == "call":
+            found = format_in("".join(self._shown), self.toolset.names) if self.toolset.names else None
+            if found is not None:
+                self.notify("other_format", None, found)
 
     def begin_retry(self) -> tuple[str, str]:
         """Begins the next attempt. Returns what the model wrote, and the message that answers it."""
@@ -192,7 +204,7 @@ class ResponseState:
         # A name that is not a tool's is what the model wrote.
         tool = tool if tool in self.toolset.names else None
         logged: list[str] = [kind]
-        if kind in ("repair", "problem", "error"):
+        if kind in ("repair", "problem", "error", "other_format"):
             logged.append(detail.partition(":")[0])
         log.info("%s%s", " ".join(logged), "" if tool is None else f": {tool}")
         if self.options.on_event is not None:
@@ -220,6 +232,9 @@ class ResponseState:
             text = "\n" * (2 - self._end.newlines - leading.count("\n")) + text
             self._gap = False
         self._end = self._end.followed_by(text)
+        if self._shown_length < SEARCHED:
+            self._shown.append(text)
+            self._shown_length += len(text)
         return TextPart(text)
 
     def refusal(self, name: str) -> str | None:

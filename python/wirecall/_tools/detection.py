@@ -1,7 +1,7 @@
 """Detects the protocol of a text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -35,6 +35,23 @@ class Detection(NamedTuple):
     protocol: str | None
     score: float
     scores: dict[str, float]
+
+
+# How much text without calls is searched for calls of another format, in characters.
+SEARCHED = 1 << 16
+
+
+def format_in(text: str, names: Sequence[str]) -> str | None:
+    """The format of the calls of these tools in a text, in its first `SEARCHED` characters."""
+    text = text[:SEARCHED]
+    # Reading all formats takes milliseconds, and most texts have no call in any.
+    if not any(mark in text for mark in "<{[") or not any(name in text for name in names):
+        return None
+    try:
+        return detect(text, [(name, True) for name in names]).protocol
+    except ToolError:
+        # A name that another protocol cannot write.
+        return None
 
 
 def detect(text: str, tools: Iterable[object] = ()) -> Detection:

@@ -8,7 +8,7 @@ import pytest
 from cli_support import TOOLS, events, run
 
 from wirecall import Toolset
-from wirecall._cli.parse import SEARCHED
+from wirecall._tools.detection import SEARCHED
 
 
 @pytest.mark.parametrize(
