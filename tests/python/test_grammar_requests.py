@@ -442,3 +442,12 @@ def test_a_retry_of_responses_is_constrained() -> None:
     message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": BAD}]}
     assert exchange.whole({"status": "completed", "output": [message]}) is None
     assert sent_grammar(exchange.request) == expected("vllm")
+
+
+def test_a_bound_needs_a_grammar() -> None:
+    with pytest.raises(ValueError, match=r'grammar_longest needs grammar="llama\.cpp"'):
+        compact_tools(grammar_longest=20)
+    bounded = compact_tools(grammar="llama.cpp", grammar_longest=20)
+    # One request may do without.
+    assert sent_grammar(bounded.transform_params(asking(), grammar=None).params) == {}
+    assert "grammar" in sent_grammar(bounded.transform_params(asking()).params)

@@ -231,7 +231,7 @@ def agent(ctx: click.Context, /, run_options: RunOptions, **given: Any) -> None:
     epilog="""\b
 Examples:
   wirecall bench latency
-  wirecall bench latency --lengths 1KB,16KB --rounds 2 --streams 100
+  wirecall bench latency --lengths 1KB,4KB,16KB --rounds 2 --streams 100
   wirecall bench latency --rounds 15 --limit 60 --output quiet-machine.jsonl
 
 Parsers of other projects are measured if their packages are installed: jiter, partial-json-parser, sglang,
@@ -313,6 +313,7 @@ def report(artifacts: tuple[str, ...], markdown_path: str | None, html_path: str
     for path, write in ((markdown_path, markdown), (html_path, html)):
         if path is not None:
             _write(path, write(document))
+            click.echo(f"wrote {path}", err=True)
     if markdown_path is None and html_path is None:
         click.echo(markdown(document), nl=False)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from wirecall import FAMILIES, PROTOCOLS, Toolset
+from wirecall import PROTOCOLS, Toolset
 from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
 
 _TOOLS = 'a JSON list of tools, or {"tools": […]}'
@@ -34,9 +34,8 @@ protocol_option = click.option(
     callback=_known_protocol,
     metavar="NAME",
     default="wire",
-    help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto; or a model family's own: "
-    f"{', '.join(name for name in FAMILIES if name not in PROTOCOLS)}. Aliases, such as gpt-oss "
-    "and glm-4.6, are accepted, too.",
+    help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto; or a model family's own, such as harmony or "
+    "glm-4.5: `wirecall protocols` lists them.",
 )
 _descriptions_option = click.option(
     "--descriptions",

@@ -172,6 +172,8 @@ class Options:
         # The toolset checks its own options: now, not at the first request.
         Toolset(**self._toolset_options())
         check_longest("grammar_longest", self.grammar_longest)
+        if self.grammar is None and self.grammar_longest is not None:
+            raise ValueError('grammar_longest needs grammar="llama.cpp" or grammar="vllm"')
         if self.grammar is not None:
             # Whether the protocol has a grammar is checked now, too.
             self.grammar_text(self.toolset([_ANY_TOOL]), "auto", parallel=True)
@@ -185,6 +187,9 @@ class Options:
         """A copy with some options changed for one request; raises as `check` does."""
         # `replace` would raise for unknown names before types are checked.
         check(given, _declared())
+        if given.get("grammar", self.grammar) is None:
+            # A request without a grammar has no bound for one.
+            given = {"grammar_longest": None, **given}
         return replace(self, **given)
 
     def _toolset_options(self) -> dict[str, Any]:

@@ -50,8 +50,14 @@ def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
         raise TypeError(f"{name} must be {expected}, not {shown}")
 
 
+# Options that are given elsewhere.
+_ELSEWHERE = {"in_reasoning": "it depends on the prompt of a message; give it to parser() or parse()"}
+
+
 def unknown(name: str, known: Iterable[str], what: str = "option") -> str:
     """The message for an option that does not exist. The extension uses it for limits."""
+    if name in _ELSEWHERE:
+        return f"there is no {what} {name!r} here: {_ELSEWHERE[name]}"
     # Loaded for errors only.
     from difflib import get_close_matches
 
