@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ from law import pytest_collection_modifyitems as pytest_collection_modifyitems
 # The processes of pytest-xdist have those of a terminal, which they are not.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+# Programs that tests interrupt inherit it, and shells ignore it in what they start in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
