@@ -250,6 +250,11 @@ def test_a_closing_delimiter_may_begin_with_a_bracket(close: str) -> None:
         (lambda tools: tools.encode_message("", "x"), TypeError, "calls must be a list of tuples, not str"),
         (lambda tools: tools.parse("", in_reasoning="no"), TypeError, "in_reasoning must be a bool or None"),
         (
+            lambda tools: Toolset(in_reasoning=False),  # type: ignore[call-arg]
+            TypeError,
+            r"'in_reasoning' here: .*give it to parser\(\) or parse\(\)",
+        ),
+        (
             lambda tools: tools.parser().finish(truncated=1),
             TypeError,
             "truncated must be a bool or None, not int",

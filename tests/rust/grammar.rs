@@ -280,7 +280,7 @@ fn a_long_literal_in_many_places_is_written_once() {
     let properties: serde_json::Map<_, _> = (0..10_000).map(member).collect();
     let long = "x".repeat(100_000);
     let schema = json!({"type": "object", "properties": properties, "$defs": {"long": {"const": long}}});
-    for (kind, protocol) in KINDS.into_iter().flat_map(|kind| [(kind, "wire"), (kind, "hermes")]) {
+    for (kind, protocol) in KINDS.into_iter().flat_map(|kind| ["wire", "hermes", "qwen3coder"].map(|of| (kind, of))) {
         let text = grammar(&toolset(protocol, &[("f", schema.clone())]), kind).expect("a grammar").text;
         assert_eq!(text.matches(&long).count(), 1, "{protocol}");
     }

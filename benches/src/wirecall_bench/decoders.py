@@ -252,7 +252,7 @@ class LlamaCppMatcher:
         return self._complete
 
     def mask(self) -> Mask:
-        raise GrammarError("llama.cpp tells no masks")
+        raise GrammarError("llama.cpp has no masks")
 
     def forced(self) -> list[int]:
         return []

@@ -77,9 +77,6 @@ class ResponseState:
     # What the model wrote in each text of this attempt.
     _source: list[list[str]] = field(default_factory=list, init=False)
     _failures: list[core.CallError] = field(default_factory=list, init=False)
-    # The beginning of the text that is shown, and its length.
-    _shown: list[str] = field(default_factory=list, init=False)
-    _shown_length: int = field(default=0, init=False)
     # The end of all text, over all attempts; where the text of this attempt was held; and whether a blank
     # line is due, because an earlier attempt wrote text.
     _end: _End = field(default=_End(), init=False)
@@ -180,10 +177,13 @@ class ResponseState:
 
     def _tell_of_other_format(self) -> None:
         """Calls of another format are text, which is easily overlooked."""
-        if not self.called and not self._failures and self.takes_calls and self.options.code == "call":
-            found = format_in("".join(self._shown), self.toolset.names) if self.toolset.names else None
+        if self.called or self._failures or not self.takes_calls or self.options.code == "text":
+            return
+        for source in self._source:
+            message = self.toolset.parse("".join(source)[:SEARCHED], in_reasoning=self.options.in_reasoning)
+            found = format_in(message.text, self.toolset.names)
             if found is not None:
-                self.notify("other_format", None, found)
+                return self.notify("other_format", None, found)
 
     def begin_retry(self) -> tuple[str, str]:
         """Begins the next attempt. Returns what the model wrote, and the message that answers it."""
@@ -232,9 +232,6 @@ class ResponseState:
             text = "\n" * (2 - self._end.newlines - leading.count("\n")) + text
             self._gap = False
         self._end = self._end.followed_by(text)
-        if self._shown_length < SEARCHED:
-            self._shown.append(text)
-            self._shown_length += len(text)
         return TextPart(text)
 
     def refusal(self, name: str) -> str | None:

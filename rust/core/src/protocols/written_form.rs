@@ -8,7 +8,7 @@ use super::format::PastCall;
 use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
-    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, GrammarRules, JsonStyle, JsonValues, LengthLimits,
+    CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, FEW, GrammarRules, JsonStyle, JsonValues, LengthLimits,
     declared, distinct, in_order,
 };
 use crate::schema::{Choice, NodeId, Variant};
@@ -215,7 +215,7 @@ impl<'a> WrittenForm<'a> {
         // Values after the same text are alternatives there: a lexer that read it with the beginning of one could not go back.
         let mut options: Vec<(String, Vec<Expr>)> = Vec::new();
         for (kind, sample) in samples() {
-            let value = self.value(&kind, id, (&texts.close, &texts.next), values, rules)?;
+            let value = self.shared_value(&kind, id, (&texts.close, &texts.next), values, rules)?;
             if value.is_never() {
                 continue;
             }
@@ -232,7 +232,22 @@ impl<'a> WrittenForm<'a> {
         Ok(Expr::choice(options.into_iter().map(begun)))
     }
 
-    /// The values of one kind that a parameter may have, with what closes them.
+    /// The values of one kind that a parameter may have, with what closes them; a rule of its own if they are large.
+    fn shared_value(
+        &self,
+        kind: &Choice,
+        id: NodeId,
+        around: (&str, &str),
+        values: &JsonValues<'_>,
+        rules: &mut GrammarRules,
+    ) -> Result<Expr, ToolError> {
+        if values.variants.size(id) <= FEW {
+            return self.value(kind, id, around, values, rules);
+        }
+        let key = format!("{kind:?} in tags {id} of {}", values.tool);
+        rules.rule(&key, false, |rules| self.value(kind, id, around, values, rules))
+    }
+
     fn value(
         &self,
         kind: &Choice,

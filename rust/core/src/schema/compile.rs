@@ -435,8 +435,7 @@ fn common<'s>(first: Vec<&'s Json>, second: &[&'s Json]) -> Vec<&'s Json> {
 fn literal(value: &Json) -> Choice {
     let text = value.as_str().map(str::to_owned);
     let folded = text.as_deref().unwrap_or("").to_lowercase();
-    let digest = if value.is_object() || value.is_array() { value.digest() } else { 0 };
-    Choice::Literal(Literal { json: value.to_json(), text, folded, digest })
+    Choice::Literal(Literal { json: value.to_json(), text, folded, digest: value.digest() })
 }
 
 fn kind(name: &str) -> Choice {

@@ -66,7 +66,7 @@ pub(crate) struct Literal {
     pub text: Option<String>,
     /// The decoded text in lower case.
     pub folded: String,
-    /// Of an object or array: the digest of all values that are equal to it.
+    /// The same for all values that are equal to it.
     pub digest: u64,
 }
 
