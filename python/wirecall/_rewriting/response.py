@@ -183,7 +183,8 @@ class ResponseState:
             message = self.toolset.parse("".join(source)[:SEARCHED], in_reasoning=self.options.in_reasoning)
             found = format_in(message.text, self.toolset.names)
             if found is not None:
-                return self.notify("other_format", None, found)
+                self.notify("other_format", None, found)
+                return
 
     def begin_retry(self) -> tuple[str, str]:
         """Begins the next attempt. Returns what the model wrote, and the message that answers it."""
