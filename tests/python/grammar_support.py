@@ -149,9 +149,17 @@ class Case:
             for call in self.calls(name, count):
                 several = choice.parallel and self.rng.random() < 0.2
                 content = "Let me look." if choice.is_text and self.rng.random() < 0.5 else ""
-                calls = [*before[-1:], call] if several else [call]
+                calls = [*before[-1:], call] if several and self.holds([*before[-1:], call]) else [call]
                 yield self.toolset.encode_message(content, calls)
                 before.append(call)
+
+    def holds(self, calls: Sequence[Call]) -> bool:
+        """Whether the format can hold these calls in one message."""
+        try:
+            self.toolset.encode_message("", calls, native=True)
+        except ValueError:
+            return False
+        return True
 
     def problems(self, error: CallError) -> list[str]:
         """The sentences of an error, one for each problem; keys may have line breaks."""
@@ -411,13 +419,12 @@ def accepts(matcher: Matcher, vocabulary: TokenVocabulary, text: str) -> bool:
 
 
 @functools.cache
-def endings(protocol: str) -> tuple[str, str]:
-    """What ends a string in a call of two, and what ends the call."""
+def endings(protocol: str) -> tuple[str, str, str]:
+    """What ends a string in a call of two, what ends the call, and what ends a message without calls."""
     toolset = Toolset([("f", {"properties": {"a": _STRING, "b": _STRING}})], protocol=protocol)
     _, between, end = toolset.encode_message("", [("f", {"a": "VALUE", "b": "VALUE"})]).split("VALUE")
-    return "".join(
-        a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(between, end, strict=False))
-    ), end
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(between, end, strict=False))
+    return "".join(a for a, _ in same), end, toolset.encode_message("VALUE", []).split("VALUE")[1]
 
 
 def describe(case: Case, choice: Choice, grammar: Any, text: str, what: str) -> str:

@@ -398,6 +398,7 @@ TEMPLATES = (
         variables={"add_generation_prompt": False},
         shape=with_reasoning,
         reasoning=given_after_user,
+        call_id=lambda _name, before, _index: f"{before:010}",
         keeps_content=False,
         differs=DROPS,
     ),

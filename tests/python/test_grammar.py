@@ -17,6 +17,7 @@ from grammar_support import Case, Choice, Sampler, accepts, judge
 from law import SEED, count
 from support import EVERY, has_grammar
 from wirecall import ToolError, Toolset, detect
+from wirecall._core import native_formats
 
 # In `make test`, `make check` and `make laws`: 2, 10 and 300 toolsets for each of three tests.
 CASES = min(300, max(2, count(1000, 100)))
@@ -110,6 +111,43 @@ def test_what_a_choice_excludes_is_refused(sampler: Sampler) -> None:
             assert accepts(matcher, sampler.vocabulary, text), (choice, text)
         for text in excluded:
             assert not accepts(matcher, sampler.vocabulary, text), (choice, text)
+
+
+# Formats in which a message is text, or calls, or text and then calls.
+WHOLE = [row["name"] for row in native_formats() if row["whole_messages"] and row["name"] in OTHERS]
+
+
+@pytest.mark.parametrize("protocol", WHOLE)
+def test_text_and_calls_are_apart(sampler: Sampler, protocol: str) -> None:
+    tools = Toolset([("get_weather", WEATHER)], protocol=protocol)
+    call = ("get_weather", {"city": "Rome"})
+    text, one, both = (
+        tools.encode_message(content, calls)
+        for content, calls in (("A word.", []), ("", [call]), ("A word.", [call]))
+    )
+    # Text without marks around it goes on, and may hold JSON.
+    bare = text == "A word."
+    further = [] if bare else [text + text, text.replace("word", one)]
+    empty = [""] if bare else []
+    for tool_choice, allowed, excluded in (
+        ("auto", [text, one, both, *empty], [one[:-1], f"\n{one}", one + text, *further]),
+        ("required", [one], ["", text, both]),
+        ("none", [text], [one, both]),
+    ):
+        grammar = tools.grammar("lark", tool_choice=tool_choice)
+        matcher = sampler.engine.matcher("lark", grammar.text)
+        for message in allowed:
+            assert accepts(matcher, sampler.vocabulary, message), (tool_choice, message)
+        for message in excluded:
+            assert not accepts(matcher, sampler.vocabulary, message), (tool_choice, message)
+
+
+def test_a_message_that_is_one_call_has_no_second(sampler: Sampler) -> None:
+    tools = Toolset([("get_weather", WEATHER)], protocol="llama-json")
+    call = tools.encode_message("", [("get_weather", {"city": "Rome"})])
+    for text, is_call in ((call, True), (call + call, False), (f"{call}; {call}", False)):
+        matcher = sampler.engine.matcher("lark", tools.grammar("lark", tool_choice="required").text)
+        assert accepts(matcher, sampler.vocabulary, text) == is_call
 
 
 @pytest.mark.parametrize("opener", ["<call>", "<CALL>", "<call ", "[call]", "&lt;call&gt;", "<tool_call>"])

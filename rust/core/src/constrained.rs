@@ -80,7 +80,9 @@ impl Toolset {
             ));
         }
         let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
-        let language = Language { rules, calls, frame: writer.frame(delimiters), text, parallel };
+        let frame = writer.frame(delimiters);
+        let parallel = parallel && !frame.single;
+        let language = Language { rules, calls, frame, text, parallel };
         language.write(kind, open)
     }
 }

@@ -23,7 +23,10 @@ pub(super) fn write(mut language: Language, notation: BnfNotation) -> Result<Str
 }
 
 /// A whole message.
-fn message(language: &mut Language) -> Result<Expr, ToolError> {
+pub(super) fn message(language: &mut Language) -> Result<Expr, ToolError> {
+    if let Some(message) = language.framed()? {
+        return Ok(message);
+    }
     let tool = language.tools();
     let first = language.first().to_owned();
     if !language.text {

@@ -1,6 +1,8 @@
 //! What a model may write in one message: text, and calls of tools.
 
-use super::rules::{Expr, GrammarRules};
+use std::collections::BTreeSet;
+
+use super::rules::{Chars, Expr, GrammarRules};
 use super::strings::LengthLimits;
 use super::values::{JsonStyle, JsonValues};
 use super::{Grammar, Unconstrained, bnf, lark, structural_tag};
@@ -64,11 +66,26 @@ pub(crate) struct CallFrame {
     /// What all calls begin with.
     pub open: String,
     /// Before the first call, between calls, and after the last.
-    pub begin: &'static str,
-    pub between: &'static str,
-    pub end: &'static str,
+    pub begin: String,
+    pub between: String,
+    pub end: String,
     /// What text outside calls does not contain in any ASCII letter case: among others a beginning of the first opener.
     pub marks: Vec<String>,
+    /// A message holds one call only.
+    pub single: bool,
+    /// Where text may be. `None`: anywhere outside calls.
+    pub text: Option<TextFrame>,
+}
+
+/// A message that is text, or text and then calls, or calls.
+#[derive(Clone, Debug)]
+pub(crate) struct TextFrame {
+    /// Around text without calls.
+    pub alone: (String, String),
+    /// Around text before calls.
+    pub spoken: (String, String),
+    /// With which characters such text does not begin, after whitespace.
+    pub not_first: &'static str,
 }
 
 /// Describes the calls of a protocol.
@@ -112,7 +129,7 @@ impl Language {
 
     /// The whitespace that may precede a section of calls.
     pub(crate) fn lead(&self) -> &str {
-        let begin = self.frame.begin;
+        let begin = &self.frame.begin;
         &begin[..begin.len() - begin.trim_start().len()]
     }
 
@@ -132,17 +149,60 @@ impl Language {
 
     /// All calls of a message, without the first [`CallFrame::open`] or section opener.
     pub(crate) fn calls_after_opener(&self, tool: &Expr) -> Expr {
+        let opened = if self.is_section() { Expr::text(&self.frame.open) } else { Expr::EMPTY };
+        Expr::seq([opened, self.calls_after_open(tool)])
+    }
+
+    /// The same without the [`CallFrame::open`] of a section's first call.
+    fn calls_after_open(&self, tool: &Expr) -> Expr {
         let CallFrame { open, between, end, .. } = &self.frame;
-        let opened = if self.is_section() { Expr::text(open) } else { Expr::EMPTY };
-        let next = Expr::seq([Expr::text(*between), Expr::text(open), tool.clone()]);
+        let next = Expr::seq([Expr::text(between), Expr::text(open), tool.clone()]);
         let more = if self.parallel { next.many() } else { Expr::EMPTY };
-        Expr::seq([
-            opened,
-            tool.clone(),
-            more,
-            Expr::text(end.trim_end()),
-            Expr::text(&end[end.trim_end().len()..]).optional(),
-        ])
+        let (end, rest) = end.split_at(end.trim_end().len());
+        Expr::seq([tool.clone(), more, Expr::text(end), Expr::text(rest).optional()])
+    }
+
+    /// A message with a [`TextFrame`]; `None` if text may be anywhere.
+    pub(crate) fn framed(&mut self) -> Result<Option<Expr>, ToolError> {
+        let Some(TextFrame { alone, spoken, not_first }) = self.frame.text.clone() else { return Ok(None) };
+        let tool = self.tools();
+        let tool = self.rules.named("call", tool)?;
+        if !self.text {
+            let lead = Expr::text(self.lead()).optional();
+            return Ok(Some(Expr::seq([lead, Expr::text(self.first()), self.calls_after_opener(&tool)])));
+        }
+        let text = self.framed_text(not_first)?;
+        // A lexer would take the beginning of what follows a text for text, so both are one terminal.
+        let answer = self.rules.terminal("text alone", || Expr::seq([text.clone(), Expr::text(&alone.1)]))?;
+        let answer = if not_first.is_empty() { answer } else { answer.optional() };
+        if self.calls.is_empty() {
+            return Ok(Some(Expr::seq([Expr::text(alone.0), answer])));
+        }
+        let opener = format!("{}{}", spoken.1, self.frame.open);
+        let before = self.rules.terminal("text before calls", || Expr::seq([text, Expr::text(opener)]))?;
+        let after = self.calls_after_open(&tool);
+        let first = format!("{}{}", self.frame.begin, self.frame.open);
+        // It would also take the opener of a call for the beginning of a longer one, so it is written once.
+        let shared = if spoken.0.starts_with(&first) && alone.0.starts_with(&first) { first.len() } else { 0 };
+        let message = Expr::choice([
+            Expr::seq([Expr::text(&first[shared..]), after.clone()]),
+            Expr::seq([Expr::text(&spoken.0[shared..]), before, after]),
+            Expr::seq([Expr::text(&alone.0[shared..]), answer]),
+        ]);
+        Ok(Some(Expr::seq([Expr::text(&first[..shared]), message])))
+    }
+
+    fn framed_text(&mut self, not_first: &str) -> Result<Expr, ToolError> {
+        let marks = self.frame.marks.clone();
+        let firsts: BTreeSet<char> = marks.iter().filter_map(|mark| mark.chars().next()).collect();
+        let any = self.rules.terminal("text outside calls", || Expr::Without(marks))?;
+        if not_first.is_empty() {
+            return Ok(any);
+        }
+        let space = " \t\r\n";
+        let first = Chars::except(space, &[]).without(not_first).without(&String::from_iter(firsts));
+        let begun = Expr::seq([Expr::Chars(Chars::of(space)).many(), Expr::Chars(first), any]);
+        self.rules.terminal("text that is no call", || begun)
     }
 
     pub(crate) fn prose(&mut self) -> Result<Expr, ToolError> {

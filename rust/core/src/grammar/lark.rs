@@ -9,6 +9,9 @@ use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
 pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
+    if let Some(message) = language.framed()? {
+        return Ok(format!("%llguidance {{}}\n\n{}", rules_from(&language.rules, &LarkNotation, "start", &message)));
+    }
     let tool = language.tools();
     let tool = language.rules.named("call", tool)?;
     let calls = language.calls_after_opener(&tool);

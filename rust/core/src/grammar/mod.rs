@@ -16,7 +16,7 @@ mod structural_tag;
 mod unconstrained;
 mod values;
 
-pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language};
+pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language, TextFrame};
 pub use language::{GrammarKind, ToolChoice};
 pub(crate) use prose::distinct;
 pub(crate) use rules::{Chars, Expr, GrammarRules};

@@ -10,6 +10,9 @@ use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
 pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
+    if let Some(message) = language.framed()? {
+        return Ok(tag_of(&grammar(&language, &message)));
+    }
     let (first, once) = (language.first().to_owned(), !language.parallel);
     let (content, end) = if language.is_section() {
         let end = std::mem::take(&mut language.frame.end);
@@ -49,19 +52,27 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
             ),
             (false, false) => format!(
                 r#"{{"type":"tags_with_separator","tags":[{tag}],"separator":{},"at_least_one":true,"stop_after_first":{once}}}"#,
-                json_string(language.frame.between)
+                json_string(&language.frame.between)
             ),
         }
     };
-    Ok(format!("{}\n", format_args!(r#"{{"type":"structural_tag","format":{format}}}"#)))
+    Ok(tag_of(&format))
+}
+
+fn tag_of(format: &str) -> String {
+    format!("{}\n", format_args!(r#"{{"type":"structural_tag","format":{format}}}"#))
+}
+
+fn grammar(language: &Language, root: &Expr) -> String {
+    let grammar = rules_from(&language.rules, &BnfNotation::Ebnf, "root", root);
+    format!(r#"{{"type":"grammar","grammar":{}}}"#, json_string(&grammar))
 }
 
 fn tag(language: &Language, begin: &str, content: &Expr, end: &str) -> String {
-    let grammar = rules_from(&language.rules, &BnfNotation::Ebnf, "root", content);
     format!(
-        r#"{{"type":"tag","begin":{},"content":{{"type":"grammar","grammar":{}}},"end":{}}}"#,
+        r#"{{"type":"tag","begin":{},"content":{},"end":{}}}"#,
         json_string(begin),
-        json_string(&grammar),
+        grammar(language, content),
         json_string(end)
     )
 }

@@ -9,7 +9,7 @@ use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
     CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, FEW, GrammarRules, JsonStyle, JsonValues, LengthLimits,
-    declared, distinct, in_order,
+    TextFrame, declared, distinct, in_order,
 };
 use crate::schema::{Choice, NodeId, Variant};
 use crate::syntax::json::Value;
@@ -24,6 +24,8 @@ pub(crate) struct WrittenForm<'a> {
     style: JsonStyle,
     /// The arguments are raw values in tags, not one JSON object.
     tagged: bool,
+    /// Text and calls are in parts of their own, or a message is one of them.
+    framed: bool,
 }
 
 /// A name and keys that no format escapes, and that are in no marker.
@@ -32,6 +34,8 @@ const KEYS: [&str; 2] = ["alpha", "omega"];
 const NUMBER: &str = "73519";
 /// The characters of a tool's name that text does not contain after `<`, where misspelled tags are errors.
 const NAME_CHARS: usize = 32;
+/// With what a call may begin that is a whole message: JSON, or a fence around it.
+const CALL_FIRST: &str = "{[`";
 /// If this string is written unchanged, all are.
 const STRING: &str = "s<b>&amp; 'q' \"d\" \\ \n e";
 
@@ -81,11 +85,11 @@ struct TagTexts {
 impl<'a> WrittenForm<'a> {
     /// `None`: the calls of this protocol have another form.
     pub(crate) fn of(protocol: &'a dyn Protocol, tools: &'a Tools, settings: &'a Settings) -> Option<Self> {
-        let layout = protocol.layout();
-        if layout.parts.is_some() || protocol.begins_message() || protocol.is_hosted() {
+        if protocol.is_hosted() {
             return None;
         }
-        let form = WrittenForm { protocol, tools, settings, style: JsonStyle::SPACED, tagged: false };
+        let framed = protocol.layout().parts.is_some() || protocol.begins_message();
+        let form = WrittenForm { protocol, tools, settings, style: JsonStyle::SPACED, tagged: false, framed };
         let call = form.write(NAME, &[number()], 0)?;
         for style in [JsonStyle::SPACED, JsonStyle::COMPACT] {
             if call.matches(&numbers_json(style)).count() == 1 {
@@ -94,7 +98,9 @@ impl<'a> WrittenForm<'a> {
         }
         let style = JsonStyle { escaped: Some('<'), ..JsonStyle::SPACED };
         let tags = WrittenForm { tagged: true, style, ..form };
-        samples().iter().all(|(_, value)| tags.around(NAME, KEYS[0], value).is_some()).then_some(tags)
+        // In tags, nothing may count the calls.
+        let same = tags.write(NAME, &[number()], 1).is_some_and(|next| next == call);
+        (same && samples().iter().all(|(_, value)| tags.around(NAME, KEYS[0], value).is_some())).then_some(tags)
     }
 
     /// One call. So many calls are before it.
@@ -108,10 +114,40 @@ impl<'a> WrittenForm<'a> {
         Some(out)
     }
 
-    /// What all calls begin with.
+    /// What all calls begin with: what is before the name, or before a number that counts the calls.
     fn open(&self) -> String {
         let call = self.write(NAME, &[], 0).unwrap_or_default();
-        call.split(NAME).next().unwrap_or_default().to_owned()
+        let open = call.split(NAME).next().unwrap_or_default();
+        let same = self.write(NAME, &[], 1).map_or(open.len(), |next| common_start(open, &next));
+        let is_counted = same < open.len();
+        open[..same].trim_end_matches(|c: char| is_counted && c.is_ascii_digit()).to_owned()
+    }
+
+    /// What is written before, between and after calls.
+    fn around_calls(&self) -> [String; 3] {
+        let [first, next] = KEYS;
+        let calls = self.message("", &[first, next]);
+        let mut rest = calls.as_str();
+        [before(&mut rest, first), before(&mut rest, next), rest.to_owned()]
+    }
+
+    /// What is written around text.
+    fn text_frame(&self) -> TextFrame {
+        let [text, call] = KEYS;
+        let (alone, spoken) = (self.message(text, &[]), self.message(text, &[call]));
+        let (mut alone, mut spoken) = (alone.as_str(), spoken.as_str());
+        TextFrame {
+            alone: (before(&mut alone, text), alone.to_owned()),
+            spoken: (before(&mut spoken, text), before(&mut spoken, call)),
+            not_first: if self.protocol.begins_message() { CALL_FIRST } else { "" },
+        }
+    }
+
+    fn message(&self, content: &str, calls: &[&str]) -> String {
+        let calls: Vec<String> = calls.iter().map(|call| (*call).to_owned()).collect();
+        let mut out = String::new();
+        self.protocol.write_message(None, content, &calls, &mut out);
+        out
     }
 
     /// What is around this value in a call without others. `None`: the value is not written as it is.
@@ -159,7 +195,8 @@ impl<'a> WrittenForm<'a> {
             Some((call[..at].to_owned(), call[at + text.len()..].to_owned()))
         };
         // Ids may count the calls.
-        let found = parts(0).zip(parts(1)).and_then(|((begin, end), (next_begin, next_end))| {
+        let found = parts(0).and_then(|(begin, end)| {
+            let (next_begin, next_end) = parts(1).unwrap_or_else(|| (begin.clone(), end.clone()));
             Some((counted(&begin, &next_begin)?, counted_end(&end, &next_end)?))
         });
         let ((begin, after), (before, end)) = found.ok_or_else(|| no_form(ODD_NAME))?;
@@ -315,18 +352,21 @@ impl<'a> WrittenForm<'a> {
         let layout = self.protocol.layout();
         let section = layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end)).copied();
         let mut marks: Vec<String> = self.protocol.marks().into_iter().chain(section).map(str::to_owned).collect();
+        if self.framed {
+            marks.extend(layout.marks().map(str::to_owned));
+        }
         marks.push(self.settings.delimiters.open.clone());
         marks.extend(self.settings.facts.result_marks.iter().map(|mark| mark.to_string()));
         // Without a tag's end, they also are the beginnings of misspelled ones.
-        marks.iter_mut().for_each(|mark| mark.truncate(mark.trim_end_matches(['>', '=', '"', ' ', '\n']).len()));
-        marks.retain(|mark| !mark.is_empty());
+        let begun = |mark: &str| mark.trim_end_matches(['>', '=', '"', ' ', '\n']).len();
+        marks.retain(|mark| !mark.trim().is_empty());
+        marks.iter_mut().filter(|mark| begun(mark) > 0).for_each(|mark| mark.truncate(begun(mark)));
         marks
     }
 }
 
 impl CallGrammarWriter for WrittenForm<'_> {
     fn frame(&self, _: &Delimiters) -> CallFrame {
-        let joints = self.protocol.joints();
         let mut marks = self.marks();
         if self.tagged && self.settings.facts.near_misses {
             // Tags that are nearly those of a call are errors, also with the names of tools, whatever is before or between their words.
@@ -336,12 +376,15 @@ impl CallGrammarWriter for WrittenForm<'_> {
             let named = named.map(|word| word.chars().take(NAME_CHARS).collect::<String>());
             marks.extend(words.map(str::to_owned).into_iter().chain(named).map(|word| format!("<{word}")));
         }
+        let [begin, between, end] = self.around_calls();
         CallFrame {
             open: self.open(),
-            begin: joints.begin,
-            between: joints.between,
-            end: joints.end,
+            begin,
+            between,
+            end,
             marks: distinct(marks),
+            single: self.write(NAME, &[], 1).is_none(),
+            text: self.framed.then(|| self.text_frame()),
         }
     }
 
@@ -393,6 +436,13 @@ fn tag_start(text: &str) -> Option<String> {
     let tag = text.find('<').map_or(text.trim(), |at| &text[at..]);
     let end = tag.find(['>', '=', '"']).unwrap_or(tag.len());
     Some(tag[..end].trim_end().to_owned()).filter(|tag| !tag.is_empty())
+}
+
+/// What precedes the next part, which is skipped.
+fn before(rest: &mut &str, part: &str) -> String {
+    let (before, after) = rest.split_once(part).unwrap_or((*rest, ""));
+    *rest = after;
+    before.to_owned()
 }
 
 /// Bytes with which both texts begin.

@@ -22,7 +22,15 @@ impl CallGrammarWriter for Wire {
             marks.extend(SPELLINGS.opens.iter().map(|spelling| spelling.open.trim_end_matches("&gt;").to_owned()));
         }
         marks.extend(RESULT_MARKS.iter().map(|tag| (*tag).to_owned()));
-        CallFrame { open: delimiters.open.clone(), begin: "", between: "\n", end: "", marks: distinct(marks) }
+        CallFrame {
+            open: delimiters.open.clone(),
+            begin: String::new(),
+            between: "\n".to_owned(),
+            end: String::new(),
+            marks: distinct(marks),
+            single: false,
+            text: None,
+        }
     }
 
     fn call(
