@@ -133,8 +133,7 @@ class Case:
             except ValueError:
                 # A native format that cannot hold them.
                 continue
-            # Raw values in tags leave out markers (docs/grammars.md).
-            if self.protocol not in ("wire", "hermes", "gemma") and "<" in json.dumps(given):
+            if writes_raw(self.protocol) and "<" in json.dumps(given):
                 continue
             if not self.reader.parse(text, in_reasoning=False).errors:
                 yield name, given
@@ -403,9 +402,7 @@ class Sampler:
 
 def accepted(matcher: Matcher, vocabulary: TokenVocabulary, text: str) -> str:
     """How much of a message a grammar allows; less than all of it, too, if it may not end there."""
-    matcher.reset()
-    tokens = vocabulary.encoding.encode(text, disallowed_special=())
-    taken = matcher.accept(tokens)
+    tokens, taken = _taken(matcher, vocabulary, text)
     if taken == len(tokens) and not matcher.is_complete():
         taken -= 1
     return b"".join(vocabulary.tokens[token] for token in tokens[:taken]).decode(errors="replace")
@@ -413,9 +410,23 @@ def accepted(matcher: Matcher, vocabulary: TokenVocabulary, text: str) -> str:
 
 def accepts(matcher: Matcher, vocabulary: TokenVocabulary, text: str) -> bool:
     """Whether a grammar allows a whole message."""
+    tokens, taken = _taken(matcher, vocabulary, text)
+    return taken == len(tokens) and matcher.is_complete()
+
+
+def _taken(matcher: Matcher, vocabulary: TokenVocabulary, text: str) -> tuple[list[int], int]:
+    """The tokens of a message, and how many of them a grammar allows."""
     matcher.reset()
     tokens = vocabulary.encoding.encode(text, disallowed_special=())
-    return matcher.accept(tokens) == len(tokens) and matcher.is_complete()
+    return tokens, matcher.accept(tokens)
+
+
+@functools.cache
+def writes_raw(protocol: str) -> bool:
+    """Whether strings are raw text in tags, which cannot contain markers (docs/grammars.md)."""
+    value = "<a>\"'"
+    toolset = Toolset([("f", {"properties": {"a": _STRING}})], protocol=protocol)
+    return value in toolset.encode_message("", [("f", {"a": value})])
 
 
 @functools.cache

@@ -15,7 +15,7 @@ import pytest
 
 from grammar_support import Case, Choice, Sampler, accepts, judge
 from law import SEED, count
-from support import EVERY, has_grammar
+from support import EMPTY, EVERY, has_grammar
 from wirecall import ToolError, Toolset, detect
 from wirecall._core import native_formats
 
@@ -121,18 +121,22 @@ WHOLE = [row["name"] for row in native_formats() if row["whole_messages"] and ro
 def test_text_and_calls_are_apart(sampler: Sampler, protocol: str) -> None:
     tools = Toolset([("get_weather", WEATHER)], protocol=protocol)
     call = ("get_weather", {"city": "Rome"})
-    text, one, both = (
-        tools.encode_message(content, calls)
-        for content, calls in (("A word.", []), ("", [call]), ("A word.", [call]))
+    text, one, both, thought = (
+        tools.encode_message(content, calls, reasoning=reasoning)
+        for content, calls, reasoning in (
+            ("A word.", [], None),
+            ("", [call], None),
+            ("A word.", [call], None),
+            ("", [call], "I think."),
+        )
     )
     # Text without marks around it goes on, and may hold JSON.
-    bare = text == "A word."
-    further = [] if bare else [text + text, text.replace("word", one)]
-    empty = [""] if bare else []
+    further = [] if text == "A word." else [text + text, text.replace("word", one)]
+    space = [" \n"] if text == "A word." else []
     for tool_choice, allowed, excluded in (
-        ("auto", [text, one, both, *empty], [one[:-1], f"\n{one}", one + text, *further]),
+        ("auto", ["", text, one, both, thought, *space], [one[:-1], f"\n{one}", one + text, *further]),
         ("required", [one], ["", text, both]),
-        ("none", [text], [one, both]),
+        ("none", ["", text, *space], [one, both]),
     ):
         grammar = tools.grammar("lark", tool_choice=tool_choice)
         matcher = sampler.engine.matcher("lark", grammar.text)
@@ -142,11 +146,42 @@ def test_text_and_calls_are_apart(sampler: Sampler, protocol: str) -> None:
             assert not accepts(matcher, sampler.vocabulary, message), (tool_choice, message)
 
 
+def test_what_the_prompt_has_written_may_be_left_out(sampler: Sampler) -> None:
+    tools = Toolset([("get_weather", WEATHER)], protocol="functionary-v3.2")
+    for tool_choice in ("auto", "required"):
+        matcher = sampler.engine.matcher("lark", tools.grammar("lark", tool_choice=tool_choice).text)
+        for begin in (">>>", ""):
+            text = f'{begin}get_weather\n{{"city": "Rome"}}'
+            assert accepts(matcher, sampler.vocabulary, text), (tool_choice, text)
+            assert tools.parse(text).calls
+
+
+# Who gets text or reasoning in some format, what ends a name, and what surrounds names elsewhere.
+ODD_NAMES = ("user", "self", "all", "final", "a b", "a<b", "a.b", "a>b", 'a"b', "call", "f", "0", "x" * 128)
+
+
+@pytest.mark.parametrize("protocol", EVERY)
+def test_a_call_with_an_odd_name_is_read_or_the_tool_is_refused(sampler: Sampler, protocol: str) -> None:
+    for name in ODD_NAMES:
+        try:
+            tools = Toolset([(name, WEATHER), ("other", EMPTY)], protocol=protocol)
+            text = tools.encode_message("", [(name, {"city": "Rome"})], native=True)
+        except ValueError:
+            continue
+        assert [call.name for call in tools.parse(text, in_reasoning=False).calls] == [name], text
+        if protocol == "wire" or protocol in OTHERS:
+            try:
+                grammar = tools.grammar("lark", tool_choice="required")
+            except ToolError:
+                continue
+            assert accepts(sampler.engine.matcher("lark", grammar.text), sampler.vocabulary, text), text
+
+
 def test_a_message_that_is_one_call_has_no_second(sampler: Sampler) -> None:
     tools = Toolset([("get_weather", WEATHER)], protocol="llama-json")
     call = tools.encode_message("", [("get_weather", {"city": "Rome"})])
+    matcher = sampler.engine.matcher("lark", tools.grammar("lark", tool_choice="required").text)
     for text, is_call in ((call, True), (call + call, False), (f"{call}; {call}", False)):
-        matcher = sampler.engine.matcher("lark", tools.grammar("lark", tool_choice="required").text)
         assert accepts(matcher, sampler.vocabulary, text) == is_call
 
 

@@ -147,7 +147,7 @@ class Xgrammar:
 
     name = "xgrammar"
 
-    def __init__(self, vocabulary: TokenVocabulary, *, cached: bool = False) -> None:
+    def __init__(self, vocabulary: TokenVocabulary, *, cached: bool = False, threads: int = 1) -> None:
         import xgrammar
 
         self.size = vocabulary.size
@@ -158,7 +158,7 @@ class Xgrammar:
             stop_token_ids=[vocabulary.end],
         )
         self.vocabulary = vocabulary
-        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=cached)
+        self.compiler = xgrammar.GrammarCompiler(info, max_threads=threads, cache_enabled=cached)
 
     def matcher(self, kind: str, text: str) -> XgrammarMatcher:
         import xgrammar

@@ -7,7 +7,8 @@ of the messages with the catalogue's calls of these tools, as the encoder writes
 compilation: they include what a library does when it reaches a state for the first time.
 
 The baseline is the library's own grammar of the same tools: their JSON Schemas in tags, at least one call.
-A library that has a cache is also timed with one that knows the catalogue's other tools.
+One thread compiles. A library that has a cache is also timed with one that knows the catalogue's other tools,
+and one that compiles in threads with its default number of these.
 
 Libraries that are not installed are left out. xgrammar is in the environment of `make test-grammar`.
 """
@@ -124,6 +125,7 @@ class Library:
         kinds: The kinds of grammars that it reads.
         own: Its own grammar of tools, of the first kind.
         cached: Makes an engine with a cache.
+        threaded: Makes an engine with as many threads as the library starts by default.
     """
 
     name: str
@@ -132,6 +134,7 @@ class Library:
     goal: Goal
     own: Callable[[Sequence[Definition]], str]
     cached: Callable[[TokenVocabulary], Engine] | None = None
+    threaded: Callable[[TokenVocabulary], Engine] | None = None
 
 
 LIBRARIES = [
@@ -144,6 +147,7 @@ LIBRARIES = [
         Goal(150, 0.6, 6),
         own_structural_tag,
         functools.partial(Xgrammar, cached=True),
+        functools.partial(Xgrammar, threads=8),
     ),
 ]
 
@@ -240,6 +244,19 @@ def after_others(library: Library, tools: CatalogueTools, vocabulary: TokenVocab
     return min(times)
 
 
+def with_threads(library: Library, tools: CatalogueTools, vocabulary: TokenVocabulary) -> str | None:
+    """What `measure` times on one thread, with the threads that the library starts by default."""
+    if library.threaded is None:
+        return None
+    engine, kind = library.threaded(vocabulary), library.kinds[0]
+    times = []
+    for tool_choice in _CHOICES:
+        text = tools.grammar(kind, tool_choice)
+        seconds = fastest(_QUICK, functools.partial(engine.matcher, kind, text))
+        times.append(f"{seconds * 1e3:,.0f} ms {tool_choice}")
+    return f"{library.name}, {kind}, with its default threads: {', '.join(times)}"
+
+
 def table(rows: Sequence[Measured]) -> Table:
     lines = [
         [
@@ -299,6 +316,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         if again is not None:
             notes.append(f"{library.name}, {library.kinds[0]}, after other tools: {again * 1e3:,.0f} ms")
+        threaded = with_threads(library, tools, vocabulary)
+        notes += [threaded] if threaded else []
     print(markdown(table(rows)), *notes, sep="\n")
     if chosen.json:
         kept = {"machine": asdict(machine()), "rounds": rounds, "rows": [asdict(row) for row in rows]}

@@ -14,9 +14,9 @@ use crate::toolset::Toolset;
 impl Toolset {
     /// The grammar of messages with calls of these tools, for constrained decoding.
     ///
-    /// A call is what [`encode`](Toolset::encode) writes: declared members only, in the order of the schema. Text outside calls is
-    /// any text in which no call and no result begins. With `parallel`, a message may contain several calls. `longest` bounds what a
-    /// schema does not: about how many characters a string, digits a number and items an array have at most, and a tenth of the
+    /// A call is what [`encode`](Toolset::encode) writes: declared members only, in the order of the schema. In text, no call and no
+    /// result begins; a format that divides messages into parts has text only in parts of its own. With `parallel`, a message may
+    /// contain several calls, if the format allows that. `longest` bounds what a schema does not: about how many characters a string, digits a number and items an array have at most, and a tenth of the
     /// items if they are strings, arrays or objects. How deep values are nested is not bounded, nor are strings in EBNF and
     /// structural tags.
     ///
@@ -36,8 +36,8 @@ impl Toolset {
         let form = form.as_ref().map(|form| form as &dyn CallGrammarWriter);
         let Some(writer) = own.or(form) else {
             return Err(ToolError::new(
-                "this protocol has no grammar, because its calls are neither one JSON object nor raw values in tags; use \"wire\", \
-                 \"hermes\" or another format of docs/grammars.md",
+                "there is no grammar of this protocol's calls; use \"wire\", \"hermes\" or another: docs/grammars.md lists those \
+                 without one",
             ));
         };
         let tools: Vec<(usize, &Tool)> = match choice {
@@ -61,12 +61,12 @@ impl Toolset {
         let mut calls = Vec::new();
         let mut open: Vec<Unconstrained> = Vec::new();
         for (at, tool) in tools {
-            let own = |fault: ToolError| ToolError { tool: Some(tool.name.clone()), ..fault };
-            let variants = variants_of(tool).map_err(own)?;
+            let in_tool = |fault: ToolError| ToolError { tool: Some(tool.name.clone()), ..fault };
+            let variants = variants_of(tool).map_err(in_tool)?;
             open.extend(unconstrained(&variants, &tool.name, delimiters, writer.raw(tool, counts), counts.json));
             let values = JsonValues { variants: &variants, tool: at, style: writer.style() };
-            let call = writer.call(tool, delimiters, &values, &mut rules).map_err(own)?;
-            let content = rules.named(&format!("call {}", tool.name), call.content).map_err(own)?;
+            let call = writer.call(tool, delimiters, &values, &mut rules).map_err(in_tool)?;
+            let content = rules.named(&format!("call {}", tool.name), call.content).map_err(in_tool)?;
             calls.push(CallGrammar { content, ..call });
         }
         // All rules so far are of calls.
@@ -79,10 +79,10 @@ impl Toolset {
                  type that must contain itself",
             ));
         }
-        let text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
+        let allows_text = matches!(choice, ToolChoice::Auto | ToolChoice::None);
         let frame = writer.frame(delimiters);
-        let parallel = parallel && !frame.single;
-        let language = Language { rules, calls, frame, text, parallel };
+        let allows_several = parallel && !frame.one_call;
+        let language = Language { rules, calls, frame, allows_text, allows_several };
         language.write(kind, open)
     }
 }

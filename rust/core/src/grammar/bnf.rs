@@ -15,36 +15,26 @@ pub(super) enum BnfNotation {
 }
 
 pub(super) fn write(mut language: Language, notation: BnfNotation) -> Result<String, ToolError> {
-    let root = message(&mut language)?;
+    let root = match language.message()? {
+        Some(message) => message,
+        None => text_and_calls(&mut language)?,
+    };
     if notation == BnfNotation::Gbnf {
         language.rules.spell_out()?;
     }
     Ok(rules_from(&language.rules, &notation, "root", &root))
 }
 
-/// A whole message.
-pub(super) fn message(language: &mut Language) -> Result<Expr, ToolError> {
-    if let Some(message) = language.framed()? {
-        return Ok(message);
-    }
-    let tool = language.tools();
-    let first = language.first().to_owned();
-    if !language.text {
-        let calls = language.calls_after_opener(&tool);
-        return Ok(Expr::seq([Expr::text(language.lead()).optional(), Expr::text(first), calls]));
-    }
+/// Text with calls anywhere in it.
+fn text_and_calls(language: &mut Language) -> Result<Expr, ToolError> {
     let prose = language.prose()?;
     if language.calls.is_empty() {
         return Ok(prose);
     }
-    let call = match language.is_section() {
-        true => Expr::seq([Expr::text(first), language.calls_after_opener(&tool)]),
-        false => Expr::seq([Expr::text(&language.frame.open), tool]),
-    };
+    let call = Expr::seq([Expr::text(language.opener()), language.unit(&language.call())]);
     let call = language.rules.named("call", call)?;
     let call = Expr::seq([call, prose.clone()]);
-    let calls = if language.parallel && !language.is_section() { call.many() } else { call.optional() };
-    Ok(Expr::seq([prose, calls]))
+    Ok(Expr::seq([prose, if language.repeats() { call.many() } else { call.optional() }]))
 }
 
 impl GrammarNotation for BnfNotation {

@@ -1,7 +1,6 @@
 //! What a model may write in one message: text, and calls of tools.
 
-use std::collections::BTreeSet;
-
+use super::prose::firsts;
 use super::rules::{Chars, Expr, GrammarRules};
 use super::strings::LengthLimits;
 use super::values::{JsonStyle, JsonValues};
@@ -65,14 +64,19 @@ pub(crate) struct CallGrammar {
 pub(crate) struct CallFrame {
     /// What all calls begin with.
     pub open: String,
-    /// Before the first call, between calls, and after the last.
+    /// Before the first call.
     pub begin: String,
+    /// Between two calls.
     pub between: String,
+    /// After the last call.
     pub end: String,
-    /// What text outside calls does not contain in any ASCII letter case: among others a beginning of the first opener.
+    /// What may be after that.
+    pub last: String,
+    /// What text outside calls does not contain in any ASCII letter case: among others a beginning of the first opener. None begins
+    /// with whitespace.
     pub marks: Vec<String>,
-    /// A message holds one call only.
-    pub single: bool,
+    /// A message contains at most one call.
+    pub one_call: bool,
     /// Where text may be. `None`: anywhere outside calls.
     pub text: Option<TextFrame>,
 }
@@ -80,12 +84,18 @@ pub(crate) struct CallFrame {
 /// A message that is text, or text and then calls, or calls.
 #[derive(Clone, Debug)]
 pub(crate) struct TextFrame {
-    /// Around text without calls.
-    pub alone: (String, String),
-    /// Around text before calls.
-    pub spoken: (String, String),
-    /// With which characters such text does not begin, after whitespace.
+    /// What is before and after text without calls.
+    pub without_calls: (String, String),
+    /// What may be after that.
+    pub last: String,
+    /// What is before and after text that precedes calls.
+    pub before_calls: (String, String),
+    /// Characters that cannot be the first one of such text, after whitespace.
     pub not_first: &'static str,
+    /// What is before and after reasoning at the start of a message.
+    pub reasoning: Option<(String, String)>,
+    /// The prompt may have written the first opener.
+    pub is_begun: bool,
 }
 
 /// Describes the calls of a protocol.
@@ -115,26 +125,24 @@ pub(crate) struct Language {
     pub rules: GrammarRules,
     pub calls: Vec<CallGrammar>,
     pub frame: CallFrame,
-    /// There may be text.
-    pub text: bool,
-    /// Several calls.
-    pub parallel: bool,
+    pub allows_text: bool,
+    pub allows_several: bool,
 }
 
 impl Language {
-    /// What comes first: the opener of a section of calls, or of a call.
-    pub(crate) fn first(&self) -> &str {
-        if self.is_section() { self.frame.begin.trim_start() } else { &self.frame.open }
+    /// What the first call begins with: the opener of the section, if there is one, and that of the call.
+    pub(crate) fn opener(&self) -> String {
+        format!("{}{}", self.frame.begin.trim_start(), self.frame.open)
     }
 
     /// The whitespace that may precede a section of calls.
-    pub(crate) fn lead(&self) -> &str {
+    fn lead(&self) -> &str {
         let begin = &self.frame.begin;
         &begin[..begin.len() - begin.trim_start().len()]
     }
 
-    /// The calls without what [`CallFrame::open`] says.
-    pub(crate) fn tools(&self) -> Expr {
+    /// One call of any tool, without [`CallFrame::open`].
+    pub(crate) fn call(&self) -> Expr {
         Expr::choice(
             self.calls
                 .iter()
@@ -143,70 +151,97 @@ impl Language {
     }
 
     /// Whether calls are in a section, so that they follow each other without text.
-    pub(crate) fn is_section(&self) -> bool {
+    fn is_section(&self) -> bool {
         !self.frame.begin.trim().is_empty()
     }
 
-    /// All calls of a message, without the first [`CallFrame::open`] or section opener.
-    pub(crate) fn calls_after_opener(&self, tool: &Expr) -> Expr {
-        let opened = if self.is_section() { Expr::text(&self.frame.open) } else { Expr::EMPTY };
-        Expr::seq([opened, self.calls_after_open(tool)])
+    /// Whether another call may follow after text.
+    pub(crate) fn repeats(&self) -> bool {
+        self.allows_several && !self.is_section()
     }
 
-    /// The same without the [`CallFrame::open`] of a section's first call.
-    fn calls_after_open(&self, tool: &Expr) -> Expr {
-        let CallFrame { open, between, end, .. } = &self.frame;
-        let next = Expr::seq([Expr::text(between), Expr::text(open), tool.clone()]);
-        let more = if self.parallel { next.many() } else { Expr::EMPTY };
-        let (end, rest) = end.split_at(end.trim_end().len());
-        Expr::seq([tool.clone(), more, Expr::text(end), Expr::text(rest).optional()])
+    /// All calls of a message, without [`Self::opener`].
+    fn calls_after_opener(&self, call: &Expr) -> Expr {
+        let CallFrame { open, between, end, last, .. } = &self.frame;
+        let next = Expr::seq([Expr::text(between), Expr::text(open), call.clone()]);
+        let more = if self.allows_several { next.many() } else { Expr::EMPTY };
+        Expr::seq([call.clone(), more, Expr::text(end), Expr::text(last).optional()])
     }
 
-    /// A message with a [`TextFrame`]; `None` if text may be anywhere.
-    pub(crate) fn framed(&mut self) -> Result<Option<Expr>, ToolError> {
-        let Some(TextFrame { alone, spoken, not_first }) = self.frame.text.clone() else { return Ok(None) };
-        let tool = self.tools();
-        let tool = self.rules.named("call", tool)?;
-        if !self.text {
-            let lead = Expr::text(self.lead()).optional();
-            return Ok(Some(Expr::seq([lead, Expr::text(self.first()), self.calls_after_opener(&tool)])));
+    /// What follows [`Self::opener`] up to where text may follow: a call, or the rest of a section.
+    pub(crate) fn unit(&self, call: &Expr) -> Expr {
+        if self.is_section() { self.calls_after_opener(call) } else { call.clone() }
+    }
+
+    /// Takes away what ends each call or section, if it is the same for all.
+    pub(crate) fn take_end(&mut self) -> String {
+        if self.is_section() {
+            self.frame.last.clear();
+            return std::mem::take(&mut self.frame.end);
         }
-        let text = self.framed_text(not_first)?;
-        // A lexer would take the beginning of what follows a text for text, so both are one terminal.
-        let answer = self.rules.terminal("text alone", || Expr::seq([text.clone(), Expr::text(&alone.1)]))?;
-        let answer = if not_first.is_empty() { answer } else { answer.optional() };
-        if self.calls.is_empty() {
-            return Ok(Some(Expr::seq([Expr::text(alone.0), answer])));
+        let end = self.calls.first().map_or(String::new(), |call| call.end.clone());
+        if self.calls.iter().any(|call| call.end != end) {
+            return String::new();
         }
-        let opener = format!("{}{}", spoken.1, self.frame.open);
-        let before = self.rules.terminal("text before calls", || Expr::seq([text, Expr::text(opener)]))?;
-        let after = self.calls_after_open(&tool);
-        let first = format!("{}{}", self.frame.begin, self.frame.open);
-        // It would also take the opener of a call for the beginning of a longer one, so it is written once.
-        let shared = if spoken.0.starts_with(&first) && alone.0.starts_with(&first) { first.len() } else { 0 };
-        let message = Expr::choice([
-            Expr::seq([Expr::text(&first[shared..]), after.clone()]),
-            Expr::seq([Expr::text(&spoken.0[shared..]), before, after]),
-            Expr::seq([Expr::text(&alone.0[shared..]), answer]),
-        ]);
-        Ok(Some(Expr::seq([Expr::text(&first[..shared]), message])))
+        self.calls.iter_mut().for_each(|call| call.end.clear());
+        end
     }
 
+    /// A whole message. `None` if text may be anywhere outside calls, which each kind writes in its own way.
+    pub(crate) fn message(&mut self) -> Result<Option<Expr>, ToolError> {
+        if self.allows_text && self.frame.text.is_none() {
+            return Ok(None);
+        }
+        let call = self.call();
+        let call = self.rules.named("call", call)?;
+        let calls = self.calls_after_opener(&call);
+        let opener = self.opener();
+        let is_begun = self.frame.text.as_ref().is_some_and(|frame| frame.is_begun);
+        let begin = |opener: &str| if is_begun { Expr::text(opener).optional() } else { Expr::text(opener) };
+        let Some(frame) = self.frame.text.clone().filter(|_| self.allows_text) else {
+            return Ok(Some(Expr::seq([Expr::text(self.lead()).optional(), begin(&opener), calls])));
+        };
+        let text = self.framed_text(frame.not_first)?;
+        // llguidance takes the longest terminal, and text would swallow the marker after it, so both are one terminal.
+        let (open, close) = &frame.without_calls;
+        let closed = [text.clone(), Expr::text(close), Expr::text(frame.last).optional()];
+        let closed = self.rules.terminal("text alone", || Expr::seq(closed))?;
+        let (spoken, section) = &frame.before_calls;
+        let begun = [text, Expr::text(section), Expr::text(&self.frame.open)];
+        let begun = self.rules.terminal("text before calls", || Expr::seq(begun))?;
+        // The lexer would always take the longer of two literals, so an opener with which text begins, too, is written once.
+        let shared = if spoken.starts_with(&opener) && open.starts_with(&opener) { opener.as_str() } else { "" };
+        let after = |text: &str| Expr::text(text.strip_prefix(shared).unwrap_or(text));
+        let first = Expr::choice([after(&opener), Expr::seq([after(spoken), begun])]);
+        let with_calls = if self.calls.is_empty() { Expr::NEVER } else { Expr::seq([first, calls]) };
+        let answer = Expr::seq([after(open), closed]);
+        let mut message = self.rules.named("message", Expr::choice([with_calls, answer]))?;
+        if let Some((open, close)) = &frame.reasoning {
+            let thought = [self.prose()?, Expr::text(close)];
+            let thought = self.rules.terminal("reasoning", || Expr::seq(thought))?;
+            let thought = Expr::seq([after(open), thought, Expr::text(shared)]);
+            message = Expr::choice([Expr::seq([thought, message.clone()]), message]);
+        }
+        // A message may be empty, as in other formats.
+        Ok(Some(Expr::seq([begin(shared), message]).optional()))
+    }
+
+    /// Text that does not begin with one of these characters after whitespace; if there are none, any text.
     fn framed_text(&mut self, not_first: &str) -> Result<Expr, ToolError> {
-        let marks = self.frame.marks.clone();
-        let firsts: BTreeSet<char> = marks.iter().filter_map(|mark| mark.chars().next()).collect();
-        let any = self.rules.terminal("text outside calls", || Expr::Without(marks))?;
+        let any = self.prose()?;
         if not_first.is_empty() {
             return Ok(any);
         }
         let space = " \t\r\n";
-        let first = Chars::except(space, &[]).without(not_first).without(&String::from_iter(firsts));
-        let begun = Expr::seq([Expr::Chars(Chars::of(space)).many(), Expr::Chars(first), any]);
-        self.rules.terminal("text that is no call", || begun)
+        let first = Chars::except(space, &[]).without(not_first).without(&firsts(&self.frame.marks));
+        let begun = Expr::seq([Expr::Chars(first), any]).optional();
+        self.rules.terminal("text that is no call", || Expr::seq([Expr::Chars(Chars::of(space)).many(), begun]))
     }
 
+    /// Text without marks.
     pub(crate) fn prose(&mut self) -> Result<Expr, ToolError> {
-        self.rules.rule("text outside calls", false, |_| Ok(Expr::Without(self.frame.marks.clone())))
+        let marks = self.frame.marks.clone();
+        self.rules.terminal("text outside calls", || Expr::Without(marks))
     }
 
     /// The grammar of this kind.

@@ -9,27 +9,23 @@ use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
 pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
-    if let Some(message) = language.framed()? {
-        return Ok(format!("%llguidance {{}}\n\n{}", rules_from(&language.rules, &LarkNotation, "start", &message)));
-    }
-    let tool = language.tools();
-    let tool = language.rules.named("call", tool)?;
-    let calls = language.calls_after_opener(&tool);
+    let message = language.message()?;
+    let call = language.call();
+    let call = language.rules.named("call", call)?;
     let rules = |name: &str, from: &Expr| rules_from(&language.rules, &LarkNotation, name, from);
     let mut out = String::from("%llguidance {}\n\n");
-    if !language.text {
-        let lead = Expr::text(language.lead()).optional();
-        out.push_str(&rules("start", &Expr::seq([lead, Expr::text(language.first()), calls])));
+    if let Some(message) = message {
+        out.push_str(&rules("start", &message));
         return Ok(out);
     }
     if language.calls.is_empty() {
         out.push_str("start: TEXT?\n");
     } else {
-        let again = if language.parallel && !language.is_section() { "*" } else { "?" };
+        let again = if language.repeats() { "*" } else { "?" };
         _ = writeln!(out, "start: (text_and_opener after_opener){again} TEXT?");
-        out.push_str(&rules("after_opener", if language.is_section() { &calls } else { &tool }));
+        out.push_str(&rules("after_opener", &language.unit(&call)));
         // Text must not swallow the opener, so the terminal ends with it.
-        _ = writeln!(out, "text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? {}", string(language.first()));
+        _ = writeln!(out, "text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? {}", string(&language.opener()));
     }
     _ = writeln!(out, "TEXT: /(?s:.+)/ & {}", without(&language.frame.marks));
     Ok(out)

@@ -1,6 +1,6 @@
 //! Text outside calls: any text that contains none of some marks, in any ASCII letter case.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
@@ -16,6 +16,13 @@ pub(crate) fn distinct(mut marks: Vec<String>) -> Vec<String> {
         }
     }
     out.into_iter().map(|(mark, _)| mark).collect()
+}
+
+/// The characters with which these marks begin, in both letter cases.
+pub(super) fn firsts(marks: &[String]) -> String {
+    let firsts = marks.iter().filter_map(|mark| mark.chars().next());
+    let both = firsts.flat_map(|first| [first.to_ascii_lowercase(), first.to_ascii_uppercase()]);
+    String::from_iter(both.collect::<BTreeSet<char>>())
 }
 
 /// Any text without these marks, which are not empty and contain no other of them. `name` tells its rules from those of other texts.

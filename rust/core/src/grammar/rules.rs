@@ -1,8 +1,8 @@
 //! The model of a language: rules over characters, as context-free grammars have them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use super::prose::prose;
+use super::prose::{firsts, prose};
 use super::strings::LengthLimits;
 use crate::error::ToolError;
 use crate::limits::{GRAMMAR_DEPTH, GRAMMAR_NODES};
@@ -90,7 +90,7 @@ impl Expr {
     }
 
     pub(crate) fn many(self) -> Self {
-        Expr::Repeat(Box::new(self), 0, None)
+        self.times(0, None)
     }
 
     pub(crate) fn times(self, least: usize, most: Option<usize>) -> Self {
@@ -191,10 +191,7 @@ impl Expr {
             }
             Expr::Without(_) if !bounds.text => {}
             Expr::Without(marks) => {
-                let firsts = marks.iter().filter_map(|mark| mark.chars().next());
-                let firsts: BTreeSet<char> =
-                    firsts.flat_map(|first| [first.to_ascii_lowercase(), first.to_ascii_uppercase()]).collect();
-                *self = Expr::Chars(Chars::except(&String::from_iter(firsts), &[])).times(0, Some(bounds.most));
+                *self = Expr::Chars(Chars::except(&firsts(marks), &[])).times(0, Some(bounds.most));
             }
             Expr::Text(_) | Expr::Chars(_) | Expr::Rule(_) => {}
         }

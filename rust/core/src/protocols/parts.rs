@@ -44,6 +44,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// What begins, divides and ends parts, so that untrusted text must not contain it.
     fn marks(&self) -> Vec<&'static str>;
 
+    /// What begins a message, if the prompt ends with it.
+    fn prompted(&self) -> &'static str {
+        ""
+    }
+
     /// What ends a part; a server may leave the last one at the end of a message.
     fn ends(&self) -> &'static [&'static str] {
         &[]

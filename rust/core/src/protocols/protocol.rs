@@ -191,6 +191,11 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
         false
     }
 
+    /// Messages are divided into parts, or a call may be a whole message.
+    fn whole_messages(&self) -> bool {
+        self.layout().parts.is_some() || self.begins_message()
+    }
+
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
 

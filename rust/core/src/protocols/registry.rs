@@ -207,7 +207,7 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
             starts_in_reasoning: layout.starts_in_reasoning,
             special_tokens: layout.special_tokens,
             lists: protocol.has_lists(),
-            whole_messages: layout.parts.is_some() || protocol.begins_message(),
+            whole_messages: protocol.whole_messages(),
             stops: layout.stops.iter().chain(ends).copied().collect(),
         })
     })

@@ -3,6 +3,7 @@
 //! So a format has a grammar without code of its own.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::format::PastCall;
 use super::protocol::{Protocol, Settings};
@@ -24,8 +25,6 @@ pub(crate) struct WrittenForm<'a> {
     style: JsonStyle,
     /// The arguments are raw values in tags, not one JSON object.
     tagged: bool,
-    /// Text and calls are in parts of their own, or a message is one of them.
-    framed: bool,
 }
 
 /// A name and keys that no format escapes, and that are in no marker.
@@ -34,7 +33,7 @@ const KEYS: [&str; 2] = ["alpha", "omega"];
 const NUMBER: &str = "73519";
 /// The characters of a tool's name that text does not contain after `<`, where misspelled tags are errors.
 const NAME_CHARS: usize = 32;
-/// With what a call may begin that is a whole message: JSON, or a fence around it.
+/// What a call without markers may begin with: JSON, or a code fence around it.
 const CALL_FIRST: &str = "{[`";
 /// If this string is written unchanged, all are.
 const STRING: &str = "s<b>&amp; 'q' \"d\" \\ \n e";
@@ -88,8 +87,7 @@ impl<'a> WrittenForm<'a> {
         if protocol.is_hosted() {
             return None;
         }
-        let framed = protocol.layout().parts.is_some() || protocol.begins_message();
-        let form = WrittenForm { protocol, tools, settings, style: JsonStyle::SPACED, tagged: false, framed };
+        let form = WrittenForm { protocol, tools, settings, style: JsonStyle::SPACED, tagged: false };
         let call = form.write(NAME, &[number()], 0)?;
         for style in [JsonStyle::SPACED, JsonStyle::COMPACT] {
             if call.matches(&numbers_json(style)).count() == 1 {
@@ -98,7 +96,7 @@ impl<'a> WrittenForm<'a> {
         }
         let style = JsonStyle { escaped: Some('<'), ..JsonStyle::SPACED };
         let tags = WrittenForm { tagged: true, style, ..form };
-        // In tags, nothing may count the calls.
+        // Tags that count the calls have no grammar.
         let same = tags.write(NAME, &[number()], 1).is_some_and(|next| next == call);
         (same && samples().iter().all(|(_, value)| tags.around(NAME, KEYS[0], value).is_some())).then_some(tags)
     }
@@ -116,11 +114,10 @@ impl<'a> WrittenForm<'a> {
 
     /// What all calls begin with: what is before the name, or before a number that counts the calls.
     fn open(&self) -> String {
-        let call = self.write(NAME, &[], 0).unwrap_or_default();
-        let open = call.split(NAME).next().unwrap_or_default();
-        let same = self.write(NAME, &[], 1).map_or(open.len(), |next| common_start(open, &next));
-        let is_counted = same < open.len();
-        open[..same].trim_end_matches(|c: char| is_counted && c.is_ascii_digit()).to_owned()
+        let [first, next] = [0, 1].map(|before| self.write(NAME, &[], before).unwrap_or_default());
+        let open = first.split(NAME).next().unwrap_or_default();
+        let next = next.split(NAME).next().filter(|next| !next.is_empty()).unwrap_or(open);
+        open[..counter(open, next, open.len()).map_or(0, |number| number.start)].to_owned()
     }
 
     /// What is written before, between and after calls.
@@ -136,11 +133,37 @@ impl<'a> WrittenForm<'a> {
         let [text, call] = KEYS;
         let (alone, spoken) = (self.message(text, &[]), self.message(text, &[call]));
         let (mut alone, mut spoken) = (alone.as_str(), spoken.as_str());
+        let open = before(&mut alone, text);
+        let (close, last) = self.ending(alone, "");
         TextFrame {
-            alone: (before(&mut alone, text), alone.to_owned()),
-            spoken: (before(&mut spoken, text), before(&mut spoken, call)),
+            without_calls: (open, close),
+            last,
+            before_calls: (before(&mut spoken, text), before(&mut spoken, call)),
             not_first: if self.protocol.begins_message() { CALL_FIRST } else { "" },
+            reasoning: self.around_reasoning(),
+            is_begun: self.protocol.layout().parts.is_some_and(|parts| !parts.prompted().is_empty()),
         }
+    }
+
+    /// What is written around reasoning, in front of the same message without it.
+    fn around_reasoning(&self) -> Option<(String, String)> {
+        let [thought, text] = KEYS;
+        let mut message = String::new();
+        self.protocol.write_message(Some(thought), text, &[], &mut message);
+        let (open, rest) = message.split_once(thought)?;
+        let close = rest.strip_suffix(self.message(text, &[]).as_str())?;
+        Some((open.to_owned(), close.to_owned()))
+    }
+
+    /// What is always at the end of a message, and what may be: whitespace, and the token at which the server stops. `between` may
+    /// be there instead; a lexer that reads it would not go back to a shorter end.
+    fn ending(&self, text: &str, between: &str) -> (String, String) {
+        let layout = self.protocol.layout();
+        let stops = layout.stops.iter().chain(layout.parts.iter().flat_map(|parts| parts.ends()));
+        let trimmed = text.trim_end();
+        let cut = stops.filter_map(|stop| trimmed.strip_suffix(stop)).next();
+        let always = cut.filter(|cut| cut.is_empty() || !between.starts_with(cut)).unwrap_or(trimmed);
+        (always.to_owned(), text[always.len()..].to_owned())
     }
 
     fn message(&self, content: &str, calls: &[&str]) -> String {
@@ -194,14 +217,20 @@ impl<'a> WrittenForm<'a> {
             let at = call.rfind(&text)?;
             Some((call[..at].to_owned(), call[at + text.len()..].to_owned()))
         };
+        let (begin, end) = parts(0).ok_or_else(|| no_form(ODD_NAME))?;
         // Ids may count the calls.
-        let found = parts(0).and_then(|(begin, end)| {
-            let (next_begin, next_end) = parts(1).unwrap_or_else(|| (begin.clone(), end.clone()));
-            Some((counted(&begin, &next_begin)?, counted_end(&end, &next_end)?))
-        });
-        let ((begin, after), (before, end)) = found.ok_or_else(|| no_form(ODD_NAME))?;
+        let (next_begin, next_end) = parts(1).unwrap_or_else(|| (begin.clone(), end.clone()));
+        let numbers = counter(&begin, &next_begin, begin.len()).zip(counter(&end, &next_end, 0));
+        let (before, after) = numbers.ok_or_else(|| no_form(ODD_NAME))?;
         let object = values.arguments(rules)?;
-        Ok(CallGrammar { begin, content: Expr::seq([after, object, before]), end })
+        let content = Expr::seq([
+            digits(before.len()),
+            Expr::text(&begin[before.end..]),
+            object,
+            Expr::text(&end[..after.start]),
+            digits(after.len()),
+        ]);
+        Ok(CallGrammar { begin: begin[..before.start].to_owned(), content, end: end[after.end..].to_owned() })
     }
 
     /// A call whose arguments are raw values in tags.
@@ -350,14 +379,17 @@ impl<'a> WrittenForm<'a> {
     /// What neither text nor raw values contain.
     fn marks(&self) -> Vec<String> {
         let layout = self.protocol.layout();
-        let section = layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end)).copied();
-        let mut marks: Vec<String> = self.protocol.marks().into_iter().chain(section).map(str::to_owned).collect();
-        if self.framed {
-            marks.extend(layout.marks().map(str::to_owned));
+        let mut marks: Vec<String> = self.protocol.marks().into_iter().map(str::to_owned).collect();
+        match self.protocol.whole_messages() {
+            true => marks.extend(layout.marks().map(str::to_owned)),
+            false => {
+                let sections = layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
+                marks.extend(sections.map(|mark| (*mark).to_owned()));
+            }
         }
         marks.push(self.settings.delimiters.open.clone());
         marks.extend(self.settings.facts.result_marks.iter().map(|mark| mark.to_string()));
-        // Without a tag's end, they also are the beginnings of misspelled ones.
+        // Cut before the end of a tag, so that misspelled ones are excluded, too.
         let begun = |mark: &str| mark.trim_end_matches(['>', '=', '"', ' ', '\n']).len();
         marks.retain(|mark| !mark.trim().is_empty());
         marks.iter_mut().filter(|mark| begun(mark) > 0).for_each(|mark| mark.truncate(begun(mark)));
@@ -377,14 +409,16 @@ impl CallGrammarWriter for WrittenForm<'_> {
             marks.extend(words.map(str::to_owned).into_iter().chain(named).map(|word| format!("<{word}")));
         }
         let [begin, between, end] = self.around_calls();
+        let (end, last) = self.ending(&end, &between);
         CallFrame {
             open: self.open(),
             begin,
             between,
             end,
+            last,
             marks: distinct(marks),
-            single: self.write(NAME, &[], 1).is_none(),
-            text: self.framed.then(|| self.text_frame()),
+            one_call: self.write(NAME, &[], 1).is_none(),
+            text: self.protocol.whole_messages().then(|| self.text_frame()),
         }
     }
 
@@ -456,31 +490,21 @@ fn common_end(a: &str, b: &str) -> usize {
     same.map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// A text before the arguments in which a number counts the calls: what is before the number, and the number with the rest.
-/// `None`: the texts differ in another way.
-fn counted(first: &str, next: &str) -> Option<(String, Expr)> {
+/// Where a text has a number that counts the calls, found by comparing it with that of the next call; at `none` if both are the
+/// same. `None`: they differ in another way.
+fn counter(first: &str, next: &str, none: usize) -> Option<Range<usize>> {
     if first == next {
-        return Some((first.to_owned(), Expr::EMPTY));
+        return Some(none..none);
     }
-    let start = common_start(first, next);
-    let start = first[..start].trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let digits = |text: &str| text[start..].bytes().take_while(u8::is_ascii_digit).count();
-    let (a, b) = (start + digits(first), start + digits(next));
-    let is_number = a > start && b > start && first[a..] == next[b..];
-    let digit = Expr::Chars(Chars::range('0', '9'));
-    let number = digit.times(a - start, Some((a - start).max(9)));
-    is_number.then(|| (first[..start].to_owned(), Expr::seq([number, Expr::text(&first[a..])])))
+    let same = common_start(first, next);
+    let start = first[..same].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let end = |text: &str| start + text[start..].bytes().take_while(u8::is_ascii_digit).count();
+    let (a, b) = (end(first), end(next));
+    (a > start && b > start && first[a..] == next[b..]).then_some(start..a)
 }
 
-/// The same for a text after the arguments: the number with what is before it, and what is after it.
-fn counted_end(first: &str, next: &str) -> Option<(Expr, String)> {
-    let (before, rest) = counted(first, next)?;
-    match rest {
-        Expr::Seq(parts) if parts.is_empty() => Some((Expr::EMPTY, before)),
-        Expr::Seq(mut parts) => match parts.pop() {
-            Some(Expr::Text(end)) => Some((Expr::seq([vec![Expr::text(before)], parts].concat()), end)),
-            _ => None,
-        },
-        _ => None,
-    }
+/// So many digits, or up to nine.
+fn digits(least: usize) -> Expr {
+    let most = if least == 0 { 0 } else { least.max(9) };
+    Expr::Chars(Chars::range('0', '9')).times(least, Some(most))
 }

@@ -70,10 +70,6 @@ impl CallFormat for HarmonyCall {
     fn close(&self) -> &'static str {
         "<|call|>"
     }
-    fn bad_name(&self, name: &str) -> Option<&'static str> {
-        let ends = |c: char| c.is_ascii_whitespace() || c == '<';
-        name.contains(ends).then_some("it must not contain whitespace or <")
-    }
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, _: bool) -> Attempt {
         Attempt::text(text)
     }

@@ -88,6 +88,16 @@ impl PartsFrame for Channels {
         joints.write("", calls, out);
     }
 
+    fn bad_name(&self, name: &str) -> Option<&'static str> {
+        // Without channels, the recipient says what a message is.
+        let is_part = name == self.reasoning || self.content.contains(&name);
+        if self.channel.is_empty() && is_part {
+            return Some("messages to it are reasoning or content");
+        }
+        let ends = |c: char| c.is_ascii_whitespace() || c == '<';
+        name.contains(ends).then_some("it must not contain whitespace or <")
+    }
+
     fn address(&self, tool: &str, out: &mut String) {
         fill(self.address, out, |key, out| {
             out.push_str(tool);

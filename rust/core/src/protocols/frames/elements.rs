@@ -28,11 +28,16 @@ pub(crate) struct Elements {
     pub named: bool,
 }
 
+/// Whether a byte ends a name before a tag.
+fn ends_name(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b'<'
+}
+
 impl Elements {
     /// The length of a name before the tag that opens a call.
     fn name(&self, text: &str, last: bool) -> Scan<usize> {
-        let (head, ended) = window(text, NAME_CHARS, last);
-        let length = head.bytes().take_while(|byte| !byte.is_ascii_whitespace() && *byte != b'<').count();
+        let (head, ended) = window(text, NAME_CHARS + 1, last);
+        let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
         match head.as_bytes().get(length) {
             None => Scan::at_end(ended),
             Some(_) => starts(&text[length..], self.calls.0, last).map(|()| length),
@@ -69,6 +74,10 @@ impl PartsFrame for Elements {
         let parts: Vec<_> = texts.chain((!calls.is_empty()).then_some(written)).collect();
         out.push_str(&parts.join(self.join));
         out.push_str(self.close);
+    }
+
+    fn bad_name(&self, name: &str) -> Option<&'static str> {
+        (self.named && name.bytes().any(ends_name)).then_some("it must not contain whitespace or <")
     }
 
     fn address(&self, tool: &str, out: &mut String) {

@@ -51,6 +51,10 @@ impl PartsFrame for Recipients {
         vec![self.mark]
     }
 
+    fn prompted(&self) -> &'static str {
+        self.mark
+    }
+
     fn begins(&self) -> u8 {
         self.mark.as_bytes().first().copied().unwrap_or_default()
     }

@@ -27,8 +27,9 @@ impl CallGrammarWriter for Wire {
             begin: String::new(),
             between: "\n".to_owned(),
             end: String::new(),
+            last: String::new(),
             marks: distinct(marks),
-            single: false,
+            one_call: false,
             text: None,
         }
     }
