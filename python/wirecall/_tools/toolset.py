@@ -201,7 +201,7 @@ class Toolset(_core.Toolset):
                 or "lark" for llguidance.
             tool_choice: "auto" for text and calls, "required" for calls only, "none" for text only, or the
                 name of a tool for calls of this tool only.
-            parallel: A message may contain several calls.
+            parallel: A message may contain several calls, if the format allows that.
             longest: About how many characters a string, digits a number and items an array have at most if
                 the schema has no bound, from 1 to 1,000; a tenth of the items if they are strings, arrays or
                 objects. A small model may otherwise repeat itself until it is cut off. How deep values are

@@ -40,7 +40,8 @@ mod _core {
 
     /// What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
     /// (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether
-    /// the markers are special tokens) and `stops`.
+    /// the markers are special tokens), `stops`, `lists` (whether calls are in one list) and `whole_messages`
+    /// (whether messages are divided into parts, or a call may be a whole message).
     #[pyfunction]
     fn native_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let dict = |format: wirecall_core::NativeFormat| {
