@@ -430,12 +430,14 @@ def writes_raw(protocol: str) -> bool:
 
 
 @functools.cache
-def endings(protocol: str) -> tuple[str, str, str]:
-    """What ends a string in a call of two, what ends the call, and what ends a message without calls."""
+def endings(protocol: str) -> tuple[str, ...]:
+    """What ends a string in a call of two, the call, a message without calls, and reasoning."""
     toolset = Toolset([("f", {"properties": {"a": _STRING, "b": _STRING}})], protocol=protocol)
     _, between, end = toolset.encode_message("", [("f", {"a": "VALUE", "b": "VALUE"})]).split("VALUE")
     same = takewhile(lambda pair: pair[0] == pair[1], zip(between, end, strict=False))
-    return "".join(a for a, _ in same), end, toolset.encode_message("VALUE", []).split("VALUE")[1]
+    string = "".join(a for a, _ in same)
+    thought = toolset.encode_message("TEXT", [], reasoning="VALUE").partition("VALUE")[2]
+    return string, end, toolset.encode_message("VALUE", []).split("VALUE")[1], thought.split("TEXT")[0]
 
 
 def describe(case: Case, choice: Choice, grammar: Any, text: str, what: str) -> str:

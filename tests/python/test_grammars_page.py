@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "grammars.md"
 
 def test_the_page_names_the_protocols_without_a_grammar() -> None:
     found = re.search(
-        r"These have none, and say so: (.*?)\. Their", PAGE.read_text(encoding="utf-8"), re.DOTALL
+        r"These\s+have\s+none, and say so: (.*?)\. Their", PAGE.read_text(encoding="utf-8"), re.DOTALL
     )
     assert found is not None
     named = set(re.findall(r"`([^`]+)`", found[1]))

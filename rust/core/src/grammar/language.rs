@@ -235,7 +235,7 @@ impl Language {
         let space = " \t\r\n";
         let first = Chars::except(space, &[]).without(not_first).without(&firsts(&self.frame.marks));
         let begun = Expr::seq([Expr::Chars(first), any]).optional();
-        self.rules.terminal("text that is no call", || Expr::seq([Expr::Chars(Chars::of(space)).many(), begun]))
+        self.rules.terminal("text that begins otherwise", || Expr::seq([Expr::Chars(Chars::of(space)).many(), begun]))
     }
 
     /// Text without marks.
