@@ -26,7 +26,7 @@ CODE = ("rust", "python", "tests", "benches", "examples", "scripts")
 BUILT = ("target", "__pycache__")
 LONG = 500
 # The folders of rust/core/src/protocols that are not protocols, but what protocols are made of.
-SHARED = ("frames", "bodies")
+SHARED = ("frames", "bodies", "written_form")
 ROWS = "families"
 
 Graph = Mapping[str, set[str]]

@@ -49,7 +49,8 @@ FAMILIES: tuple[str, ...]
 def native_formats() -> list[dict[str, Any]]:
     """What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
     (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether
-    the markers are special tokens) and `stops`.
+    the markers are special tokens), `stops`, `lists` (whether calls are in one list) and `whole_messages`
+    (whether messages are divided into parts, or a call may be a whole message).
     """
 
 @disjoint_base

@@ -2,6 +2,8 @@
 //!
 //! So a format has a grammar without code of its own.
 
+mod messages;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -10,7 +12,7 @@ use super::protocol::{Protocol, Settings};
 use crate::error::ToolError;
 use crate::grammar::{
     CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, FEW, GrammarRules, JsonStyle, JsonValues, LengthLimits,
-    TextFrame, declared, distinct, in_order,
+    declared, distinct, in_order,
 };
 use crate::schema::{Choice, NodeId, Variant};
 use crate::syntax::json::Value;
@@ -33,8 +35,6 @@ const KEYS: [&str; 2] = ["alpha", "omega"];
 const NUMBER: &str = "73519";
 /// The characters of a tool's name that text does not contain after `<`, where misspelled tags are errors.
 const NAME_CHARS: usize = 32;
-/// What a call without markers may begin with: JSON, or a code fence around it.
-const CALL_FIRST: &str = "{[`";
 /// If this string is written unchanged, all are.
 const STRING: &str = "s<b>&amp; 'q' \"d\" \\ \n e";
 
@@ -118,59 +118,6 @@ impl<'a> WrittenForm<'a> {
         let open = first.split(NAME).next().unwrap_or_default();
         let next = next.split(NAME).next().filter(|next| !next.is_empty()).unwrap_or(open);
         open[..counter(open, next, open.len()).map_or(0, |number| number.start)].to_owned()
-    }
-
-    /// What is written before, between and after calls.
-    fn around_calls(&self) -> [String; 3] {
-        let [first, next] = KEYS;
-        let calls = self.message("", &[first, next]);
-        let mut rest = calls.as_str();
-        [before(&mut rest, first), before(&mut rest, next), rest.to_owned()]
-    }
-
-    /// What is written around text.
-    fn text_frame(&self) -> TextFrame {
-        let [text, call] = KEYS;
-        let (alone, spoken) = (self.message(text, &[]), self.message(text, &[call]));
-        let (mut alone, mut spoken) = (alone.as_str(), spoken.as_str());
-        let open = before(&mut alone, text);
-        let (close, last) = self.ending(alone, "");
-        TextFrame {
-            without_calls: (open, close),
-            last,
-            before_calls: (before(&mut spoken, text), before(&mut spoken, call)),
-            not_first: if self.protocol.begins_message() { CALL_FIRST } else { "" },
-            reasoning: self.around_reasoning(),
-            is_begun: self.protocol.layout().parts.is_some_and(|parts| !parts.prompted().is_empty()),
-        }
-    }
-
-    /// What is written around reasoning, in front of the same message without it.
-    fn around_reasoning(&self) -> Option<(String, String)> {
-        let [thought, text] = KEYS;
-        let mut message = String::new();
-        self.protocol.write_message(Some(thought), text, &[], &mut message);
-        let (open, rest) = message.split_once(thought)?;
-        let close = rest.strip_suffix(self.message(text, &[]).as_str())?;
-        Some((open.to_owned(), close.to_owned()))
-    }
-
-    /// What is always at the end of a message, and what may be: whitespace, and the token at which the server stops. `between` may
-    /// be there instead; a lexer that reads it would not go back to a shorter end.
-    fn ending(&self, text: &str, between: &str) -> (String, String) {
-        let layout = self.protocol.layout();
-        let stops = layout.stops.iter().chain(layout.parts.iter().flat_map(|parts| parts.ends()));
-        let trimmed = text.trim_end();
-        let cut = stops.filter_map(|stop| trimmed.strip_suffix(stop)).next();
-        let always = cut.filter(|cut| cut.is_empty() || !between.starts_with(cut)).unwrap_or(trimmed);
-        (always.to_owned(), text[always.len()..].to_owned())
-    }
-
-    fn message(&self, content: &str, calls: &[&str]) -> String {
-        let calls: Vec<String> = calls.iter().map(|call| (*call).to_owned()).collect();
-        let mut out = String::new();
-        self.protocol.write_message(None, content, &calls, &mut out);
-        out
     }
 
     /// What is around this value in a call without others. `None`: the value is not written as it is.
@@ -470,13 +417,6 @@ fn tag_start(text: &str) -> Option<String> {
     let tag = text.find('<').map_or(text.trim(), |at| &text[at..]);
     let end = tag.find(['>', '=', '"']).unwrap_or(tag.len());
     Some(tag[..end].trim_end().to_owned()).filter(|tag| !tag.is_empty())
-}
-
-/// What precedes the next part, which is skipped.
-fn before(rest: &mut &str, part: &str) -> String {
-    let (before, after) = rest.split_once(part).unwrap_or((*rest, ""));
-    *rest = after;
-    before.to_owned()
 }
 
 /// Bytes with which both texts begin.
