@@ -127,11 +127,11 @@ class Case:
         """Calls of a tool with valid and declared arguments, in the schema's order."""
         schema = dict(self.tools)[name]
         for _ in range(count * _TRIES):
-            given = arguments(self.rng, schema)
             try:
+                given = arguments(self.rng, schema)
                 text = self.toolset.encode_message("", [(name, given)], native=True)
             except ValueError:
-                # A native format that cannot hold them.
+                # Nothing fits an item that was drawn, or a native format cannot hold the arguments.
                 continue
             if writes_raw(self.protocol) and "<" in json.dumps(given):
                 continue
