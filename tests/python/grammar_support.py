@@ -431,13 +431,18 @@ def writes_raw(protocol: str) -> bool:
 
 @functools.cache
 def endings(protocol: str) -> tuple[str, ...]:
-    """What ends a string in a call of two, the call, a message without calls, and reasoning."""
+    """What ends a string in a call of two, the call, a message without calls, and reasoning.
+
+    Where reasoning is text, what ends it is left out: in an argument of a call that is begun in reasoning, it
+    ends the reasoning, and the rest of the call is text (docs/grammars.md).
+    """
     toolset = Toolset([("f", {"properties": {"a": _STRING, "b": _STRING}})], protocol=protocol)
     _, between, end = toolset.encode_message("", [("f", {"a": "VALUE", "b": "VALUE"})]).split("VALUE")
     same = takewhile(lambda pair: pair[0] == pair[1], zip(between, end, strict=False))
     string = "".join(a for a, _ in same)
     thought = toolset.encode_message("TEXT", [], reasoning="VALUE").partition("VALUE")[2]
-    return string, end, toolset.encode_message("VALUE", []).split("VALUE")[1], thought.split("TEXT")[0]
+    answer = toolset.encode_message("VALUE", [])
+    return string, end, answer.split("VALUE")[1], "" if answer == "VALUE" else thought.split("TEXT")[0]
 
 
 def describe(case: Case, choice: Choice, grammar: Any, text: str, what: str) -> str:
