@@ -22,6 +22,7 @@ from typing import Any
 from grammar_toolsets import Tools, arguments, toolset
 from grammar_walks import Walk, Walker
 from wirecall import CallEnd, CallError, Text, ToolError, Toolset
+from wirecall._core import native_formats
 from wirecall_bench.decoders import Engine, GrammarError, Matcher, TokenVocabulary
 
 # Errors whose sentences say in each line which field has the problem.
@@ -433,16 +434,17 @@ def writes_raw(protocol: str) -> bool:
 def endings(protocol: str) -> tuple[str, ...]:
     """What ends a string in a call of two, the call, a message without calls, and reasoning.
 
-    Where reasoning is text, what ends it is left out: in an argument of a call that is begun in reasoning, it
-    ends the reasoning, and the rest of the call is text (docs/grammars.md).
+    The last is left out where reasoning is not a part of the message: in an argument of a call that is begun
+    in reasoning, it ends the reasoning, and the rest of the call is text (docs/grammars.md).
     """
     toolset = Toolset([("f", {"properties": {"a": _STRING, "b": _STRING}})], protocol=protocol)
     _, between, end = toolset.encode_message("", [("f", {"a": "VALUE", "b": "VALUE"})]).split("VALUE")
     same = takewhile(lambda pair: pair[0] == pair[1], zip(between, end, strict=False))
     string = "".join(a for a, _ in same)
-    thought = toolset.encode_message("TEXT", [], reasoning="VALUE").partition("VALUE")[2]
-    answer = toolset.encode_message("VALUE", [])
-    return string, end, answer.split("VALUE")[1], "" if answer == "VALUE" else thought.split("TEXT")[0]
+    answer = toolset.encode_message("VALUE", []).split("VALUE")[1]
+    in_parts = protocol in {row["name"] for row in native_formats() if row["whole_messages"]}
+    thought = toolset.encode_message("TEXT", [], reasoning="VALUE" if in_parts else None)
+    return string, end, answer, thought.partition("VALUE")[2].split("TEXT")[0]
 
 
 def describe(case: Case, choice: Choice, grammar: Any, text: str, what: str) -> str:

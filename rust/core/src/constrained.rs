@@ -16,9 +16,9 @@ impl Toolset {
     ///
     /// A call is what [`encode`](Toolset::encode) writes: declared members only, in the order of the schema. In text, no call and no
     /// result begins; a format that divides messages into parts has text only in parts of its own. With `parallel`, a message may
-    /// contain several calls, if the format allows that. `longest` bounds what a schema does not: about how many characters a string, digits a number and items an array have at most, and a tenth of the
-    /// items if they are strings, arrays or objects. How deep values are nested is not bounded, nor are strings in EBNF and
-    /// structural tags.
+    /// contain several calls, if the format allows that. `longest` bounds what a schema does not: about how many characters a
+    /// string, digits a number and items an array have at most, and a tenth of the items if they are strings, arrays or objects.
+    /// How deep values are nested is not bounded, nor are strings in EBNF and structural tags.
     ///
     /// # Errors
     ///

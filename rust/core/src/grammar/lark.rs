@@ -4,18 +4,14 @@ use std::fmt::Write;
 
 use super::language::Language;
 use super::notation::{GrammarNotation, class, rules_from};
-use super::rules::{Chars, Expr, Rule};
+use super::rules::{Chars, Rule};
 use crate::error::ToolError;
 use crate::syntax::json::json_string;
 
 pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
-    let message = language.message()?;
-    let call = language.call();
-    let call = language.rules.named("call", call)?;
-    let rules = |name: &str, from: &Expr| rules_from(&language.rules, &LarkNotation, name, from);
     let mut out = String::from("%llguidance {}\n\n");
-    if let Some(message) = message {
-        out.push_str(&rules("start", &message));
+    if let Some(message) = language.message()? {
+        out.push_str(&rules_from(&language.rules, &LarkNotation, "start", &message));
         return Ok(out);
     }
     if language.calls.is_empty() {
@@ -23,7 +19,9 @@ pub(super) fn write(mut language: Language) -> Result<String, ToolError> {
     } else {
         let again = if language.repeats() { "*" } else { "?" };
         _ = writeln!(out, "start: (text_and_opener after_opener){again} TEXT?");
-        out.push_str(&rules("after_opener", &language.unit(&call)));
+        let call = language.call();
+        let call = language.rules.named("call", call)?;
+        out.push_str(&rules_from(&language.rules, &LarkNotation, "after_opener", &language.unit(&call)));
         // Text must not swallow the opener, so the terminal ends with it.
         _ = writeln!(out, "text_and_opener[lazy]: OPENED\nOPENED: (TEXT)? {}", string(&language.opener()));
     }

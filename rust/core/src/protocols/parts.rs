@@ -44,9 +44,9 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// What begins, divides and ends parts, so that untrusted text must not contain it.
     fn marks(&self) -> Vec<&'static str>;
 
-    /// What begins a message, if the prompt ends with it.
-    fn prompted(&self) -> &'static str {
-        ""
+    /// The prompt ends with what begins a part.
+    fn is_begun(&self) -> bool {
+        false
     }
 
     /// What ends a part; a server may leave the last one at the end of a message.

@@ -51,8 +51,8 @@ impl PartsFrame for Recipients {
         vec![self.mark]
     }
 
-    fn prompted(&self) -> &'static str {
-        self.mark
+    fn is_begun(&self) -> bool {
+        true
     }
 
     fn begins(&self) -> u8 {

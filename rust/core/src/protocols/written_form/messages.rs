@@ -28,7 +28,7 @@ impl WrittenForm<'_> {
             before_calls: (before(&mut spoken, text), before(&mut spoken, call)),
             not_first: if self.protocol.begins_message() { CALL_FIRST } else { "" },
             reasoning: self.around_reasoning(),
-            is_begun: self.protocol.layout().parts.is_some_and(|parts| !parts.prompted().is_empty()),
+            is_begun: self.protocol.layout().parts.is_some_and(|parts| parts.is_begun()),
         }
     }
 
