@@ -104,7 +104,7 @@ def test_the_attempts_are_limited(api: Api) -> None:
 @all_modes
 def test_what_breaks_off_is_sent_again_and_its_cost_is_unknown(api: Api, mode: str) -> None:
     budget = Budget()
-    script = [calling(mode, delivery=Delivery(drop_after=350)), calling(mode, usage=Tokens(30, 4))]
+    script = [calling(mode, delivery=Delivery(cut_after=350)), calling(mode, usage=Tokens(30, 4))]
     with asked(script, api, mode, budget=budget, output=100) as (_, endpoint):
         answer = endpoint.ask(ASK, TOOLS)
     assert answer.status == "ok"
@@ -192,7 +192,7 @@ def test_nobody_is_there(api: Api) -> None:
 
 @both
 def test_a_silent_server_is_a_failure_of_unknown_cost(api: Api) -> None:
-    stalled = Reply("Hello.", delivery=Delivery(stall_after=200))
+    stalled = Reply("Hello.", delivery=Delivery(cut_after=200, ending="stalled"))
     with asked(lambda _: stalled, api, timeout=0.2, tries=Tries(2, 0.01)) as (server, endpoint):
         answer = endpoint.ask(ASK)
         assert len(server.requests) == 2
@@ -221,7 +221,7 @@ def test_what_wirecall_asks_again_is_kept(api: Api) -> None:
 def test_repairs_and_problems_are_kept_of_the_answer_that_came(api: Api) -> None:
     text = "<call>get_weather city = Lima days=many</call>"
     # The call of the first answer is there when that answer breaks off.
-    broken = Reply(text + "." * 4000, delivery=Delivery(drop_after=6000))
+    broken = Reply(text + "." * 4000, delivery=Delivery(cut_after=6000))
     with asked([broken, Reply(text)], api, "wire") as (_, endpoint):
         fields = endpoint.ask(ASK, TOOLS).fields()
     assert len(fields["requests"]) == 2

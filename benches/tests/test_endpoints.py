@@ -13,7 +13,7 @@ import pytest
 from endpoint_support import ASK, KEY, TOOLS, all_modes, asked, both, calling
 from server import Answer as Reply
 from server import Call as Said
-from server import Delivery, Failure, Request, Thinking
+from server import Delivery, EventFormat, Failure, Request, Thinking
 from server import Usage as Tokens
 
 from wirecall_bench.answers import Answer, arguments_of
@@ -123,8 +123,8 @@ def test_reasoning_is_kept_apart(api: Api) -> None:
 DELIVERIES = [
     Delivery(characters=1, chunk=7),
     Delivery(characters=None, gzip=True, chunk=50),
-    Delivery(line_end="\r\n", comments=2),
-    Delivery(line_end="\r", chunk=1),
+    Delivery(format=EventFormat(line_end="\r\n"), comments=2),
+    Delivery(format=EventFormat(line_end="\r"), chunk=1),
 ]
 
 

@@ -87,7 +87,7 @@ def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     def script(request: Request) -> Reply:
         # The fifth and later ones never end.
         hangs = len(server.requests) > 4
-        return Answer("…", delivery=Delivery(stall_after=10)) if hangs else model(request)
+        return Answer("…", delivery=Delivery(cut_after=10, ending="stalled")) if hangs else model(request)
 
     with serving(script=script) as server:
         bench = Bench(server, tmp_path, "--concurrency", "2", "--timeout", "600")

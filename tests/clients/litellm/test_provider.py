@@ -288,7 +288,7 @@ def test_errors_are_those_of_the_inner_model(
 
 
 def test_timeouts_pass(play: Callable[..., Server], provider: Provider) -> None:
-    server = play([Answer(PING, delivery=Delivery(stall_after=0))])
+    server = play([Answer(PING, delivery=Delivery(cut_after=0, ending="stalled"))])
     with pytest.raises(litellm.Timeout):
         ask(server, timeout=0.3, max_retries=0)
 

@@ -45,7 +45,7 @@ Ask = Callable[..., str]
 @streams
 @pytest.mark.parametrize("after", [0, 1, 400, 1200])
 def test_dropped_connections(play: Play, ask: Ask, after: int) -> None:
-    server = play([Answer(TEXT, delivery=Delivery(drop_after=after))])
+    server = play([Answer(TEXT, delivery=Delivery(cut_after=after))])
     with pytest.raises(OPENAI_LOST + ANTHROPIC_LOST):
         ask(server)
     server.settle()
@@ -54,7 +54,7 @@ def test_dropped_connections(play: Play, ask: Ask, after: int) -> None:
 
 @streams
 def test_a_stall_is_a_timeout(play: Play, ask: Ask) -> None:
-    server = play([Answer(TEXT, delivery=Delivery(stall_after=700))])
+    server = play([Answer(TEXT, delivery=Delivery(cut_after=700, ending="stalled"))])
     start = time.monotonic()
     with pytest.raises((openai.APITimeoutError, anthropic.APITimeoutError, httpx2.TimeoutException)):
         ask(server, timeout=0.3)
@@ -118,7 +118,7 @@ def test_a_client_that_leaves_is_noticed(play: Play) -> None:
 
 
 def test_a_whole_answer_may_be_cut_off(play: Play) -> None:
-    server = play([Answer(TEXT, delivery=Delivery(drop_after=40))])
+    server = play([Answer(TEXT, delivery=Delivery(cut_after=40))])
     with (
         openai.OpenAI(base_url=server.openai_url, api_key="x", max_retries=0) as client,
         pytest.raises(OPENAI_LOST),

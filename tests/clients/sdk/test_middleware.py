@@ -159,7 +159,7 @@ async def pieces(response: Any) -> AsyncIterator[bytes]:
 @pytest.mark.parametrize("over", ["text", "native"])
 def test_what_streams_does_not_wait(play: Play, sdk: Sdk, kind: Any, over: str) -> None:
     """A server that falls silent in the middle of its answer: what it said is there, and nothing hangs."""
-    server = play([Answer("Some words and more " * 40, delivery=Delivery(stall_after=2500))])
+    server = play([Answer("Some words and more " * 40, delivery=Delivery(cut_after=2500, ending="stalled"))])
 
     async def ask(client: Any) -> int:
         count = 0

@@ -32,7 +32,7 @@ def test_each_exchange_has_one(play: Play, sdk: Sdk, kind: Any, ask: Ask) -> Non
 @streamed
 def test_a_broken_connection(play: Play, sdk: Sdk, kind: Any, ask: Ask) -> None:
     found: list[Record] = []
-    server = play([Answer("Grüße. " * 40, delivery=Delivery(drop_after=700))])
+    server = play([Answer("Grüße. " * 40, delivery=Delivery(cut_after=700))])
     with pytest.raises(sdk.lost):
         run(sdk.made(kind, server, {"on_record": found.append}), ask)
     [record] = found

@@ -19,6 +19,7 @@ from server import (
     Answer,
     Call,
     Delivery,
+    EventFormat,
     Failure,
     Refusal,
     Server,
@@ -42,7 +43,7 @@ DELIVERIES = {
     "gzip": Delivery(gzip=True),
     "gzip in pieces": Delivery(gzip=True, chunk=5),
     "comments and pings": Delivery(comments=1),
-    "CRLF": Delivery(line_end="\r\n", chunk=3),
+    "CRLF": Delivery(format=EventFormat(line_end="\r\n"), chunk=3),
 }
 deliveries = pytest.mark.parametrize("delivery", DELIVERIES.values(), ids=DELIVERIES)
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 import pytest
-from server import Answer, Delivery, Failure
+from server import Answer, Delivery, EventFormat, Failure
 from wrapping import BAD, CALL, CALLS, NATIVE, OVER_TEXT, Ask, Play, Sdk, Seen, run
 from wrapping_all import SDKS, asks, finish, kinds, sdks, streamed, whole
 
@@ -37,7 +37,7 @@ def test_the_application_sees_native_calls(play: Play, sdk: Sdk, kind: Any, ask:
         Delivery(chunk=1),
         Delivery(gzip=True, chunk=5),
         Delivery(comments=1),
-        Delivery(line_end="\r\n", chunk=3),
+        Delivery(format=EventFormat(line_end="\r\n"), chunk=3),
     ],
 )
 def test_however_it_is_delivered(play: Play, sdk: Sdk, kind: Any, ask: Ask, delivery: Delivery) -> None:
@@ -207,7 +207,7 @@ def test_unknown_options_and_old_sdks_are_errors(monkeypatch: pytest.MonkeyPatch
 @streamed
 @pytest.mark.parametrize("after", [900, 1500, 2500])
 def test_a_drop_is_the_network_error_it_was(play: Play, sdk: Sdk, kind: Any, ask: Ask, after: int) -> None:
-    server = play([Answer("Grüße. " * 4 + CALL * 60, delivery=Delivery(drop_after=after))])
+    server = play([Answer("Grüße. " * 4 + CALL * 60, delivery=Delivery(cut_after=after))])
     with pytest.raises(sdk.lost):
         run(sdk.made(kind, server), ask)
     server.settle()
@@ -215,7 +215,7 @@ def test_a_drop_is_the_network_error_it_was(play: Play, sdk: Sdk, kind: Any, ask
 
 @asks
 def test_a_timeout_is_the_sdks(play: Play, sdk: Sdk, kind: Any, ask: Ask) -> None:
-    server = play([Answer(OVER_TEXT.parts, delivery=Delivery(stall_after=200))])
+    server = play([Answer(OVER_TEXT.parts, delivery=Delivery(cut_after=200, ending="stalled"))])
     with pytest.raises(sdk.timeout):
         run(sdk.made(kind, server, timeout=0.3), ask)
     server.settle()
@@ -224,7 +224,7 @@ def test_a_timeout_is_the_sdks(play: Play, sdk: Sdk, kind: Any, ask: Ask) -> Non
 
 @sdks
 def test_a_cancelled_task_closes_the_connection(play: Play, sdk: Sdk) -> None:
-    server = play([Answer(CALL, delivery=Delivery(stall_after=400))])
+    server = play([Answer(CALL, delivery=Delivery(cut_after=400, ending="stalled"))])
 
     async def ask(client: Any) -> None:
         began = asyncio.Event()

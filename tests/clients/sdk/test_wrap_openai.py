@@ -238,7 +238,7 @@ def test_other_requests_pass_untouched(play: Play, kind: Any) -> None:
 
 @kinds
 def test_a_drop_says_more_than_the_call_that_it_cut_off(play: Play, kind: Any) -> None:
-    server = play([Answer("<call>go to=" + "x" * 4000, delivery=Delivery(drop_after=6000))])
+    server = play([Answer("<call>go to=" + "x" * 4000, delivery=Delivery(cut_after=6000))])
     with pytest.raises(OPENAI.lost):
         run(made(kind, server, {"on_error": "raise"}), stream)
 
@@ -246,7 +246,7 @@ def test_a_drop_says_more_than_the_call_that_it_cut_off(play: Play, kind: Any) -
 @kinds
 def test_what_was_held_at_a_drop_is_no_call_and_no_text(play: Play, kind: Any) -> None:
     long = "<call>go to=" + "x" * 4000
-    server = play([Answer(f"Grüße. {long}", delivery=Delivery(drop_after=6000))])
+    server = play([Answer(f"Grüße. {long}", delivery=Delivery(cut_after=6000))])
     deltas: list[Any] = []
 
     async def ask(client: Any) -> None:

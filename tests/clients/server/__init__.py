@@ -4,7 +4,19 @@ It plays scripts or asks a model, records requests, checks them as a strict prov
 demand.
 """
 
-from .answers import Answer, Call, Delivery, Failure, Raw, Refusal, RefusedError, Reply, Thinking, Usage
+from .answers import (
+    Answer,
+    Call,
+    Delivery,
+    EventFormat,
+    Failure,
+    Raw,
+    Refusal,
+    RefusedError,
+    Reply,
+    Thinking,
+    Usage,
+)
 from .app import Request, Script, Server, serve
 from .erring import Asked, ErringModel, Slip
 from .model import LostError, NativeModel, Seen, Step, TextModel
@@ -15,6 +27,7 @@ __all__ = [
     "Call",
     "Delivery",
     "ErringModel",
+    "EventFormat",
     "Failure",
     "LostError",
     "NativeModel",

@@ -40,6 +40,20 @@ class Refusal:
 
 Part = str | Call | Thinking | Refusal
 
+LineEnd = Literal["\n", "\r\n", "\r", "mixed"]
+EventNames = Literal["api", "none", "message"]
+EventIds = Literal["none", "each", "some", "empty"]
+EventComment = Literal["none", "before", "inside", "block"]
+Between = Literal["none", "ping", "empty data", "unknown type"]
+LastEvent = Literal["whole", "no blank line", "missing"]
+# How a connection ends in the middle of a body:
+#   finished: properly, with the last chunk of the encoding, as if the body were whole
+#   closed: without the last chunk
+#   reset: by a TCP reset
+#   stalled: not at all; nothing more is sent until the client goes
+#   error: after a blank line and the API's error event it is closed
+Ending = Literal["finished", "closed", "reset", "stalled", "error"]
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -48,17 +62,43 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class EventFormat:
+    """How server-sent events are written: all that readers must accept, and what servers do besides.
+
+    The default is what the providers write.
+    """
+
+    line_end: LineEnd = "\n"  # "mixed": lines and blank lines take turns with all of them
+    bom: bool = False  # a byte order mark before the first event
+    space: bool = True  # after the colon of a field
+    names: EventNames = "api"  # the field `event`; "message": each event has this name
+    ids: EventIds = "none"  # the field `id`; "some": of every third event; "empty": without a value
+    retry: bool = False  # the field `retry`, in every event
+    unknown: bool = False  # a field that no specification has, in every event
+    comment: EventComment = "none"  # where each event has a comment line; "block": a blank line follows it
+    rotation: int = 0  # by how many places the fields of an event are rotated, with the comment inside
+    data_lines: bool = False  # the data has a line for each token of the JSON
+    blank_lines: int = 0  # further ones after each event
+    between: Between = "none"  # an event that says nothing, after every third one
+    last: LastEvent = "whole"  # how the last event is sent, which is `[DONE]` in chat
+
+
+@dataclass(frozen=True)
 class Delivery:
     """How the body of an answer travels, and what goes wrong on the way. Bytes are of the body as sent."""
 
     characters: int | None = 5  # of one delta; None: a part is one delta
-    chunk: int | None = None  # bytes of one HTTP chunk, splitting events and UTF-8; None: an event is a chunk
-    line_end: str = "\n"
+    # Bytes of one HTTP chunk, splitting events and UTF-8; a range: random sizes; None: an event is a chunk.
+    chunk: int | range | None = None
+    seed: int = 0  # of the random sizes
+    format: EventFormat = field(default_factory=EventFormat)
     comments: int = 0  # after every so many events a comment, and where the API has one a ping
     gzip: bool = False
     delay: float = 0.0  # before each HTTP chunk, in seconds
-    drop_after: int | None = None  # bytes, then the connection breaks; 0: before the status line
-    stall_after: int | None = None  # bytes, then nothing more until the client goes
+    cut_after: int | None = (
+        None  # bytes, then it ends early; 0: before the status line, unless it is finished
+    )
+    ending: Ending = "closed"  # how the connection ends after `cut_after` bytes
     garbage: bytes | None = None  # sent in the stream after `garbage_after` events
     garbage_after: int = 3
     half_utf8: bool = False  # the body ends, properly, inside a character

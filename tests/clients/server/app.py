@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,8 +14,20 @@ from typing import Any, Literal
 from aiohttp import web
 
 from . import chat, grammars, messages, responses
-from .answers import Answer, Delivery, Failure, Json, Raw, RefusedError, Reply, compact, new_id
-from .delivery import Event, chunks, stream
+from .answers import (
+    Answer,
+    Delivery,
+    Ending,
+    EventFormat,
+    Failure,
+    Json,
+    Raw,
+    RefusedError,
+    Reply,
+    compact,
+    new_id,
+)
+from .delivery import Event, chunks, encode, stream
 from .grammars import GrammarServer
 
 Api = Literal["chat", "responses", "messages", "count_tokens"]
@@ -23,6 +37,8 @@ ROUTES: dict[str, Api] = {
     "/v1/messages": "messages",
     "/v1/messages/count_tokens": "count_tokens",
 }
+# Seconds in which a client reads what was sent before its connection is reset.
+BEFORE_RESET = 0.002
 
 
 @dataclass
@@ -207,7 +223,10 @@ class Server:
             delivery = reply.delivery
             if request.streamed:
                 headers |= {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
-                return await self._write(http, request, headers, 200, _events(request, reply), delivery)
+                error = b"\n\n" + encode(dialect.error_event(Failure()), EventFormat())
+                return await self._write(
+                    http, request, headers, 200, _events(request, reply), delivery, error
+                )
             body = [compact(dialect.whole(request.json, reply)).encode()]
         return await self._write(http, request, headers, status, iter(body), delivery)
 
@@ -219,9 +238,11 @@ class Server:
         status: int,
         body: Iterator[bytes],
         delivery: Delivery,
+        error: bytes = b"",
     ) -> web.StreamResponse:
-        if delivery.drop_after == 0:
-            return self._drop(http, request, web.Response())
+        """Writes the reply. `error` is sent if it ends with an error."""
+        if delivery.cut_after == 0 and delivery.ending in ("closed", "reset"):
+            return await self._end_early(http, request, web.Response(), delivery.ending)
         if delivery.gzip:
             headers["content-encoding"] = "gzip"
         response = web.StreamResponse(status=status, headers=headers)
@@ -230,25 +251,35 @@ class Server:
         for chunk in chunks(body, delivery):
             if delivery.delay:
                 await asyncio.sleep(delivery.delay)
-            for limit in (delivery.drop_after, delivery.stall_after):
-                if limit is not None:
-                    chunk = chunk[: limit - request.sent]
             await response.write(chunk)
             request.sent += len(chunk)
-            if request.sent == delivery.drop_after:
-                return self._drop(http, request, response)
-            if request.sent == delivery.stall_after:
-                await self._stopping.wait()
-                return self._drop(http, request, response)
+        if request.sent == delivery.cut_after:
+            if delivery.ending == "error":
+                await response.write(error)
+            return await self._end_early(http, request, response, delivery.ending)
         request.ended = "whole"
         await response.write_eof()
         return response
 
-    def _drop(self, http: web.Request, request: Request, response: web.StreamResponse) -> web.StreamResponse:
-        """Ends the connection in the middle; what was written still arrives."""
+    async def _end_early(
+        self, http: web.Request, request: Request, response: web.StreamResponse, ending: Ending
+    ) -> web.StreamResponse:
+        """Ends the connection in the middle. What was written still arrives."""
+        if ending == "stalled":
+            await response.write(b"")
+            await self._stopping.wait()
         request.ended = "dropped"
-        if http.transport is not None:
-            http.transport.close()
+        if ending == "finished":
+            await response.write_eof()
+        elif (transport := http.transport) is None:
+            pass
+        elif ending == "reset":
+            await asyncio.sleep(BEFORE_RESET)
+            connection = transport.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            transport.abort()
+        else:
+            transport.close()
         return response
 
 

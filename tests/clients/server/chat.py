@@ -278,6 +278,10 @@ def whole(body: Json, answer: Answer) -> Json:
     return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(answer)}
 
 
+def error_event(failure: Failure) -> Event:
+    return Event(None, error(failure))
+
+
 def events(body: Json, answer: Answer) -> Iterator[Event]:
     head = _head(body, "chat.completion.chunk")
     options = body.get("stream_options") or {}
@@ -303,7 +307,7 @@ def events(body: Json, answer: Answer) -> Iterator[Event]:
     for turn in zip_longest(*map(choice, range(body.get("n") or 1))):
         yield from filter(None, turn)
     if answer.error is not None:
-        yield Event(None, error(answer.error))
+        yield error_event(answer.error)
         return
     if counted:
         yield Event(None, {**head, "choices": [], "usage": _usage(answer)})

@@ -280,6 +280,10 @@ def ping() -> Event:
     return Event("ping", {"type": "ping"})
 
 
+def error_event(failure: Failure) -> Event:
+    return _event(error(failure))
+
+
 def events(body: Json, answer: Answer) -> Iterator[Event]:
     usage = {**_usage(answer), "output_tokens": 1}
     message = {**_head(body), "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
@@ -293,7 +297,7 @@ def events(body: Json, answer: Answer) -> Iterator[Event]:
         if answer.error is None or index < len(answer.items) - 1:
             yield _event({"type": "content_block_stop", "index": index})
     if answer.error is not None:
-        yield _event(error(answer.error))
+        yield error_event(answer.error)
         return
     delta = {"stop_reason": _stop(answer), "stop_sequence": None}
     yield _event({"type": "message_delta", "delta": delta, "usage": {"output_tokens": answer.usage.output}})

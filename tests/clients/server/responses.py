@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import checks
-from .answers import Answer, Call, Json, Part, Refusal, RefusedError, Thinking, new_id, pieces
+from .answers import Answer, Call, Failure, Json, Part, Refusal, RefusedError, Thinking, new_id, pieces
 from .chat import definition
 from .chat import error as error
 from .checks import OPENAI_NAME, openai_refused
@@ -219,6 +219,14 @@ def whole(body: Json, answer: Answer) -> Json:
     return _ended(_response(body), answer, items)
 
 
+def error_event(failure: Failure) -> Event:
+    return Event("error", {"type": "error", "sequence_number": 0, **_error(failure)})
+
+
+def _error(failure: Failure) -> Json:
+    return {"code": failure.code or "server_error", "message": failure.message, "param": failure.param}
+
+
 def events(body: Json, answer: Answer) -> Iterator[Event]:
     for number, (name, data) in enumerate(_events(body, answer)):
         yield Event(name, {"type": name, "sequence_number": number, **data})
@@ -239,10 +247,7 @@ def _events(body: Json, answer: Answer) -> Iterator[tuple[str, Json]]:
         items.append(item)
     if answer.error is not None:
         failure = answer.error
-        yield (
-            "error",
-            {"code": failure.code or "server_error", "message": failure.message, "param": failure.param},
-        )
+        yield "error", _error(failure)
         code = {"code": "server_error", "message": failure.message}
         yield (
             "response.failed",
