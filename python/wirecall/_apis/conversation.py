@@ -53,6 +53,7 @@ class Seen(NamedTuple):
         results: The results that it contains.
         joins: It belongs to the model's message right before it (in Responses, a call is a separate item).
         binds: The model's next message belongs to it (reasoning, which the API requires with its item).
+        said_at: How many of its results precede what else it says; None if it says nothing else.
     """
 
     role: Literal["system", "user", "assistant", "result"]
@@ -60,6 +61,12 @@ class Seen(NamedTuple):
     results: tuple[Result, ...] = ()
     joins: bool = False
     binds: bool = False
+    said_at: int | None = None
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether it is reasoning that belongs to the model's next message, and to no other."""
+        return self.binds and not self.joins
 
 
 SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
@@ -89,8 +96,7 @@ class MessageFormat(ABC):
     """One API's messages. All methods take a message as `dict_of` returns it.
 
     Attributes:
-        merges: Whether several messages of the model are one answer while calls wait for results.
-        interleaves: Whether results may be between these messages.
+        merges: Whether consecutive messages of the model may have their results after the last of them.
         text_part: The type of a text part in a user's message.
         own_keys, own_roles: Keys and roles by which messages of this API are recognised.
         own_parts: Types of parts by which they are recognised; those that begin with "_" are suffixes.
@@ -103,7 +109,6 @@ class MessageFormat(ABC):
 
     name: ClassVar[ApiName]
     merges: ClassVar[bool] = False
-    interleaves: ClassVar[bool] = False
     text_part: ClassVar[str] = "text"
     own_keys: ClassVar[tuple[str, ...]] = ()
     own_roles: ClassVar[tuple[str, ...]] = ()

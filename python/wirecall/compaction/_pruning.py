@@ -119,8 +119,7 @@ def _drop_dangling(format: MessageFormat, left: list[Message | None], limit: int
         if message is None:
             continue
         seen = format.see(dict_of(message))
-        is_reasoning = seen.binds and format.without_reasoning(message) is None
-        if is_reasoning and index < limit and following != "assistant":
+        if seen.is_reasoning and index < limit and following != "assistant":
             left[index] = None
         else:
             following = seen.role

@@ -1,14 +1,18 @@
 """Cuts a conversation into turns, with every result next to its call.
 
-A turn is a user's message, or an answer of the model with all results of its calls. System and developer
-messages are not turns, nor is the summary that an earlier compaction left at the beginning.
+A turn is a user's message, or the model's messages and the results that follow: what the model says after a
+result begins a new turn. Calls that are open then wait. A result that comes later is moved to its call, and a
+placeholder replaces one that never comes.
+
+System and developer messages are not turns, nor is the summary that an earlier compaction left at the
+beginning.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from wirecall._apis.conversation import Call, Message, MessageFormat, Seen
+from wirecall._apis.conversation import ASSISTANT, Call, Message, MessageFormat, Seen
 from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._summary import OPENING
 
@@ -35,9 +39,9 @@ class Turn:
     """Messages that stay together.
 
     Attributes:
-        said: The user's message, or the model's messages with the results between them.
+        said: The user's message, or the model's messages.
         at: The index of the first of them in the list.
-        results: Messages with results of its calls, after all messages in `said`.
+        results: Messages with results of its calls.
         open: Calls without a result so far, with the index of their message, by their ids.
         repaired: Results were added or removed.
     """
@@ -115,10 +119,14 @@ class _TurnCutter:
         self.format = format
         self.turns: list[Turn] = []
         self.repairs: list[ResultRepair] = []
-        # The model's last message, if nobody else has spoken since.
-        self.last: Seen | None = None
-        # Turns that ended before all their results came, by the ids of the missing ones.
-        self.waiting: dict[str, Turn] = {}
+        # The newest call with each id, by its turn.
+        self.calls: dict[str, Turn] = {}
+        # The model's answer, if nobody else has spoken since: results that come now are not late.
+        self.answer: Turn | None = None
+        # The last message of `answer`.
+        self.last = ASSISTANT
+        # What the model said that is in no turn yet: reasoning belongs to the turn of the next message.
+        self.unplaced: list[tuple[int, Message, Seen]] = []
 
     def cut(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
         system: list[Message] = []
@@ -130,13 +138,16 @@ class _TurnCutter:
             elif seen.role == "result":
                 self._results(index, message, seen)
             elif seen.role == "assistant":
-                self._said(index, message, seen)
-            elif self.turns or summary or (found := summary_in(message, mapping)) is None:
-                self._begin(index, message)
+                self.unplaced.append((index, message, seen))
+                if not seen.is_reasoning:
+                    self._said()
+            elif self.turns or self.unplaced or summary or (found := summary_in(message, mapping)) is None:
+                self._user(index, message)
             else:
                 summary = [found[0]]
                 if found[1] is not None:
-                    self._begin(index, found[1])
+                    self._user(index, found[1])
+        self._said()
         self.repairs += (
             ResultRepair("missing_result", index, call.id, call.name)
             for turn in self.turns[:-1]
@@ -146,61 +157,63 @@ class _TurnCutter:
         self.repairs.sort(key=lambda repair: repair.at)
         return Conversation(self.format, system, summary, self.turns, self.repairs)
 
-    def _begin(self, index: int, message: Message) -> Turn:
-        if self.turns and self.turns[-1].open:
-            self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
+    def _user(self, index: int, message: Message) -> None:
+        self._said()
         self.turns.append(Turn([message], index))
-        self.last = None
-        return self.turns[-1]
+        self.answer = None
 
-    def _said(self, index: int, message: Message, seen: Seen) -> None:
-        if self._continues(seen):
-            turn = self.turns[-1]
-            if self.format.interleaves:
-                turn.said += turn.results
-                turn.results.clear()
-            turn.said.append(message)
-        else:
-            turn = self._begin(index, message)
-        self.last = seen
-        for call in seen.calls:
-            self.waiting.pop(call.id, None)
-            turn.open.setdefault(call.id, []).append((call, index))
+    def _said(self) -> None:
+        """Adds what the model said to its turn, or begins one."""
+        if not self.unplaced:
+            return
+        said, self.unplaced = self.unplaced, []
+        if self.answer is None or not self._continues(self.answer, [seen for *_, seen in said]):
+            self.answer = Turn([], said[0][0])
+            self.turns.append(self.answer)
+        for index, message, seen in said:
+            self.answer.said.append(message)
+            for call in seen.calls:
+                self.answer.open.setdefault(call.id, []).append((call, index))
+                self.calls[call.id] = self.answer
+            self.last = seen
 
-    def _continues(self, seen: Seen) -> bool:
-        """Whether this message belongs to the model's last one."""
-        if self.last is None:
+    def _continues(self, turn: Turn, said: list[Seen]) -> bool:
+        """Whether these messages belong to the turn, which no result has ended, and repeat no open call."""
+        if turn.results or any(call.id in turn.open for seen in said for call in seen.calls):
             return False
-        turn = self.turns[-1]
-        if turn.open and self.format.merges:
-            return True
-        return not turn.results and (seen.joins or self.last.binds)
+        return said[0].joins or self.last.binds or (self.format.merges and bool(turn.open))
 
     def _results(self, index: int, message: Message, seen: Seen) -> None:
-        # The turns that results belong to, by their positions; None for results without a call.
+        if self.unplaced:
+            self.answer = None  # The next answer has begun.
+        answer = self.answer
+        # The turns that results are moved to, by their positions; None for results without a call.
         moved: dict[int, Turn | None] = {}
         for place, result in enumerate(seen.results):
-            if self.turns and self.turns[-1].close(result.id):
-                continue
-            turn = self.waiting.get(result.id)
+            if place == seen.said_at:
+                self.answer = None
+            turn = self.calls.get(result.id)
             if turn is not None and not turn.close(result.id):
                 turn = None
-            moved[place] = turn
-            repair = ResultRepair("late_result" if turn else "orphan_result", index, result.id, result.name)
-            self.repairs.append(repair)
-        if not moved:
-            self.turns[-1].results.append(message)
-            return
+            if turn is None or turn is not self.answer:
+                moved[place] = turn
+                repair = ResultRepair(
+                    "late_result" if turn else "orphan_result", index, result.id, result.name
+                )
+                self.repairs.append(repair)
+        if seen.said_at is not None:
+            self.answer = None
+        rest: Message | None = message
+        parts: dict[Hashable, Message] = {}
         late = {id(turn): turn for turn in moved.values() if turn is not None}
-        groups = {place: None if turn is None else id(turn) for place, turn in moved.items()}
-        parts, rest = self.format.split(message, groups)
-        for turn in late.values():
-            turn.results.append(parts[id(turn)])
+        if moved:
+            groups = {place: None if turn is None else id(turn) for place, turn in moved.items()}
+            parts, rest = self.format.split(message, groups)
+        if answer is not None and len(moved) < len(seen.results):
+            answer.results.append(rest)
+            answer.repaired = answer.repaired or bool(moved)
+        elif rest is not None:
+            self._user(index, rest)
+        for key, turn in late.items():
+            turn.results.append(parts[key])
             turn.repaired = True
-        if rest is None:
-            return
-        if len(moved) < len(seen.results):
-            self.turns[-1].results.append(rest)
-            self.turns[-1].repaired = True
-        else:
-            self._begin(index, rest)

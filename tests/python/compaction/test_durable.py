@@ -82,20 +82,21 @@ def test_a_last_turn_that_waits_for_results_is_kept_so_that_they_have_a_call() -
     ]
 
 
-def test_results_between_items_of_one_answer_stay_where_they_are() -> None:
+def test_a_result_after_the_models_next_item_is_moved_to_its_call() -> None:
     user = {"role": "user", "content": "go on"}
     a, b = ({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"} for id in "ab")
     of_a, of_b = ({"type": "function_call_output", "call_id": id, "output": id} for id in "ab")
     said = {"role": "assistant", "content": "b takes a while"}
-    items = [user, user, a, b, of_a, said, of_b, {"role": "assistant", "content": "done"}]
-    plan = plan_compaction(items, keep_recent_turns=2)
-    assert plan.turns == 4
-    assert plan.repairs == ()
-    assert all(one is other for one, other in zip(plan.to_keep, items[2:], strict=True))
-    plan = plan_compaction([*items[:6], *items[:1]], keep_recent_turns=2)
-    assert [repair.kind for repair in plan.repairs] == ["missing_result"]
+    done = {"role": "assistant", "content": "done"}
+    items = [user, user, a, b, of_a, said, of_b, done]
+    plan = plan_compaction(items, keep_recent_turns=3)
+    assert plan.turns == 5
+    assert plan.repairs == (("late_result", 6, "b", None),)
+    assert plan.to_keep == [a, b, of_a, of_b, said, done]
+    plan = plan_compaction([*items[:6], user], keep_recent_turns=3)
+    assert plan.repairs == (("missing_result", 3, "b", "f"),)
     made = {"type": "function_call_output", "call_id": "b", "output": "[No result of f is available]"}
-    assert plan.to_keep == [a, b, of_a, said, made, user]
+    assert plan.to_keep == [a, b, made, of_a, said, user]
 
 
 def test_a_server_tool_that_paused_stays_with_its_call() -> None:

@@ -1,0 +1,47 @@
+"""Values of conversations as JSON text, however deeply they are nested."""
+
+import json
+from collections.abc import Mapping
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+
+class _Text(str):
+    """A piece of the text that is written, among values."""
+
+    __slots__ = ()
+
+
+def written(value: object) -> str:
+    """A value as compact JSON; a string is returned unchanged."""
+    if isinstance(value, str):
+        return value
+    try:
+        return _encode(value)
+    except RecursionError:
+        return _nested(value)
+
+
+def _nested(value: object) -> str:
+    """The same without recursion, which is slower."""
+    done: list[str] = []
+    # What is still to be written, the next at the end.
+    left: list[object] = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, _Text):
+            done.append(one)
+        elif isinstance(one, Mapping):
+            items = [
+                part for key, held in one.items() for part in (_Text(f"{_encode(str(key))}:"), held, _COMMA)
+            ]
+            left += [_Text("}"), *reversed(items[:-1]), _Text("{")]
+        elif isinstance(one, (list, tuple)):
+            items = [part for held in one for part in (held, _COMMA)]
+            left += [_Text("]"), *reversed(items[:-1]), _Text("[")]
+        else:
+            done.append(_encode(one))
+    return "".join(done)
+
+
+_COMMA = _Text(",")
