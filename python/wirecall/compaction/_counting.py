@@ -5,7 +5,6 @@ document or a recording has a fixed number, whatever its size. Signatures, encry
 that no API reads do not count.
 """
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from wirecall._apis.conversation import Message
+from wirecall._apis.json_text import written
 from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of
 
@@ -20,8 +20,9 @@ Count = Callable[[str], float]
 
 # Roughly what the role and separators of a message cost.
 MESSAGE = 4
+# Contents are read so deep; what is nested deeper counts as JSON. No API has a tenth of it.
+_DEEPEST = 50
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 _WIDE = re.compile(
     r"[\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
 )
@@ -74,14 +75,14 @@ def _readers() -> tuple[Callable[[Mapping[str, Any], list[str]], int], Callable[
     reasoning_keys = {key for format in formats for key in format.reasoning_keys}
     costs = media()
 
-    def read_object(held: Mapping[str, Any], read: list[str]) -> int:
+    def read_object(held: Mapping[str, Any], read: list[str], depth: int = 0) -> int:
         kind = held.get("type")
         if kind == "text":
-            return read_value(held.get("text", ""), read)
+            return read_value(held.get("text", ""), read, depth)
         if isinstance(kind, str) and kind in costs:
             source = dict_of(held.get("source"))
             if source.get("type") in ("text", "content"):
-                return read_value(source.get("data", source.get("content")), read)
+                return read_value(source.get("data", source.get("content")), read, depth)
             return costs[kind]
         others = 0
         reasoning = None
@@ -95,28 +96,24 @@ def _readers() -> tuple[Callable[[Mapping[str, Any], list[str]], int], Callable[
                     # Also if it is empty: a model reads `{}`.
                     read.append(written(value))
                 else:
-                    others += read_value(value, read)
+                    others += read_value(value, read, depth)
             elif key in reasoning_keys:
                 reasoning = reasoning or value
         if reasoning is not None:
-            others += read_value(reasoning, read)
+            others += read_value(reasoning, read, depth)
         return others
 
-    def read_value(value: object, read: list[str]) -> int:
-        if isinstance(value, str):
-            read.append(value)
+    def read_value(value: object, read: list[str], depth: int = 0) -> int:
+        if isinstance(value, str) or depth == _DEEPEST:
+            read.append(written(value))
             return 0
+        depth += 1
         if not isinstance(value, (list, tuple)):
-            return read_object(dict_of(value), read)
+            return read_object(dict_of(value), read, depth)
         others = 0
         for part in value:
             # Nearly all are dicts.
-            others += read_object(part, read) if type(part) is dict else read_value(part, read)
+            others += read_object(part, read, depth) if type(part) is dict else read_value(part, read, depth)
         return others
 
     return read_object, read_value
-
-
-def written(value: object) -> str:
-    """A value as compact JSON; a string is returned unchanged."""
-    return value if isinstance(value, str) else _encode(value)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from wirecall._apis.conversation import Message
+from wirecall._apis.json_text import written
 from wirecall._apis.values import dict_of
 
 log = logging.getLogger("wirecall")
@@ -163,7 +164,9 @@ def _bytes(message: Message) -> bytes:
     try:
         # A store may return keys in another order.
         return json.dumps(given, sort_keys=True, default=_plain).encode()
-    except (TypeError, ValueError, RecursionError):
+    except RecursionError:
+        return written(given).encode("utf-8", "surrogatepass")
+    except (TypeError, ValueError):
         return repr(given).encode("utf-8", "backslashreplace")
 
 
