@@ -302,7 +302,7 @@ def test_what_is_still_due_goes_out_before_done() -> None:
 
 
 def test_a_comment_goes_out_while_a_call_is_held_and_never_else() -> None:
-    exchange = opened()
+    exchange = opened(keep_alive=0)
     assert exchange.chunk(event(text="Hi")) == event(said="Hi")
     assert exchange.chunk(event(text=" ")) != sse.KEEP_ALIVE
     assert exchange.chunk(event(text="<call>go to=")) == sse.KEEP_ALIVE
@@ -311,8 +311,60 @@ def test_a_comment_goes_out_while_a_call_is_held_and_never_else() -> None:
     assert exchange.chunk(b'data: {"te') == b""
 
 
-def test_until_the_second_answer_begins_a_comment_goes_out() -> None:
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("keep_alive", [None, 0.5, 10])
+def test_comments_go_out_after_so_many_seconds_of_silence(keep_alive: float | None) -> None:
+    clock = Clock()
+    request = {"tools": [TOOL], "say": ["Hi"]}
+    exchange = open_sync(
+        Codec(Options(keep_alive=keep_alive), stand_ins(), clock=clock), URL, {}, json.dumps(request).encode()
+    )
+    assert exchange is not None
+    assert exchange.chunk(event(text="<call>go to=")) == b""
+    sent = []
+    for _ in range(45):
+        clock.now += 1
+        sent.append(exchange.chunk(event(text="x")))
+    assert set(sent) <= {b"", sse.KEEP_ALIVE}
+    assert sent.count(sse.KEEP_ALIVE) == {None: 0, 0.5: 45, 10: 4}[keep_alive]
+    assert b'"call":"go"' in exchange.chunk(event(text="</call>"))
+    clock.now += 100
+    # The silence is counted from the last thing that was sent.
+    assert exchange.chunk(event(text="<call>go to=")) == b""
+
+
+def test_a_comment_dispatches_nothing() -> None:
+    """A reader that keeps the last `id:` dispatches an event at each blank line."""
+    exchange = opened(keep_alive=0)
+    sent = [
+        exchange.chunk(b"id: 1\n" + event(text=text)) for text in ("Hi ", "<call>go to=", "Graz", "</call>")
+    ]
+    assert sent[1:3] == [sse.KEEP_ALIVE] * 2
+    out = b"".join(sent) + exchange.end()
+    assert out.count(b"\n\n") == out.count(b"data: ")
+
+
+def test_events_keep_the_fields_of_the_event_that_they_replace() -> None:
     exchange = opened()
+    texts = ("Hi ", "<call>go ", "to=Graz</call>")
+    out = b"".join(
+        exchange.chunk(b"id: %d\nretry: 9\nevent: said\n%s" % (number, event(text=text)))
+        for number, text in enumerate(texts)
+    )
+    parsed = sse.Parser().feed(out)
+    assert [one.others.get(b"id") for one in parsed] == [b"id: 0\n", b"id: 2\n"]
+    assert [one.others.get(b"retry") for one in parsed] == [b"retry: 9\n"] * 2
+    assert {one.name for one in parsed} == {b"said"}
+
+
+def test_until_the_second_answer_begins_a_comment_goes_out() -> None:
+    exchange = opened(keep_alive=0)
     exchange.chunk(answer(BAD))
     assert exchange.end() == sse.KEEP_ALIVE
     assert exchange.should_retry
@@ -328,7 +380,7 @@ def test_a_failure_waits_for_what_was_said_before_it() -> None:
 
 
 def test_a_failure_at_the_end_of_the_stream_is_kept_too() -> None:
-    exchange = opened(on_error="raise")
+    exchange = opened(on_error="raise", keep_alive=0)
     assert exchange.chunk(event(text="<call>go to=")) == sse.KEEP_ALIVE
     assert exchange.end() == b""
     assert exchange.failure is not None

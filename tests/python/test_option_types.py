@@ -134,6 +134,7 @@ ADMITS: list[tuple[str, Callable[[Any], bool]]] = [
     ("None|NoneType|Optional", lambda value: value is None),
     ("bool", lambda value: isinstance(value, bool)),
     ("int", lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    ("float", lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)),
     ("str", lambda value: isinstance(value, str)),
     ("Callable", callable),
     ("Mapping", lambda value: isinstance(value, dict)),

@@ -6,13 +6,15 @@
         exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request again
 
 These pass byte for byte: comments, pings, unknown events, events that the API's code leaves alone, `[DONE]`,
-events and whole bodies that are not JSON objects. An event beyond the limit of `sse` ends the stream with the
-API's error. Half an event at the end of a stream is sent after everything else.
+events and whole bodies that are not JSON objects. Events that replace an event have its `id:` and `retry:`,
+and are named as it is. An event beyond the limit of `sse` ends the stream with the API's error. Half an event
+at the end of a stream is sent after everything else.
 
 Middlewares get a request once, in `open`, and what its answer says about usage. If there is nothing else to
 do with an answer, each chunk is passed on at once, unchanged.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -53,6 +55,7 @@ class Codec:
         apis: Used instead of the built-in ones.
         stack: The host's middlewares. They do not get requests for token counts.
         max_event_bytes: The longest event of a streamed answer.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -62,8 +65,10 @@ class Codec:
         stack: MiddlewareStack | None = None,
         *,
         max_event_bytes: int = sse.MAX_EVENT_BYTES,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.options = options
+        self._clock = clock
         self._apis = apis
         self._stack = stack or MiddlewareStack()
         self._max_event_bytes = max_event_bytes
@@ -119,6 +124,8 @@ class Codec:
             reads=reads,
             on_usage=on_usage,
             max_event_bytes=self._max_event_bytes,
+            keep_alive=options.keep_alive,
+            clock=self._clock,
         )
 
     def serves(self, url: str, method: str = "POST") -> bool:
@@ -156,14 +163,24 @@ class ByteExchange(Driven):
         reads: bool,
         on_usage: Callable[[Mapping[str, Any]], None] | None,
         max_event_bytes: int,
+        keep_alive: float | None,
+        clock: Callable[[], float],
     ) -> None:
         super().__init__(exchange, on_usage)
+        self._keep_alive = keep_alive
+        self._clock = clock
+        # When the application last got something, since a call is held; None: nothing is held.
+        self._silent_since: float | None = None
         self._where = where
         self._body = body
         self.reads = reads
         self._max_event_bytes = max_event_bytes
         self._events = sse.Parser(max_event_bytes)
         self._stream_over = False
+        # Events are named by their type, or as the provider's last one. And its fields that are not sent yet.
+        self._named_by_type = exchange.api.names_events
+        self._name: bytes | None = None
+        self._others: dict[bytes, bytes] = {}
 
     @property
     def request(self) -> bytes:
@@ -227,9 +244,23 @@ class ByteExchange(Driven):
         except sse.TooLargeError as error:
             return self._failed(str(error))
         out = self._take(events)
-        if not out and not self._is_over() and self._open_reader().holds:
-            return sse.KEEP_ALIVE
+        if out:
+            self._silent_since = None
+        elif not self._is_over() and self._open_reader().holds:
+            return self._comment()
         return out
+
+    def _comment(self) -> bytes:
+        """A comment, if the application has got nothing for long enough."""
+        if self._keep_alive is None:
+            return b""
+        now = self._clock()
+        if self._silent_since is None:
+            self._silent_since = now
+        if now - self._silent_since < self._keep_alive:
+            return b""
+        self._silent_since = now
+        return sse.KEEP_ALIVE
 
     def _begin(self) -> None:
         """Begins the next answer, if the request was retried. It may end before its first chunk."""
@@ -253,8 +284,8 @@ class ByteExchange(Driven):
             last, half = [], last[0].raw
         out = self._take(last)
         tail = self._finish_stream()
-        if out and tail and not out.endswith(b"\n\n"):
-            out += b"\n\n"
+        if out and tail:
+            out += sse.missing_end(out)
         out += tail
         if self._is_over():
             return out
@@ -262,7 +293,7 @@ class ByteExchange(Driven):
             self._exchange.retry()
             self.should_retry = True
             # Until the next answer begins, it is quiet.
-            return out or sse.KEEP_ALIVE
+            return out or self._comment()
         self.ended = True
         return out + half
 
@@ -315,8 +346,10 @@ class ByteExchange(Driven):
                     out.append(event.raw)
                 continue
             self._note_usage(given)
+            self._note_name(event, given)
             read = self._call_reader(stream.feed, given)
             if read is None:
+                self._others = {}
                 out.append(event.raw)
             else:
                 out.extend(map(self._write, read))
@@ -329,9 +362,23 @@ class ByteExchange(Driven):
         self._stream_over = True
         return b"".join(map(self._write, self._call_reader(self._open_reader().end)))
 
+    def _note_name(self, event: sse.Event, given: Mapping[str, Any]) -> None:
+        """Notes how the provider names its events: SDKs read no others."""
+        self._name = event.name
+        if self._exchange.api.names_events:
+            self._named_by_type = event.name is not None and event.name == _type(given)
+        if event.others:
+            self._others = {**self._others, **event.others}
+
     def _write(self, event: Mapping[str, Any]) -> bytes:
-        name = str_or_none(event.get("type")) if self._exchange.api.names_events else None
-        return sse.format_event(event, name=name)
+        others, self._others = b"".join(self._others.values()), {}
+        name = _type(event) if self._named_by_type else self._name
+        return others + sse.format_event(event, name=name)
+
+
+def _type(event: Mapping[str, Any]) -> bytes | None:
+    name = str_or_none(event.get("type"))
+    return None if name is None else name.encode(errors="replace")
 
 
 def _is_complete(event: sse.Event) -> bool:

@@ -7,15 +7,16 @@ How the input was cut into chunks makes no difference.
 import json
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 # A server that never ends an event must not exhaust memory. Whole images come in one event, so it is
 # generous.
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 
-# Sent while a call is held back. A comment is not an event, so readers ignore it, but it resets idle
-# timeouts.
-KEEP_ALIVE = b": wirecall\n\n"
+# Sent between two events while a call is held back: it resets idle timeouts. It is one line, without a blank
+# line after it. A blank line dispatches an event in readers that keep the last `id:` (the openai SDK).
+KEEP_ALIVE = b": wirecall\n"
 
 # A blank line: two line ends in a row. A "\r" at the end of the input may be half of a "\r\n", so it needs to
 # be followed by something else: in a stream of bare "\r" an event is complete with the first byte of the next
@@ -26,6 +27,7 @@ _BLANK_LINE = re.compile(_LINE_END * 2)
 _ONE_LINE = re.compile(rb"data: ([^\r\n]*)\n\n")
 # The longest incomplete blank line is "\r\n\r".
 _LOOK_BACK = 3
+_TRAILING_LINE_ENDS = re.compile(rb"(?:\r\n|\n|\r)*\Z")
 BOM = b"\xef\xbb\xbf"
 
 
@@ -40,11 +42,13 @@ class Event(NamedTuple):
         raw: The exact bytes.
         name: The `event:` field, or None.
         data: The `data:` lines, joined; None if there are none, as in a comment.
+        others: The last line of each of the fields `id` and `retry`.
     """
 
     raw: bytes
     name: bytes | None
     data: bytes | None
+    others: Mapping[bytes, bytes] = MappingProxyType({})
 
 
 class Parser:
@@ -105,6 +109,7 @@ class Parser:
             return Event(raw, None, line[1])
         name: bytes | None = None
         data: list[bytes] = []
+        others: dict[bytes, bytes] = {}
         block = raw.removeprefix(BOM) if self._first else raw
         self._first = False
         for field_line in block.splitlines():
@@ -113,7 +118,9 @@ class Parser:
                 data.append(value.removeprefix(b" "))
             elif field == b"event":
                 name = value.removeprefix(b" ")
-        return Event(raw, name, b"\n".join(data) if data else None)
+            elif field in (b"id", b"retry"):
+                others[field] = field_line + b"\n"
+        return Event(raw, name, b"\n".join(data) if data else None, others)
 
 
 def dump(value: Mapping[str, Any]) -> bytes:
@@ -141,7 +148,17 @@ def load(text: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def format_event(data: Mapping[str, Any], *, name: str | None = None) -> bytes:
+def format_event(data: Mapping[str, Any], *, name: bytes | None = None) -> bytes:
     """An event with JSON data."""
-    named = b"" if name is None else b"event: " + name.encode() + b"\n"
+    named = b"" if name is None else b"event: " + name + b"\n"
     return named + b"data: " + dump(data) + b"\n\n"
+
+
+def missing_end(raw: bytes) -> bytes:
+    """The line ends that an event still needs: exactly one blank line ends it."""
+    found = _TRAILING_LINE_ENDS.search(raw)
+    ends = found[0].replace(b"\r\n", b"\n") if found is not None else b""
+    if len(ends) > 1:
+        return b""
+    # After a bare "\r", a "\n" would belong to the same line end.
+    return b"\n\n" if not ends else b"\r" if raw.endswith(b"\r") else b"\n"

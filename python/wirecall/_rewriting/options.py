@@ -64,6 +64,7 @@ class WrapOptions(ToolsetOptions, total=False):
     grammar: GrammarServer | None
     grammar_longest: int | None
     stream_arguments: bool
+    keep_alive: float | None
     emit_raw_on_error: bool
     native_when: Callable[[Mapping[str, Any]], bool] | None
     on_event: Callable[[Notice], object] | None
@@ -119,6 +120,9 @@ class Options:
             strings, arrays or objects. A small model may otherwise repeat itself until it is cut off. For
             vLLM, strings are not bounded.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
+        keep_alive: How many seconds a streamed answer over HTTP may be silent while a call is held back. Then
+            a comment is sent with the provider's next chunk, so that no idle timeout ends the connection.
+            0 sends one with each chunk, None never sends one.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of an error message.
         native_when: Gets the request; if it returns true, the request is passed on unchanged.
         on_event: Gets every `Notice`.
@@ -158,6 +162,7 @@ class Options:
     grammar: GrammarServer | None = None
     grammar_longest: int | None = None
     stream_arguments: bool = False
+    keep_alive: float | None = 10.0
     emit_raw_on_error: bool = False
     native_when: Callable[[Mapping[str, Any]], bool] | None = None
     on_event: Callable[[Notice], object] | None = None
@@ -169,6 +174,8 @@ class Options:
         check({name: getattr(self, name) for name in _declared()}, _declared())
         if self.max_retries < 0:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
+        if self.keep_alive is not None and not self.keep_alive >= 0:
+            raise ValueError(f"keep_alive is {self.keep_alive}; it must be at least 0, or None")
         # The toolset checks its own options: now, not at the first request.
         Toolset(**self._toolset_options())
         check_longest("grammar_longest", self.grammar_longest)

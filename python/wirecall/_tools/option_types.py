@@ -76,8 +76,10 @@ def _fits(value: object, kind: Any) -> bool:
     if origin is tuple:
         kinds = get_args(kind)
         return isinstance(value, tuple) and len(value) == len(kinds) and all(map(_fits, value, kinds))
-    if isinstance(value, bool) and kind is int:
+    if isinstance(value, bool) and kind in (int, float):
         return False
+    if kind is float:
+        return isinstance(value, (int, float))
     container = origin or kind
     # A type variable, or Any, accepts everything.
     return not isinstance(container, type) or isinstance(value, container)
