@@ -17,7 +17,7 @@ PACKAGE = ROOT / "python" / "wirecall"
 # Modules of one layer do not import each other. The package itself (`from wirecall import …`) has the public
 # names of all layers up to `_clients`; only what comes after that imports it.
 LAYERS = [
-    {"errors", "_console", "_kinds", "_sync"},
+    {"errors", "_console", "_kinds", "_shown", "_sync"},
     {"_core"},
     {"_tools"},
     {"testing", "tokens", "xml", "_rewriting"},

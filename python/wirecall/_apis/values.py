@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from wirecall._rewriting.history import History
+from wirecall._shown import shown
 
 Json = dict[str, Any]
+
+# No API nests usage deeper than three levels.
+_USAGE_LEVELS = 8
 
 
 def listed(value: object) -> Sequence[Any]:
@@ -57,7 +61,7 @@ def as_json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):
-        return repr(value)
+        return shown(value)
 
 
 def text_part(text: str, breakpoint: object = None) -> Json:
@@ -103,15 +107,15 @@ def result_text(
     return "\n".join(lines), placed
 
 
-def sum_usage(usages: Iterable[object]) -> Json:
-    """The usage of several answers as one: numbers are added and lists are joined, in nested objects too; of
-    other values, the last one counts."""
+def sum_usage(usages: Iterable[object], levels: int = _USAGE_LEVELS) -> Json:
+    """The usage of several answers as one: numbers are added and lists are joined, in nested objects too, but
+    only down to so many levels; of other values, the last one counts."""
     total: Json = {}
     for usage in usages:
         for name, given in mapping(usage).items():
             before = total.get(name)
-            if isinstance(given, Mapping):
-                total[name] = sum_usage([before, given])
+            if isinstance(given, Mapping) and levels:
+                total[name] = sum_usage([before, given], levels - 1)
             elif all(map(_is_number, (before, given))) or (
                 isinstance(before, list) and isinstance(given, list)
             ):

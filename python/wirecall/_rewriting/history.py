@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from wirecall._core import native_formats
+from wirecall._shown import encodable, shown
 from wirecall._tools.toolset import Toolset
 
 _LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
@@ -97,21 +98,29 @@ class Turn:
         return calls, partial(self._write, before, reasoning)
 
     def _write(self, before: int, reasoning: str | None, content: str, calls: Sequence[PastCall]) -> str:
-        write = partial(self._toolset.encode_message, reasoning=reasoning, calls_before=before)
+        write = partial(self._toolset.encode_message, calls_before=before)
         given = [(call.name, _object(call.arguments), call.id) for call in calls]
         try:
-            return write(content, given)
+            return write(content, given, reasoning=reasoning)
         except (ValueError, TypeError):
             notes = {at: note for at, call in enumerate(calls) if (note := self._note(call)) is not None}
-            written = [call for at, call in enumerate(given) if at not in notes]
-            return write("\n".join([*([content] if content else ()), *notes.values()]), written)
+            written = [
+                (name, arguments, None if id is None else encodable(id))
+                for at, (name, arguments, id) in enumerate(given)
+                if at not in notes
+            ]
+            texts = [*([encodable(content)] if content else ()), *notes.values()]
+            return write(
+                "\n".join(texts), written, reasoning=None if reasoning is None else encodable(reasoning)
+            )
 
     def _note(self, call: PastCall) -> str | None:
         """The text for a call that cannot be written: its name or its values are not valid."""
         try:
             self._toolset.encode(call.name, _object(call.arguments))
         except (ValueError, TypeError):
-            return self._toolset.neutralise(f"[called {call.name!r} with {call.arguments!r}]")
+            note = f"[called {shown(call.name)} with {shown(call.arguments)}]"
+            return self._toolset.neutralise(encodable(note))
         return None
 
 
@@ -191,18 +200,17 @@ class History:
         known = self._calls.get(id) or _Known(name or "unknown", None, 0, self._count)
         write = partial(
             self._toolset.encode_result,
-            known.name,
             error=error,
             number=known.number,
-            id=id,
             index=known.position,
             calls_before=known.before,
         )
         try:
-            return write(content)
+            return write(known.name, content, id=id)
         except (ValueError, TypeError):
-            # Not valid JSON (NaN, too deep, a host's own object).
-            return write(repr(content))
+            # Not valid JSON (NaN, too deep, a host's own object), or half a surrogate pair.
+            text = content if isinstance(content, str) else shown(content)
+            return write(encodable(known.name), encodable(text), id=None if id is None else encodable(id))
 
     @property
     def stop(self) -> str | None:

@@ -15,6 +15,8 @@ from types import NoneType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from wirecall._shown import shown
+
 log = logging.getLogger("wirecall")
 
 Outcome = Literal[
@@ -444,7 +446,7 @@ def _kind(given: object) -> str:
 
 def _dump(value: object) -> bytes:
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=shown)
     except (TypeError, ValueError, RecursionError):
-        text = repr(value)
+        text = shown(value)
     return text.encode(errors="replace")

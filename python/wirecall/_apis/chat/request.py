@@ -15,6 +15,7 @@ from wirecall._rewriting.grammar import RequestGrammar
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
+from wirecall._shown import as_str
 
 # Roles of messages that are a result.
 _RESULTS = ("tool", "function")
@@ -228,7 +229,7 @@ def _native_ids(given: Sequence[Any]) -> set[str]:
 
 
 def _id(value: object) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else as_str(value)
 
 
 def _assistant(
@@ -255,7 +256,7 @@ def _assistant(
     elif isinstance(content, (list, tuple)):
         made["content"] = write_parts([*content, *[Called()] * len(past)], turn, text_part)
     else:
-        made["content"] = turn.text(str(content) if content else "")
+        made["content"] = turn.text(as_str(content) if content else "")
     if len(ours) < len(calls):
         made["tool_calls"] = [call for call in calls if _is_native(call)]
     return made

@@ -24,6 +24,7 @@ from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
+from wirecall._shown import as_str
 from wirecall.errors import ToolError
 
 log = logging.getLogger("wirecall")
@@ -266,13 +267,13 @@ def _assistant(
 ) -> list[Any]:
     thought: list[str] = []
     if history.separates:
-        thought = [str(block.get("thinking")) for block in blocks if is_ours(block)]
+        thought = [as_str(block.get("thinking")) for block in blocks if is_ours(block)]
         blocks = [block for block in blocks if not is_ours(block)] if thought else blocks
     ours = [natives.rewrites(block) and kind_of(block) == "tool_use" for block in blocks]
     if not any(ours) and not thought and not is_framed:
         return blocks
     calls = [block for block, mine in zip(blocks, ours, strict=True) if mine]
-    past = [PastCall(str_or_none(one.get("id")), str(one.get("name")), one.get("input")) for one in calls]
+    past = [PastCall(str_or_none(one.get("id")), as_str(one.get("name")), one.get("input")) for one in calls]
     turn = history.turn(past, "".join(thought) if reasons else None)
     if not past and not turn.reasoning and not is_framed:
         return blocks

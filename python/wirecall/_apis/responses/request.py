@@ -27,6 +27,7 @@ from wirecall._rewriting.history import History, PastCall, Turn
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
+from wirecall._shown import as_str
 
 # What the server keeps cannot be rewritten: the model would see native calls besides our text.
 _HELD_BY_SERVER = {
@@ -273,7 +274,7 @@ def _turn(run: list[Any], history: History, *, reasons: bool, last: bool) -> lis
     thoughts = [_thought(item, history) for item in run]
     run = [item for item, thought in zip(run, thoughts, strict=True) if thought is None]
     calls = [item for item in run if _is_call(item)]
-    past = [PastCall(_call_id(call), str(call.get("name")), call.get("arguments")) for call in calls]
+    past = [PastCall(_call_id(call), as_str(call.get("name")), call.get("arguments")) for call in calls]
     turn = history.turn(past, "".join(filter(None, thoughts)) if reasons else None)
     made: list[Any] = []
     at = 0
