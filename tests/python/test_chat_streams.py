@@ -231,11 +231,38 @@ def test_odd_events_pass(event: Json) -> None:
     assert streamed([event, event])[0] is event
 
 
-def test_what_comes_behind_the_finish_reason_passes() -> None:
-    events = [chunk({"content": GOOD}), chunk({}, "stop"), chunk({"content": GOOD}), chunk({}, "stop")]
+@pytest.mark.parametrize(
+    ("second", "last"), [(None, "tool_calls"), ("stop", "tool_calls"), ("length", "length")]
+)
+def test_content_after_the_finish_reason_is_read(second: str | None, last: str) -> None:
+    """A call there is a call, text is text, and a finish reason that the call made wrong is sent again."""
+    events = [chunk({"content": "Hi"}), chunk({}, "stop"), chunk({"content": f" there {GOOD}"})]
+    made = streamed([*events, *([chunk({}, second)] if second else [])])
+    reasons = [reason for one in made if (reason := one["choices"][0]["finish_reason"])]
+    assert reasons == ["stop", last]
+    for one in made:
+        one["choices"][0] = {**one["choices"][0], "finish_reason": None}
+    [state] = accumulated(made).values()
+    assert state["content"] == "Hi there "
+    assert [tuple(call[:2]) for call in state["calls"]] == [tuple(ULM.values())]
+
+
+def test_text_after_the_finish_reason_passes() -> None:
+    events = [chunk({"content": GOOD}), chunk({}, "stop"), chunk({"content": "Bye"}), chunk({}, "stop")]
     made = streamed(events)
     assert made[-2] is events[2]
     assert made[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_a_bad_call_after_the_finish_reason_is_never_retried() -> None:
+    stream = exchange().stream()
+    made = [
+        stream.feed(one) for one in (chunk({"content": "Hi"}), chunk({}, "stop"), chunk({"content": BAD}))
+    ]
+    assert made[:2] == [None, None]
+    last = [*(made[2] or ()), *stream.end()]
+    assert not stream.should_retry
+    assert "could not be read" in last[-1]["choices"][0]["delta"]["content"]
 
 
 @pytest.mark.parametrize("index", [[], {}, None, "0", 1.5])

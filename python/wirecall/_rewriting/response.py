@@ -148,10 +148,13 @@ class ResponseState:
     @property
     def may_retry(self) -> bool:
         """Whether a failure now would be retried, if the options say so."""
-        return self.alone and not self.called and self.attempt < self.options.max_retries
+        return self.alone and not self.called and not self._over and self.attempt < self.options.max_retries
 
     def should_retry(self, *, normal: bool) -> bool:
         """Ends the response, once all its readers have finished. True: the request must be retried.
+
+        If more comes after the end (a second end, text after it), this is called again, and returns False:
+        the application was told that the response has ended.
 
         Args:
             normal: It ended normally; a response that was cut off or filtered is not retried.
@@ -159,6 +162,10 @@ class ResponseState:
         Raises:
             ToolCallError: The required call is missing, and the host wants that raised.
         """
+        if self._over:
+            self.called += self.late
+            self.late = 0
+            return False
         missing = normal and self.choice.mode == "required" and not self.called and not self._failures
         if missing:
             self.notify("missing_call", None, self._missing_message())
@@ -208,8 +215,13 @@ class ResponseState:
         if kind in ("repair", "problem", "error", "other_format"):
             logged.append(detail.partition(":")[0])
         log.info("%s%s", " ".join(logged), "" if tool is None else f": {tool}")
-        if self.options.on_event is not None:
+        if self.options.on_event is None:
+            return
+        try:
             self.options.on_event(Notice(kind, tool, detail, raw))
+        except Exception as failure:
+            # Without its message, which may quote the notice.
+            log.warning("on_event raised %s", type(failure).__name__)
 
     def _missing_message(self) -> str:
         names = " or ".join(self.choice.names) or "at least one tool"

@@ -74,7 +74,8 @@ class _Choice(PartWriter):
         late: A held call is sent unless the request is retried.
         mark: The number of calls sent before the answer was held.
         refused: The model refused to answer.
-        ended: Its finish reason came.
+        ended: Its finish reason came, and nothing after it.
+        sent_reason: The finish reason that was sent; None until then.
     """
 
     def __init__(self, index: object, state: ResponseState, send: Callable[[Json], object]) -> None:
@@ -85,6 +86,7 @@ class _Choice(PartWriter):
         self.calls = 0
         self.ours = False
         self.native: dict[object, int] = {}
+        self.sent_reason: object = None
         self.begin()
 
     def begin(self) -> None:
@@ -94,6 +96,11 @@ class _Choice(PartWriter):
         self.late = False
         self.mark = self.calls
         self.refused = False
+        self.ended = False
+
+    def reopen(self) -> None:
+        """Reads what a server sends after the finish reason."""
+        self.reader = TextReader(self.state)
         self.ended = False
 
     def send(self, delta: Json, **more: Any) -> None:
@@ -194,8 +201,8 @@ class ChatStream(AnswerStream):
         if is_over:
             return []
         choices = listed(event.get("choices"))
-        if event.get("error") and not choices and self.holds:
-            return [*self._before_error(), event]
+        if event.get("error") and not choices:
+            return self._error(event)
         if self._identity is None and choices:
             self._identity = {key: event[key] for key in _IDENTITY if key in event}
         if "error" not in event:
@@ -229,6 +236,10 @@ class ChatStream(AnswerStream):
             except _AbortedError as error:
                 return self._abort(error)
             choice.buffer.release()
+            renamed = finish_reason(choice.sent_reason, choice.ours, choice.state.legacy)
+            if renamed != choice.sent_reason:
+                choice.sent_reason = renamed
+                choice.send({}, finish_reason=renamed)
         return self._events(self._after_last(), None)
 
     # Events.
@@ -255,6 +266,13 @@ class ChatStream(AnswerStream):
             events[-1]["usage"] = usage
         return [*map(self._renewed, events)]
 
+    def _error(self, event: Json) -> list[Json] | None:
+        """What is due before the provider's error, and the error. Clients stop reading there."""
+        holds = self.holds
+        due = [one for one in self._before_error() if "error" not in one]
+        self.ended = holds
+        return [*due, event] if due else None
+
     def _abort(self, error: _AbortedError) -> list[Json]:
         self.ended = True
         return [*self._events(self._after_last(), None), stream_error(error)]
@@ -279,18 +297,20 @@ class ChatStream(AnswerStream):
         reason = given.get("finish_reason")
         choice.refused = choice.refused or bool(delta.get("refusal"))
         choice.state.reasoned = choice.state.reasoned or has_reasoning(delta)
-        if choice.ended:
-            renamed = finish_reason(reason, choice.ours, choice.state.legacy)
-            if reason is None or renamed == reason:
-                return False
-            self._made.append({**given, "finish_reason": renamed})
-            return True
         content = delta.get("content")
         if not isinstance(content, (str, list, tuple)):
             content = None
         native = listed(delta.get("tool_calls"))
         function = delta.get("function_call")
         says = bool(content or native or function is not None)
+        if choice.ended and not says:
+            renamed = finish_reason(reason, choice.ours, choice.state.legacy)
+            if reason is None or renamed == reason:
+                return False
+            self._made.append({**given, "finish_reason": renamed})
+            return True
+        if choice.ended:
+            choice.reopen()
         free = not choice.buffer.holds and reason is None and not self._attempt
         if free and not says:
             return False
@@ -323,6 +343,7 @@ class ChatStream(AnswerStream):
             return True
         choice.ours = choice.ours or choice.late
         renamed = finish_reason(reason, choice.ours, choice.state.legacy)
+        choice.sent_reason = renamed
         quiet = not says and not choice.buffer.holds
         if quiet and len(self._made) == before and renamed == reason and not self._attempt:
             return False

@@ -39,7 +39,8 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self._sending: list[Json] = []
         self.buffer = HoldBuffer(self._sending.append)
         self._started = False
-        self._stopped = False
+        # The last event with a stop reason.
+        self._stop_event: Json | None = None
         # The next index, the index of the open text or reasoning, and whether that is reasoning; and their
         # values when the answer was held.
         self._next = 0
@@ -75,14 +76,10 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         return [*self._sending]
 
     def end(self) -> list[Json]:
-        if self._stopped or self._is_over():
+        if self._is_over():
             return []
         self._sending.clear()
-        self._finish(truncated=True)
-        if not self.ended:
-            self._state.should_retry(normal=False)
-            self.buffer.release()
-        self._stopped = True
+        self._conclude()
         return [*self._sending]
 
     # The provider's events. Each method returns what is sent instead of the event, if anything.
@@ -140,7 +137,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
     def _message_delta(self, event: Json) -> Json | None:
         self._note(event.get("usage"))
         delta = event.get("delta")
-        if not isinstance(delta, Mapping) or delta.get("stop_reason") is None or self._stopped:
+        if not isinstance(delta, Mapping) or delta.get("stop_reason") is None:
             return self._with_usage(event)
         stop = StopReason.of(delta, self._state)
         self._finish(truncated=stop.truncated)
@@ -154,12 +151,32 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             self._retries = True
             return None
         self.buffer.release()
-        self._stopped = True
-        event = self._with_usage(event)
-        changed = stop.rewritten(delta, self._state)
+        self._stop_event = self._rewritten(self._with_usage(event))
+        return self._stop_event
+
+    def _rewritten(self, event: Json) -> Json:
+        """The event with the stop reason that the calls require."""
+        delta = event["delta"]
+        changed = StopReason.of(delta, self._state).rewritten(delta, self._state)
         return {**event, "delta": {**delta, **changed}} if changed else event
 
+    def _message_stop(self, event: Json) -> Json:
+        self._conclude()
+        return event
+
     # What is sent.
+
+    def _conclude(self) -> None:
+        """Ends the answer. Without a stop reason, it was cut off. After one, more blocks may have come."""
+        stop = self._stop_event
+        self._finish(truncated=True if stop is None else None)
+        if self.ended:
+            return
+        self._state.should_retry(normal=False)
+        self.buffer.release()
+        if stop is not None and (changed := self._rewritten(stop)) is not stop:
+            self._stop_event = changed
+            self.buffer.put(changed)
 
     def _finish(self, *, truncated: bool | None) -> None:
         if self._block is not None:
@@ -259,4 +276,5 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         "content_block_delta": _block_delta,
         "content_block_stop": _block_stop,
         "message_delta": _message_delta,
+        "message_stop": _message_stop,
     }

@@ -153,6 +153,7 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def _item_added(self, index: int, item: object, event: Json) -> None:
         self._settle()
+        self._over = False
         self._announced.add(index)
         if isinstance(item, Mapping) and item.get("type") == "message":
             self._sources[index] = Source(item)
@@ -237,8 +238,11 @@ class ResponsesStream(AnswerStream, PartWriter):
     def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
         if index not in source.texts:
             self._finish_texts(source, False)
-            source.texts[index] = Text(TextReader(self._state, fragments=self._fragments), part)
+            source.texts[index] = Text(self._new_reader(), part)
         return source.texts[index]
+
+    def _new_reader(self) -> TextReader:
+        return TextReader(self._state, fragments=self._fragments)
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
         """Reads what a closed text has and no delta had."""
@@ -247,9 +251,11 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._feed(source, text, given[len(read) :], None)
 
     def _feed(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
-        if text.finished:
-            return
-        self._write(source, text, text.reader.feed(delta), event)
+        if text.finished and self._over:
+            # After an error, or after its end, a server may send more.
+            text.reader, text.finished, self._over = self._new_reader(), False, False
+        if not text.finished:
+            self._write(source, text, text.reader.feed(delta), event)
 
     def _finish_texts(self, source: Source, truncated: bool | None) -> None:
         for text in source.texts.values():
