@@ -28,7 +28,10 @@ _Event = core.Text | core.Reasoning | core.CallStart | core.ArgumentsDelta | cor
 _EXCUSES = {
     "forged_result": "The assistant wrote a tool result itself. It is not real.",
     "not_allowed": "The assistant tried to call a tool that may not be called now.",
+    "too_many_calls": "The assistant tried to call too many tools. The rest of its message is not shown.",
 }
+# Text after these is not shown: the model made it up, or it contains calls that were not parsed.
+_MUTING = ("forged_result", "too_many_calls")
 _EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 
 
@@ -63,8 +66,8 @@ class TextReader:
         self._after_call = False
         # With strip_preamble, until a call comes: text, which is then dropped, and errors (True), which stay.
         self._preamble: list[tuple[str, bool]] = []
-        # The rest of the text follows a forged result, and is not shown.
-        self._forged = False
+        # The rest of the text is not shown.
+        self._muted = False
         # A call is being written, and nothing of it was sent; by index, why calls may not be handed over.
         self.holds = False
         self._refusals: dict[int, str] = {}
@@ -144,11 +147,11 @@ class TextReader:
         if self._recorder is not None:
             self._recorder.add_text(self._number, event.start, event.text, "reasoning")
         self._at = event.end
-        if not self._forged:
+        if not self._muted:
             parts.append(ReasoningPart(event.text))
 
     def _text(self, text: str, parts: list[Part]) -> None:
-        if self._forged:
+        if self._muted:
             return
         if self._response.options.strip_preamble:
             if not self._after_call:
@@ -245,8 +248,7 @@ class TextReader:
         self._record("error", error, error.raw, error=error.kind)
         options = response.options
         mode = options.on_error
-        # Text after a forged result depends on it.
-        self._forged = error.kind == "forged_result" and not options.emit_raw_on_error
+        self._muted = self._muted or (error.kind in _MUTING and not options.emit_raw_on_error)
         # A call that was read completely goes to the host's own validation, unless the host forbade it.
         refused = error.index is not None and error.index in self._refusals
         native = None if refused else error.arguments
