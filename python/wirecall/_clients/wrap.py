@@ -34,7 +34,8 @@ class _Sdk(NamedTuple):
     # Older versions retry our exceptions, and wrap them.
     oldest: str
     error: str
-    guard: Callable[[Any], None] | None = None
+    # Refuses what bypasses the HTTP layer.
+    guard: Callable[[Any], None]
 
 
 def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack[WrapOptions]") -> T:
@@ -86,12 +87,23 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
 def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
     require(module.__name__, sdk.oldest, found=module.__version__)
-    inner = client._client
-    rewriter = HttpRewriter(codec, _http_of(inner), error=getattr(module, sdk.error))
-    wrapped = client.with_options(http_client=_attach(inner, rewriter))
-    if sdk.guard is not None:
+    inner, error = client._client, getattr(module, sdk.error)
+    attached = _attach(inner, HttpRewriter(codec, _http_of(inner), error))
+
+    def guard(wrapped: Any) -> Any:
         sdk.guard(wrapped)
-    return wrapped
+        wrapped.copy = wrapped.with_options = functools.partial(copy, wrapped)
+        return wrapped
+
+    def copy(wrapped: Any, **options: Any) -> Any:
+        """A copy is wrapped, too, also one with another HTTP client."""
+        given = options.get("http_client")
+        http = None if isinstance(given, Transport) else _http_of(given)
+        if http is not None:
+            options["http_client"] = _attach(given, HttpRewriter(codec, http, error))
+        return guard(type(wrapped).copy(wrapped, **options))
+
+    return guard(client.with_options(http_client=attached))
 
 
 def _http_of(client: object) -> Any:
@@ -125,7 +137,6 @@ def _guard_openai(client: Any) -> None:
     """WebSockets bypass the HTTP layer, so they are refused before they connect, also on copies."""
     client.websocket_base_url = _NoWebsockets()
     client._prepare_options = functools.partial(_refuse_websocket, client._prepare_options)
-    client.copy = client.with_options = functools.partial(_guarded_copy, client)
 
 
 def _refuse_websocket(prepare: Any, options: Any) -> Any:
@@ -155,14 +166,7 @@ class _NoWebsockets(str):
     __len__ = __iter__ = __str__ = _refuse
 
 
-def _guarded_copy(client: Any, **options: Any) -> Any:
-    copied = type(client).copy(client, **options)
-    if isinstance(copied._client, Transport):
-        _guard_openai(copied)
-    return copied
-
-
 _SDKS = {
     "openai": _Sdk(("OpenAI", "AsyncOpenAI"), "3.0", "OpenAIError", _guard_openai),
-    "anthropic": _Sdk(("Anthropic", "AsyncAnthropic"), "2.0", "AnthropicError"),
+    "anthropic": _Sdk(("Anthropic", "AsyncAnthropic"), "2.0", "AnthropicError", lambda client: None),
 }
