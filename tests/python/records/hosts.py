@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx2
 from server import Answer, Failure, chat, messages, responses
-from server.answers import compact
+from server.answers import EventFormat, compact
+from server.delivery import encode
 
 import wirecall
 
@@ -154,7 +155,7 @@ class _Provider:
         answer = reply.answer if isinstance(reply, Broken) else reply
         if not self._host.stream:
             return httpx2.Response(200, json=json.loads(compact(dialect.whole(body, answer))))
-        events = [event.encode("\n") for event in dialect.events(body, answer)]
+        events = [encode(event, EventFormat()) for event in dialect.events(body, answer)]
         pieces = _pieces(events, reply.events if isinstance(reply, Broken) else None)
         headers = {"content-type": "text/event-stream"}
         content: Any = _later(pieces) if self._host.asynchronous else pieces
