@@ -216,7 +216,7 @@ test-python: build $(VENV)/.vocabularies $(VENV)/.templates ## pytest
 	$(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
-laws: build $(VENV)/.vocabularies $(VENV)/.templates ## each law with a million cases in Rust, 100,000 in Python (CASES=…): takes hours, resumes if stopped
+laws: build $(VENV)/.vocabularies $(VENV)/.templates $(CLIENT_VENVS)/sdk/.installed ## each law with a million cases in Rust, 100,000 in Python (CASES=…), all in the clients: takes hours, resumes if stopped
 	@$(BIN)/python scripts/laws.py $(if $(CASES),--cases $(CASES)) $(if $(LAWS),--laws '$(LAWS)') \
 		$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(LIST),--list)
 

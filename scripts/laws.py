@@ -1,8 +1,9 @@
-"""Run every law of both languages with a given number of cases: `make laws`.
+"""Run every law of both languages, and of the clients, with a given number of cases: `make laws`.
 
 A law is a test over generated cases. Each law runs in slices. Each slice has its own seed, which is derived
-from the run's seed and printed. There is one process for each processor. Slices that passed are written to
-target/laws/progress.jsonl with a hash of the sources, so that a stopped run can be resumed.
+from the run's seed and printed. The laws of the clients have a finite number of cases, so each runs in one
+slice. There is one process for each processor. Slices that passed are written to target/laws/progress.jsonl
+with a hash of the sources, so that a stopped run can be resumed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "target" / "laws"
 # Tests of proptest have parameters; other tests do not.
 RUST_LAW = re.compile(r"#\[test\]\s*fn (\w+)\(\s*[^)\s]")
+# A law whose cases are finite prints how many it tried.
+TRIED = re.compile(r"^cases: (\d+)$", re.MULTILINE)
+# The environment with the SDKs.
+CLIENTS_PYTHON = ROOT / ".venv-clients" / "sdk" / "bin" / "python"
 # The files that the outcome of a law depends on.
 RUST_SOURCES = ("Cargo.toml", "Cargo.lock", "rust/core", "tests/rust", "tests/vectors")
 PYTHON_SOURCES = (
@@ -37,19 +42,25 @@ PYTHON_SOURCES = (
     "benches/src",
     "benches/tests",
     "tests/python",
-    "tests/clients/server",
+    "tests/clients",
     "pyproject.toml",
 )
 
 
 @dataclass(frozen=True)
 class Law:
-    """One test. A law that holds for several protocols has one test for each of them."""
+    """One test. A law that holds for several protocols has one test for each of them.
+
+    Attributes:
+        finite: It tries all its cases if there are no more than it is asked for. Hypothesis does not make
+            them.
+    """
 
     name: str
     command: tuple[str, ...]
     folder: Path
     python: bool
+    finite: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,15 +112,21 @@ def rust_laws() -> list[Law]:
     return laws
 
 
-def python_laws() -> list[Law]:
-    pytest = (sys.executable, "-m", "pytest", "-o", "faulthandler_timeout=0", "-p", "no:cacheprovider")
+def python_laws(*, clients: bool = False) -> list[Law]:
+    """The laws of the tests in Python, or those of the SDKs, which have their own environment."""
+    python = str(CLIENTS_PYTHON) if clients else sys.executable
+    pytest = (python, "-m", "pytest", "-o", "faulthandler_timeout=0", "-p", "no:cacheprovider")
+    where = ("tests/clients/sdk",) if clients else ()
     plain = ("-o", "addopts=--strict-markers --import-mode=importlib", "--collect-only", "-q", "-m", "laws")
-    done = subprocess.run([*pytest, *plain], cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([*pytest, *plain, *where], cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"pytest cannot collect the laws:\n{done.stdout}")
     nodes = [line for line in done.stdout.splitlines() if "::" in line]
-    short = "tests/python/"
-    return [Law(node.replace(short, "python/", 1), (*pytest, node), ROOT, python=True) for node in nodes]
+    shown = ("-s",) if clients else ()
+    return [
+        Law(node.removeprefix("tests/"), (*pytest, *shown, node), ROOT, python=True, finite=clients)
+        for node in nodes
+    ]
 
 
 def hashed(paths: tuple[str, ...]) -> str:
@@ -169,7 +186,7 @@ class Run:
         """Whether it passed, how long it took, and its output; None if it was stopped."""
         each, seed = str(one.cases), str(one.seed)
         env = {**os.environ, "WIRECALL_LAW_EACH": each, "WIRECALL_LAW_SEED": seed, "RUST_BACKTRACE": "0"}
-        extra = [f"--hypothesis-seed={seed}"] if one.law.python else []
+        extra = [f"--hypothesis-seed={seed}"] if one.law.python and not one.law.finite else []
         begun = time.monotonic()
         with self.lock:
             if self.stopped.is_set():
@@ -214,7 +231,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     asked = arguments()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    laws = rust_laws() + python_laws()
+    laws = rust_laws() + python_laws() + python_laws(clients=True)
     sources = {False: hashed(RUST_SOURCES), True: hashed(PYTHON_SOURCES)}
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     return try_laws(laws, sources, asked, FOLDER)
@@ -235,7 +252,7 @@ def try_laws(laws: Sequence[Law], sources: dict[bool, str], asked: argparse.Name
         return 0
     run = Run(folder)
     known = run.records()
-    done = {json.dumps(record["slice"]): record["seconds"] for record in known if "slice" in record}
+    done = {json.dumps(record["slice"]): record for record in known if "slice" in record}
     # A stopped run continues with its seed. If it was complete, a new seed is used.
     stopped = [int(str(record["run"])) for record in known if record.get("sources") == sources[True]]
     waiting: list[Slice] = []
@@ -245,14 +262,14 @@ def try_laws(laws: Sequence[Law], sources: dict[bool, str], asked: argparse.Name
         tallies = {law.name: Tally() for law in laws}
         for law in laws:
             cases = asked.cases or (100_000 if law.python else 1_000_000)
-            size = 10_000 if law.python else 50_000
+            size = cases if law.finite else 10_000 if law.python else 50_000
             for one in slices(law, seed, cases, size, sources[law.python]):
-                seconds = done.get(json.dumps(one.key))
-                if seconds is None:
+                record = done.get(json.dumps(one.key))
+                if record is None:
                     waiting.append(one)
                 else:
-                    tallies[law.name].cases += one.cases
-                    tallies[law.name].seconds += float(str(seconds))
+                    tallies[law.name].cases += int(str(record.get("cases", one.cases)))
+                    tallies[law.name].seconds += float(str(record["seconds"]))
         if waiting:
             break
     run.note({"run": seed, "sources": sources[True]})
@@ -280,12 +297,12 @@ def try_laws(laws: Sequence[Law], sources: dict[bool, str], asked: argparse.Name
 def show(run: Run, tally: Tally, one: Slice, outcome: tuple[bool, float, str], place: str) -> None:
     passed, seconds, said = outcome
     tally.seconds += seconds
-    line = (
-        f"[{place}] {one.law.name} slice {one.number} seed {one.seed}: {one.cases:,} cases, {seconds:.1f} s"
-    )
+    cases = int(tried[1]) if (tried := TRIED.search(said)) is not None else one.cases
+    line = f"[{place}] {one.law.name} slice {one.number} seed {one.seed}: {cases:,} cases, {seconds:.1f} s"
     if passed:
-        tally.cases += one.cases
-        run.note({"slice": one.key, "seconds": round(seconds, 2)})
+        tally.cases += cases
+        fewer = {"cases": cases} if cases != one.cases else {}
+        run.note({"slice": one.key, "seconds": round(seconds, 2), **fewer})
         print(line, flush=True)
         return
     tally.failures.append(one)
@@ -305,7 +322,7 @@ def table(tallies: dict[str, Tally]) -> int:
     print(f"\n{len(tallies)} laws, {cases:,} cases without a failure, {len(failures)} slices failed")
     for one in failures:
         settings = f"WIRECALL_LAW_EACH={one.cases} WIRECALL_LAW_SEED={one.seed}"
-        hypothesis = f" --hypothesis-seed={one.seed}" if one.law.python else ""
+        hypothesis = f" --hypothesis-seed={one.seed}" if one.law.python and not one.law.finite else ""
         print(f"  {one.law.name}: {settings} {' '.join(one.law.command)}{hypothesis}")
     return bool(failures)
 

@@ -28,6 +28,18 @@ def laws(script: ModuleType, folder: Path) -> list[Any]:
     ]
 
 
+def test_a_finite_law_runs_in_one_slice_and_says_how_many_cases_it_has(
+    script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    law = script.Law(
+        "clients/all", (sys.executable, "-c", "print('.cases: 7\\ncases: 77')"), tmp_path, True, True
+    )
+    sources = {False: "the same", True: "the same"}
+    for _ in range(2):
+        assert script.try_laws([law], sources, script.arguments(["--seed", "1"]), tmp_path) == 0
+        assert "1 laws, 77 cases without a failure, 0 slices failed" in capsys.readouterr().out
+
+
 def run(script: ModuleType, folder: Path, *arguments: str) -> int:
     sources = {False: "the same", True: "the same"}
     status: int = script.try_laws(laws(script, folder), sources, script.arguments(arguments), folder)

@@ -17,12 +17,13 @@ from .answers import (
     Thinking,
     Usage,
 )
-from .app import Request, Script, Server, serve
+from .app import Api, Request, Script, Server, iter_pieces, serve
 from .erring import Asked, ErringModel, Slip
 from .model import LostError, NativeModel, Seen, Step, TextModel
 
 __all__ = [
     "Answer",
+    "Api",
     "Asked",
     "Call",
     "Delivery",
@@ -44,5 +45,6 @@ __all__ = [
     "TextModel",
     "Thinking",
     "Usage",
+    "iter_pieces",
     "serve",
 ]

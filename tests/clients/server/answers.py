@@ -95,10 +95,8 @@ class Delivery:
     comments: int = 0  # after every so many events a comment, and where the API has one a ping
     gzip: bool = False
     delay: float = 0.0  # before each HTTP chunk, in seconds
-    cut_after: int | None = (
-        None  # bytes, then it ends early; 0: before the status line, unless it is finished
-    )
-    ending: Ending = "closed"  # how the connection ends after `cut_after` bytes
+    cut_after: int | None = None  # bytes, then it ends early
+    ending: Ending = "closed"  # how it ends then; closed or reset after 0 bytes: before the status line
     garbage: bytes | None = None  # sent in the stream after `garbage_after` events
     garbage_after: int = 3
     half_utf8: bool = False  # the body ends, properly, inside a character
@@ -119,9 +117,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Raw:
-    """A reply that no dialect makes: these bytes."""
+    """A reply that no dialect makes: these bytes, or pieces that are sent one by one."""
 
-    body: bytes
+    body: bytes | Sequence[bytes]
     status: int = 200
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)

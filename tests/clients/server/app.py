@@ -27,7 +27,7 @@ from .answers import (
     compact,
     new_id,
 )
-from .delivery import Event, chunks, encode, stream
+from .delivery import chunks, encode, stream
 from .grammars import GrammarServer
 
 Api = Literal["chat", "responses", "messages", "count_tokens"]
@@ -39,6 +39,10 @@ ROUTES: dict[str, Api] = {
 }
 # Seconds in which a client reads what was sent before its connection is reset.
 BEFORE_RESET = 0.002
+
+
+# That of Anthropic is for all other routes.
+DIALECTS = {"chat": chat, "responses": responses}
 
 
 @dataclass
@@ -54,6 +58,7 @@ class Request:
     refused: str | None = None  # why the checks did not take it
     reply: Reply | None = None
     sent: int = 0  # bytes of the reply's body
+    written: bytearray = field(default_factory=bytearray, repr=False)  # these, and the error after a cut
     ended: Literal["", "whole", "dropped", "client gone"] = ""
 
     @property
@@ -207,7 +212,7 @@ class Server:
     # Its reply ----------------------------------------------------------------------------------------------
 
     async def _send(self, http: web.Request, request: Request, reply: Reply) -> web.StreamResponse:
-        dialect = {"chat": chat, "responses": responses}.get(request.api, messages)
+        dialect = DIALECTS.get(request.api, messages)
         id = "request-id" if dialect is messages else "x-request-id"
         headers = {id: new_id("req_"), "content-type": "application/json"}
         status, delivery = 200, Delivery()
@@ -218,15 +223,13 @@ class Server:
         elif isinstance(reply, Raw):
             headers |= {"content-type": reply.content_type, **reply.headers}
             status, delivery = reply.status, reply.delivery
-            body = [reply.body]
+            body = [reply.body] if isinstance(reply.body, bytes) else [*reply.body]
         else:
             delivery = reply.delivery
             if request.streamed:
                 headers |= {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
-                error = b"\n\n" + encode(dialect.error_event(Failure()), EventFormat())
-                return await self._write(
-                    http, request, headers, 200, _events(request, reply), delivery, error
-                )
+                pieces = iter_pieces(request.api, request.json, reply)
+                return await self._write(http, request, headers, 200, pieces, delivery)
             body = [compact(dialect.whole(request.json, reply)).encode()]
         return await self._write(http, request, headers, status, iter(body), delivery)
 
@@ -238,9 +241,7 @@ class Server:
         status: int,
         body: Iterator[bytes],
         delivery: Delivery,
-        error: bytes = b"",
     ) -> web.StreamResponse:
-        """Writes the reply. `error` is sent if it ends with an error."""
         if delivery.cut_after == 0 and delivery.ending in ("closed", "reset"):
             return await self._end_early(http, request, web.Response(), delivery.ending)
         if delivery.gzip:
@@ -253,9 +254,13 @@ class Server:
                 await asyncio.sleep(delivery.delay)
             await response.write(chunk)
             request.sent += len(chunk)
+            request.written += chunk
         if request.sent == delivery.cut_after:
             if delivery.ending == "error":
+                dialect = DIALECTS.get(request.api, messages)
+                error = b"\n\n" + encode(dialect.error_event(Failure()), EventFormat())
                 await response.write(error)
+                request.written += error
             return await self._end_early(http, request, response, delivery.ending)
         request.ended = "whole"
         await response.write_eof()
@@ -294,17 +299,17 @@ def _body(request: Request) -> Json:
     return body
 
 
-def _events(request: Request, answer: Answer) -> Iterator[bytes]:
-    events: Iterator[Event]
-    ping = None
-    if request.api == "chat":
-        events = chat.events(request.json, answer)
-    elif request.api == "responses":
-        events = responses.events(request.json, answer)
-    else:
-        events = messages.events(request.json, answer)
-        ping = messages.ping()
-    return stream(events, answer.delivery, ping)
+def iter_pieces(api: Api, body: Json, answer: Answer) -> Iterator[bytes]:
+    """The body of a streamed answer, in the pieces that are sent one by one.
+
+    Args:
+        body: Of the request.
+    """
+    if api == "chat":
+        return stream(chat.events(body, answer), answer.delivery, None)
+    if api == "responses":
+        return stream(responses.events(body, answer), answer.delivery, None)
+    return stream(messages.events(body, answer), answer.delivery, messages.ping())
 
 
 @contextmanager

@@ -1,0 +1,102 @@
+"""A stream that is cut: no call that was cut runs, no text is lost, and the error is the bare client's.
+
+The stream has two calls, and text before, between and after them. It is cut after every byte, and the
+connection ends in every way that the server knows. `make laws` tries all of them.
+
+Two differences from a bare client are intended. With `stream_arguments`, a stream that properly ends inside
+a call ends with the API's error, because the application has seen a part of the call. And an event at the end
+of a body that lacks only its blank line is read, which the SDKs do not do.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from sampling import sample
+from server import Delivery
+from streaming import (
+    APIS,
+    KINDS,
+    ApiName,
+    Case,
+    Clients,
+    Outcome,
+    arrived,
+    check_wrapped,
+    streaming_clients,
+    visible,
+)
+
+ENDINGS = {
+    "finished": Delivery(ending="finished"),
+    "closed": Delivery(ending="closed"),
+    "reset": Delivery(ending="reset"),
+    "error": Delivery(ending="error"),
+    "gzip-finished": Delivery(ending="finished", gzip=True),
+    "gzip-closed": Delivery(ending="closed", gzip=True),
+}
+STALLED = Delivery(ending="stalled")
+# A client waits so many seconds, so only some cuts are tried, several at once.
+TIMEOUT, THINNED, AT_ONCE = 0.25, 10, 12
+CHARACTERS = 9
+STREAMED = (("stream_arguments", True),)
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with streaming_clients() as clients:
+        yield clients
+
+
+def cuts(api: ApiName, ending: Delivery) -> list[Case]:
+    delivery = replace(ending, characters=CHARACTERS)
+    return [
+        Case(api, kind, replace(delivery, cut_after=after), options=options)
+        for after in range(Case(api, "sync", delivery).size + 1)
+        for kind in KINDS
+        for options in ((), STREAMED)
+    ]
+
+
+def assert_same(case: Case, bare: Outcome, wrapped: Outcome) -> None:
+    try:
+        check(case, bare, wrapped)
+    except AssertionError as error:
+        raise AssertionError(f"{case}\n  bare: {bare}\n  wrapped: {wrapped}") from error
+
+
+def check(case: Case, bare: Outcome, wrapped: Outcome) -> None:
+    is_finished = case.delivery.ending == "finished"
+    body = case.sent + (b"\n\n" if case.delivery.ending == "error" else b"")
+    text = arrived(case.api, body).text
+    assert bare.text == text
+    read = arrived(case.api, body + b"\n\n").text if is_finished else text
+    check_wrapped(wrapped, read)
+    if len(wrapped.calls) > len(wrapped.finished_calls) and is_finished:
+        assert case.options
+        assert wrapped.reported or wrapped.failure in ("APIError", "APIStatusError")
+        return
+    assert wrapped.failure == bare.failure
+    if is_finished:
+        assert wrapped.text.rstrip() == visible(read).rstrip()
+
+
+@pytest.mark.laws
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("api", APIS)
+def test_a_cut_is_what_it_is_for_a_bare_client(clients: Clients, api: ApiName, ending: str) -> None:
+    for case in sample(cuts(api, ENDINGS[ending]), 5, f"{api} {ending}"):
+        assert_same(case, clients.bare(case), clients.wrapped(case))
+    clients.server.settle()
+
+
+@pytest.mark.laws
+@pytest.mark.parametrize("api", APIS)
+def test_a_stall_is_what_it_is_for_a_bare_client(clients: Clients, api: ApiName) -> None:
+    few = cuts(api, STALLED)[1 :: 4 * THINNED + 1]
+    cases = [replace(case, timeout=TIMEOUT) for case in sample(few, 6, f"{api} stalled")]
+    for start in range(0, len(cases), AT_ONCE):
+        batch = cases[start : start + AT_ONCE]
+        for case, (bare, wrapped) in zip(batch, clients.at_once(batch), strict=True):
+            assert_same(case, bare, wrapped)
+    clients.server.settle()
