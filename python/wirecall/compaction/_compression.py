@@ -9,7 +9,7 @@ from wirecall.compaction._checks import at_least, check_summarize
 from wirecall.compaction._durable import AsyncSummarize
 from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
-Kind = Literal["compressed", "failed", "opened"]
+Kind = Literal["truncated", "compressed", "failed", "opened"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Compress:
         keep_turns: How many turns at the end are always kept; without a `count`, exactly these are kept.
         instructions: Added to the instruction for `summarize`.
         tool_result_stub_threshold: As for `compact_messages`.
-        max_summary_tokens: The maximum number of tokens of a summary, at most a quarter of the window.
+        max_summary_tokens: The maximum number of tokens of a summary, at most a quarter of the window. A
+            longer one is cut off, and ends with a sentence that says so.
     """
 
     summarize: AsyncSummarize
@@ -53,7 +54,7 @@ class Compressed(NamedTuple):
         format: The API of the messages.
         messages: What can be stored instead of the request's messages: system messages, the summary, and the
             recent turns as they were given, neither truncated nor pruned.
-        summary: The text of the summary.
+        summary: The text of the summary, cut off if it was too long.
         replaced: How many of the request's first messages the summary replaces; system messages among them
             stay.
     """
@@ -69,8 +70,9 @@ class ContextNotice(NamedTuple):
     """What happened to a summary, for `on_event`.
 
     Attributes:
-        kind: "compressed", "failed" (a summary could not be made), or "opened" (the third failure in a row:
-            nothing is summarised until `reset`).
+        kind: "compressed", "truncated" (before it: the summary was too long and is cut off), "failed" (a
+            summary could not be made), or "opened" (the third failure in a row: nothing is summarised until
+            `reset`).
         session: The id of the session; None for the default one.
         detail: A sentence.
     """

@@ -18,7 +18,7 @@ from wirecall.compaction._counting import Count, estimate, texts, tokens_of
 from wirecall.compaction._host import AsyncFunctionError, Host
 from wirecall.compaction._pruning import Prune, pruned
 from wirecall.compaction._sessions import Remembered, Session, digests, job_for, summary_for
-from wirecall.compaction._summary import INTRODUCTION, cleaned, question, wrapped
+from wirecall.compaction._summary import INTRODUCTION, SummaryLimit, cleaned, question, wrapped
 from wirecall.compaction._truncation import Truncate, truncated
 from wirecall.compaction._turns import Conversation, joined, turns_of
 
@@ -28,6 +28,9 @@ log = logging.getLogger("wirecall")
 MAX_FAILURES = 3
 # From this summary on, a host that does not store summaries is warned.
 _WARN_AFTER = 3
+# Where a provider counts so many times as many tokens as we do, it counts something else, too: a summary is
+# not cut off for more than this.
+_MAX_SCALE = 4
 # Seconds that a request waits for the summary that another request makes, before it makes its own.
 MAX_WAIT = 120.0
 # Replaces messages that could not be summarised.
@@ -116,7 +119,12 @@ class Compressor:
                 continue
             remembered = summary_for(known, given)
             trimmed = trim.apply(format, given, remembered)
-            own = overhead + sum(map(self._weigh, trimmed.messages))
+            messages = trimmed.messages
+            if remembered is not None:
+                conversation = turns_of(format, messages)
+                recent = joined(format, conversation.turns, ended=True)
+                messages = [*conversation.system, *conversation.summary, *recent]
+            own = overhead + sum(map(self._weigh, messages))
             with session.lock:
                 if version == session.version:  # else another request makes a summary, or has made one
                     tokens = self._tokens(session, own)
@@ -134,13 +142,7 @@ class Compressor:
                 with session.lock:
                     session.end(job, cancelled=cancelled)
                 job.done.set_result(None)
-        if compressed is not None:
-            return compressed
-        if remembered is None:
-            return trimmed.messages
-        conversation = turns_of(format, trimmed.messages)
-        recent = joined(format, conversation.turns, ended=True)
-        return [*conversation.system, *conversation.summary, *recent]
+        return messages if compressed is None else compressed
 
     def _tokens(self, session: Session, own: float) -> float:
         """The number of tokens that a check compares with the window."""
@@ -190,20 +192,29 @@ class Compressor:
         if not text:
             self._fail(task.session, failure)
             return [*conversation.system, *conversation.summary, format.user(NOTICE), *tail]
+        limit = SummaryLimit(
+            allowed / min(scale, _MAX_SCALE) if self.count else allowed, self.count or estimate
+        )
+        text, whole = limit.fit(format, text), text
+        if text != whole:
+            detail = f"the summary had more than {allowed} tokens and is cut off"
+            self._notify("truncated", task.session.id, detail)
         await self._succeed(task, Remembered(length, digest, text))
         return [*conversation.system, format.user(wrapped(text)), *tail]
 
     def _kept(self, conversation: Conversation, room: float) -> int:
         """How many turns at the end are kept."""
+        least = self.options.keep_turns
         if self.count is None:
-            return self.options.keep_turns
+            return least
         kept, taken = 0, 0.0
         for turn in reversed(conversation.turns):
             taken += sum(map(self._weigh, turn.messages(conversation.format, ended=True)))
-            if kept >= self.options.keep_turns and taken > room:
+            if kept >= least and taken > room:
                 break
             kept += 1
-        return kept
+        # If all turns fit, an earlier summary is too long.
+        return max(least, min(kept, len(conversation.turns) - 1))
 
     def _fail(self, session: Session, failure: Exception | None) -> None:
         """The summarizer raised `failure`, or, None, its summary is empty."""

@@ -40,7 +40,8 @@ def compact_messages(
         summarize: Gets the older turns as `[{"role", "content"}]`, texts of users and assistants, followed by
             an instruction, and returns the summary. `summarizer(client, model=…)` makes one.
         keep_recent_turns: As for `plan_compaction`, as are `max_tokens`, `count`, `usage`,
-            `max_summary_tokens` and `format`.
+            `max_summary_tokens` and `format`. With `max_tokens`, a longer summary is cut off, and ends with a
+            sentence that says so.
         tool_result_stub_threshold: Of results with more characters, `summarize` gets only the length.
         instructions: Added to the instruction for `summarize`.
         merge_summary: Puts the summary into the first kept message, if it is a user's, for templates that
@@ -149,7 +150,7 @@ def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> lis
     if not summary:
         return []
     format = api_named(plan.format).message_format
-    text = wrapped(summary)
+    text = wrapped(summary if plan._limit is None else plan._limit.fit(format, summary))
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
     if first and format.see(first).role == "user":
         return [*plan.system, format.merged(text, first), *plan.to_keep[1:]]

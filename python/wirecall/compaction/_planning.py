@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wirecall._apis.conversation import Message
 from wirecall._apis.detection import read_conversation
 from wirecall._apis.names import ApiName
+from wirecall._apis.values import dict_of
 from wirecall.compaction._checks import above_zero, whole_turns
 from wirecall.compaction._counting import Count, estimate, tokens
-from wirecall.compaction._summary import INTRODUCTION, MAX_SUMMARY_TOKENS
+from wirecall.compaction._summary import INTRODUCTION, MAX_SUMMARY_TOKENS, SummaryLimit
 from wirecall.compaction._turns import Conversation, ResultRepair, joined, turns_of
 
 
@@ -34,6 +35,8 @@ class CompactionPlan:
     kept_turns: int
     repairs: tuple[ResultRepair, ...]
     format: ApiName
+    # How long the summary may be, if there is a `max_tokens`.
+    _limit: SummaryLimit | None = field(default=None, repr=False, compare=False)
 
 
 def plan_compaction(
@@ -55,15 +58,15 @@ def plan_compaction(
             objects of their SDKs. Never mutated.
         keep_recent_turns: Rounded down; 0 summarises everything. A last turn that waits for results is
             always kept.
-        max_tokens: The maximum number of tokens of the result. If the messages have no more, nothing is
-            summarised. Otherwise, as many turns are kept as fit beside the system messages and a summary, but
-            at least one. So it must be much larger than `max_summary_tokens`. Results without a call do not
-            count.
+        max_tokens: The maximum number of tokens of the result. If the messages have no more, none of them has
+            to be summarised. Otherwise, as many turns are kept as fit beside the system messages and a
+            summary, but at least one. So it must be much larger than `max_summary_tokens`. Results without a
+            call do not count.
         count: Returns the number of tokens of a text. By default that of tiktoken's o200k_base (extra
             `wirecall[tokens]`).
         usage: The provider's count of input tokens for exactly these messages. An estimate of each message is
             scaled to it, so no tokenizer is needed.
-        max_summary_tokens: How much of `max_tokens` is reserved for the summary, however long it is.
+        max_summary_tokens: How much of `max_tokens` is reserved for the summary, even if it is shorter.
         format: "chat", "responses" or "messages"; by default it is detected.
 
     Raises:
@@ -75,12 +78,16 @@ def plan_compaction(
     """
     if keep_recent_turns is None and max_tokens is None:
         raise TypeError("give keep_recent_turns=…, max_tokens=…, or both")
+    if max_tokens is not None:
+        _check_tokens(max_tokens, count, usage, max_summary_tokens)
     keep = math.inf if keep_recent_turns is None else whole_turns(keep_recent_turns)
     found, mappings = read_conversation(messages, format)
     conversation = turns_of(found, messages, mappings)
     _, system, summary, turns, repairs = conversation
-    if max_tokens is not None:
-        keep = min(keep, _affordable(conversation, max_tokens, count, usage, max_summary_tokens))
+    limit = None
+    if max_tokens is not None and turns:
+        affordable, limit = _affordable(conversation, keep, max_tokens, count, usage, max_summary_tokens)
+        keep = min(keep, affordable)
     waits = bool(turns and turns[-1].open)
     kept = int(max(min(keep, len(turns)), waits))
     old, recent = turns[: len(turns) - kept], turns[len(turns) - kept :]
@@ -93,45 +100,60 @@ def plan_compaction(
         kept,
         tuple(repairs),
         found.name,
+        limit,
     )
 
 
 def _affordable(
-    conversation: Conversation, limit: float, count: Count | None, usage: float | None, reserved: float
-) -> int:
-    """How many of the last turns fit into `limit` tokens, beside the system messages and a summary, for which
-    tokens are `reserved`."""
+    conversation: Conversation,
+    keep: float,
+    limit: float,
+    count: Count | None,
+    usage: float | None,
+    reserved: float,
+) -> tuple[int, SummaryLimit]:
+    """How many of the last turns fit into `limit` tokens, and the limit of a summary.
+
+    All of them do if no turn has to be summarised. Otherwise, as many as fit beside the system messages and
+    a summary, for which tokens are `reserved`; at least one.
+    """
     format, system, summary, turns, _ = conversation
-    above_zero("max_tokens", limit)
-    above_zero("max_summary_tokens", reserved)
-    if usage is not None:
-        above_zero("usage", usage)
-        count = count or estimate
-    if not turns:
-        return 0
+    if count is None and usage is not None:
+        count = estimate
     if count is None:
         from wirecall.tokens import tokenizer
 
         count = tokenizer()
-    elif not callable(count):
-        raise TypeError(f"count must be callable, not {type(count).__name__}")
     last, fixed = turns[-1], tokens(system, count)
+    earlier = tokens((format.user(format.text(dict_of(one))) for one in summary), count)
     sizes: Iterable[int] = (
         tokens(turn.messages(format, ended=turn is not last), count) for turn in reversed(turns)
     )
     if usage is not None:
         sizes = list(sizes)
-        scale = usage / (fixed + tokens(summary, count) + sum(sizes))
+        scale = usage / (fixed + earlier + sum(sizes))
         limit, reserved = limit / scale, reserved / scale
-    # A summary counts the same whatever its length, so that a compacted list is not compacted again.
-    summarised = fixed + reserved + tokens([format.user(INTRODUCTION)], count)
-    unchanged = summarised if summary else fixed
+    beside = reserved + tokens([format.user(INTRODUCTION)], count)
+    summarised = fixed + beside
+    # A summary counts as at least what is reserved, so that a compacted list is not compacted again.
+    unchanged = fixed + max(earlier, beside) if summary else fixed
     kept = 0
     for size in sizes:
         summarised += size
         unchanged += size
-        if unchanged > limit:
-            return max(kept, 1)
-        if summarised <= limit:
-            kept += 1
-    return len(turns)
+        kept += summarised <= limit
+        if min(summarised, unchanged) > limit:
+            break
+    if keep < len(turns) or unchanged > limit:
+        # At least one is summarised, even if all fit beside a summary: then the earlier one is too long.
+        return max(1, min(kept, len(turns) - 1)), SummaryLimit(reserved, count)
+    return len(turns), SummaryLimit(reserved, count)
+
+
+def _check_tokens(limit: object, count: object, usage: object, reserved: object) -> None:
+    above_zero("max_tokens", limit)
+    above_zero("max_summary_tokens", reserved)
+    if usage is not None:
+        above_zero("usage", usage)
+    if count is not None and not callable(count):
+        raise TypeError(f"count must be callable, not {type(count).__name__}")

@@ -1,15 +1,19 @@
 """What a summarising model is given, how its answer is read, and how a summary is written into a list."""
 
+import logging
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.detection import read_conversation
 from wirecall._apis.json_text import written
 from wirecall._apis.names import ApiName
-from wirecall.compaction._counting import texts
+from wirecall.compaction._counting import Count, texts, tokens_of
+
+log = logging.getLogger("wirecall")
 
 # What a summarising model is given: texts of users and assistants, as `[{"role", "content"}]`.
 Flat = list[dict[str, str]]
@@ -23,6 +27,8 @@ INTRODUCTION = (
     "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
     "is now, without a recap and without questions about what the summary says.\n\n"
 )
+# Ends a summary that was cut off.
+CUT_OFF = "\n[The summary was cut off here.]"
 # The maximum number of tokens of a summary, by default.
 MAX_SUMMARY_TOKENS = 2048
 
@@ -53,6 +59,46 @@ FILLERS = frozenset((
 def wrapped(summary: str) -> str:
     """A summary as a message of the conversation."""
     return INTRODUCTION + summary
+
+
+@dataclass(frozen=True)
+class SummaryLimit:
+    """The maximum number of tokens of a summary, which its introduction does not count toward."""
+
+    tokens: float
+    count: Count
+
+    def fit(self, format: MessageFormat, summary: str) -> str:
+        """The summary, cut off if it is too long. At least one letter or digit is kept."""
+        introduction = tokens_of(format.user(INTRODUCTION), self.count)
+
+        def fits(text: str) -> bool:
+            return tokens_of(format.user(wrapped(text)), self.count) - introduction <= self.tokens
+
+        if fits(summary):
+            return summary
+        log.warning("A summary has more than %d tokens and is cut off", self.tokens)
+        # If not even the sentence fits, the summary ends without it.
+        cut = _longest(summary, CUT_OFF, fits) or _longest(summary, "", fits)
+        return cut or next(filter(str.isalnum, summary))
+
+
+def _longest(text: str, ending: str, fits: Callable[[str], bool]) -> str:
+    """About the longest beginning that fits with this ending; "" if none does that says something."""
+    found, least, most = "", 0, len(text)
+    # Whatever `fits` says of shorter and longer texts, what is found fits.
+    while most - least > 1:
+        length = (least + most) // 2
+        # The end of a line or a word, if there is one in the second half.
+        end = max(text.rfind(space, length // 2, length + 1) for space in "\n ")
+        start = text[: end if end > 0 else length].rstrip()
+        if not fits(start + ending):
+            most = length
+            continue
+        least = length
+        if any(map(str.isalnum, start)) and not _is_blank(start + ending):
+            found = start + ending
+    return found
 
 
 def question(
