@@ -267,11 +267,12 @@ class ChatStream(AnswerStream):
         return [*map(self._renewed, events)]
 
     def _error(self, event: Json) -> list[Json] | None:
-        """What is due before the provider's error, and the error. Clients stop reading there."""
-        holds = self.holds
-        due = [one for one in self._before_error() if "error" not in one]
-        self.ended = holds
-        return [*due, event] if due else None
+        """What is due before the provider's error, and the error. Nothing is retried after it."""
+        if self.holds:
+            due = [one for one in self._before_error() if "error" not in one]
+            return [*due, event]
+        self._state.should_retry(normal=False)
+        return None
 
     def _abort(self, error: _AbortedError) -> list[Json]:
         self.ended = True

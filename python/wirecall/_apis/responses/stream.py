@@ -49,6 +49,7 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def _begin(self) -> None:
         self._over = False
+        self._failed = False
         self._refused = False
         self._sources: dict[int, Source] = {}
         # Messages that are not finished; and the one that was closed, and waits for what follows it.
@@ -111,6 +112,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         elif kind == "error":
             with suppress(ToolCallError):  # The provider's own error says more.
                 self._finish("failed", None)
+            self._failed = True
             self._out.send(event)
         elif not isinstance(index, int):
             self._out.send(event)
@@ -251,8 +253,8 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._feed(source, text, given[len(read) :], None)
 
     def _feed(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
-        if text.finished and self._over:
-            # After an error, or after its end, a server may send more.
+        if text.finished and self._over and not self._failed:
+            # A server may send more after the end.
             text.reader, text.finished, self._over = self._new_reader(), False, False
         if not text.finished:
             self._write(source, text, text.reader.feed(delta), event)
