@@ -158,9 +158,10 @@ def _stop(made: Json, mark: str | None, options: Options) -> None:
 
 
 def _with_manual(given: list[Any], manual: manuals.Manual, options: Options) -> list[Any]:
-    for at, message in enumerate(given):
-        if mapping(message).get("role") in ("system", "developer"):
-            return [*given[:at], _joined(message, manual, options), *given[at + 1 :]]
+    """The messages with the manual in the first one. Its place must not change when messages are appended, or
+    the cached prompt is lost: so a later system message does not get it."""
+    if mapping(given[0]).get("role") in ("system", "developer"):
+        return [_joined(given[0], manual, options), *given[1:]]
     return [{"role": "system", "content": str(manual)}, *given]
 
 

@@ -82,7 +82,7 @@ def rewrite_request(given: Rewrite) -> Json:
         if history.stop not in given_stops:
             new["stop_sequences"] = [*given_stops, history.stop]
     if manual is not None:
-        new["system"] = _system(new, manual, _breakpoint(new, parsed, options), options)
+        new["system"] = _system(new, manual, parsed, options)
     return new
 
 
@@ -185,16 +185,10 @@ def _native_choice(given: object, natives: _Natives) -> object:
 # The system text.
 
 
-def _breakpoint(new: Mapping[str, Any], parsed: ParsedRequest, options: Options) -> object:
+def _breakpoint(parsed: ParsedRequest, options: Options) -> object:
     """The cache breakpoint after the manual: that of the tools, or one that the options ask for."""
     moved = [tool["cache_control"] for tool in parsed.tools if tool.get("cache_control")]
-    if not moved and not options.cache_manual:
-        return None
-    used = sum(1 for holder in _holders(new) if holder.get("cache_control"))
-    if used >= _BREAKPOINTS:
-        log.debug("no cache breakpoint after the manual: the request already has %d", used)
-        return None
-    return moved[-1] if moved else {"type": "ephemeral"}
+    return moved[-1] if moved else {"type": "ephemeral"} if options.cache_manual else None
 
 
 def _holders(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -209,13 +203,18 @@ def _holders(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _system(
-    request: Mapping[str, Any], manual: manuals.Manual, breakpoint: object, options: Options
+    request: Mapping[str, Any], manual: manuals.Manual, parsed: ParsedRequest, options: Options
 ) -> object:
-    system = request.get("system")
+    """The system text with the manual. Its form does not depend on the messages, so that it stays cached."""
+    system, breakpoint = request.get("system"), _breakpoint(parsed, options)
     text = system if isinstance(system, str) and system.strip() else ""
     if breakpoint is None and not isinstance(system, list):
         return manuals.join(text, manual, options)
     blocks = system if isinstance(system, list) else [text_part(text)] if text else []
+    used = sum(1 for holder in _holders(request) if holder.get("cache_control"))
+    if breakpoint is not None and used >= _BREAKPOINTS:
+        log.debug("no cache breakpoint after the manual: the request already has %d", used)
+        breakpoint = None
     # Only the manual itself is the same for every `tool_choice`.
     return manuals.place(blocks, manual, text_part, options, cached=lambda told: text_part(told, breakpoint))
 
