@@ -20,7 +20,7 @@ import anthropic
 import httpx2
 import openai
 from playing import CLIENT
-from server import Answer, Call, Delivery, Raw, Request, Server, iter_pieces, serve
+from server import Answer, Call, Delivery, EventFormat, Raw, Request, Server, iter_pieces, serve
 from server.delivery import chunks
 from wrapping_anthropic import ASKED
 from wrapping_openai import CHAT, RESPONSES
@@ -28,6 +28,8 @@ from wrapping_openai import CHAT, RESPONSES
 import wirecall
 
 ApiName = Literal["chat", "responses", "messages"]
+# Options of `wrap`.
+STREAMED = (("stream_arguments", True),)
 APIS: tuple[ApiName, ...] = ("chat", "responses", "messages")
 KINDS = ("sync", "async")
 
@@ -165,15 +167,23 @@ def whole_calls(text: str) -> list[tuple[str, Any]]:
     return CALLS[: text.count("</call>")]
 
 
-def check_wrapped(wrapped: Outcome, text: str) -> None:
-    """What a wrapped client has seen when this text, the start of `TEXT`, arrived.
+def agrees(wrapped: Outcome, text: str, *, unfinished: bool) -> bool:
+    """Whether a wrapped client has seen what it must when this text, the start of `TEXT`, arrived.
 
     No call that was cut runs, and each whole call does. No text is lost but what may belong to a call.
+
+    Args:
+        unfinished: Whether the application may see a part of a call.
     """
     most = visible(text)
-    assert most.startswith(wrapped.text), (wrapped, text)
-    assert wrapped.text.startswith(_HELD.sub("", most)), (wrapped, text)
-    assert wrapped.finished_calls == whole_calls(text), (wrapped, text)
+    least = _HELD.sub("", most)
+    calls = wrapped.finished_calls
+    return (
+        most.startswith(wrapped.text)
+        and wrapped.text.startswith(least)
+        and calls == whole_calls(text)
+        and (unfinished or len(calls) == len(wrapped.calls))
+    )
 
 
 # Cases ------------------------------------------------------------------------------------------------------
@@ -335,3 +345,22 @@ def streaming_clients() -> Iterator[Clients]:
         yield clients
     finally:
         clients.close()
+
+
+@contextmanager
+def explained(case: Case, **outcomes: Outcome) -> Iterator[None]:
+    """Adds the case and the outcomes to the message of an assertion."""
+    try:
+        yield
+    except AssertionError as error:
+        differs = [f"{name}={value!r}" for name, value in _differs(case)]
+        lines = [f"{name}: {outcome}" for name, outcome in outcomes.items()]
+        raise AssertionError("\n  ".join([f"{error}", ", ".join(differs), *lines])) from None
+
+
+def _differs(case: Case) -> Iterator[tuple[str, Any]]:
+    """What is not as by default."""
+    for value, default in ((case, None), (case.delivery, Delivery()), (case.delivery.format, EventFormat())):
+        for name, given in vars(value).items():
+            if name not in ("delivery", "format") and (default is None or given != getattr(default, name)):
+                yield name, given

@@ -17,12 +17,14 @@ from server import Delivery
 from streaming import (
     APIS,
     KINDS,
+    STREAMED,
     ApiName,
     Case,
     Clients,
     Outcome,
+    agrees,
     arrived,
-    check_wrapped,
+    explained,
     streaming_clients,
     visible,
 )
@@ -39,7 +41,6 @@ STALLED = Delivery(ending="stalled")
 # A client waits so many seconds, so only some cuts are tried, several at once.
 TIMEOUT, THINNED, AT_ONCE = 0.25, 10, 12
 CHARACTERS = 9
-STREAMED = (("stream_arguments", True),)
 
 
 @pytest.fixture(scope="module")
@@ -58,20 +59,13 @@ def cuts(api: ApiName, ending: Delivery) -> list[Case]:
     ]
 
 
-def assert_same(case: Case, bare: Outcome, wrapped: Outcome) -> None:
-    try:
-        check(case, bare, wrapped)
-    except AssertionError as error:
-        raise AssertionError(f"{case}\n  bare: {bare}\n  wrapped: {wrapped}") from error
-
-
 def check(case: Case, bare: Outcome, wrapped: Outcome) -> None:
     is_finished = case.delivery.ending == "finished"
     body = case.sent + (b"\n\n" if case.delivery.ending == "error" else b"")
     text = arrived(case.api, body).text
     assert bare.text == text
     read = arrived(case.api, body + b"\n\n").text if is_finished else text
-    check_wrapped(wrapped, read)
+    assert agrees(wrapped, read, unfinished=bool(case.options))
     if len(wrapped.calls) > len(wrapped.finished_calls) and is_finished:
         assert case.options
         assert wrapped.reported or wrapped.failure in ("APIError", "APIStatusError")
@@ -86,7 +80,9 @@ def check(case: Case, bare: Outcome, wrapped: Outcome) -> None:
 @pytest.mark.parametrize("api", APIS)
 def test_a_cut_is_what_it_is_for_a_bare_client(clients: Clients, api: ApiName, ending: str) -> None:
     for case in sample(cuts(api, ENDINGS[ending]), 5, f"{api} {ending}"):
-        assert_same(case, clients.bare(case), clients.wrapped(case))
+        bare, wrapped = clients.bare(case), clients.wrapped(case)
+        with explained(case, bare=bare, wrapped=wrapped):
+            check(case, bare, wrapped)
     clients.server.settle()
 
 
@@ -98,5 +94,6 @@ def test_a_stall_is_what_it_is_for_a_bare_client(clients: Clients, api: ApiName)
     for start in range(0, len(cases), AT_ONCE):
         batch = cases[start : start + AT_ONCE]
         for case, (bare, wrapped) in zip(batch, clients.at_once(batch), strict=True):
-            assert_same(case, bare, wrapped)
+            with explained(case, bare=bare, wrapped=wrapped):
+                check(case, bare, wrapped)
     clients.server.settle()
