@@ -216,7 +216,7 @@ test-python: build $(VENV)/.vocabularies $(VENV)/.templates ## pytest
 	$(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
-laws: build $(VENV)/.vocabularies $(VENV)/.templates $(CLIENT_VENVS)/sdk/.installed ## each law with a million cases in Rust, 100,000 in Python (CASES=…), all in the clients: takes hours, resumes if stopped
+laws: build $(VENV)/.vocabularies $(VENV)/.templates $(CLIENT_VENVS)/sdk/.installed $(CLIENT_VENVS)/js/.installed ## each law with a million cases in Rust, 100,000 in Python (CASES=…), all in the clients: takes hours, resumes if stopped
 	@$(BIN)/python scripts/laws.py $(if $(CASES),--cases $(CASES)) $(if $(LAWS),--laws '$(LAWS)') \
 		$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(LIST),--list)
 
@@ -315,7 +315,13 @@ $(CLIENT_VENVS)/%/.installed: $(CLIENT_LOCKS)/%.txt | $(BIN)/uv
 		"$(CURDIR)/python" "$(CURDIR)/tests/clients"
 	@touch $@
 
-venv-clients: build $(CLIENTS:%=$(CLIENT_VENVS)/%/.installed) ## environments with the SDKs and frameworks: .venv-clients/NAME
+# Without this file the tests with JavaScript's SDKs skip, so a failure to fetch them stops nothing.
+$(CLIENT_VENVS)/js/.installed: tests/clients/js/package.json tests/clients/js/package-lock.json
+	@echo "installing JavaScript's SDKs, for the tests of streams ..."
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(@D) && touch $@ || true
+
+venv-clients: build $(CLIENTS:%=$(CLIENT_VENVS)/%/.installed) $(CLIENT_VENVS)/js/.installed ## environments with the SDKs and frameworks: .venv-clients/NAME
 
 types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the test server
 	cd tests/clients && $(CURDIR)/$(CLIENT_VENVS)/sdk/bin/mypy --config-file $(CURDIR)/pyproject.toml \

@@ -30,6 +30,9 @@ import wirecall
 ApiName = Literal["chat", "responses", "messages"]
 # Options of `wrap`.
 STREAMED = (("stream_arguments", True),)
+ASKED_OF: dict[ApiName, dict[str, Any]] = {"chat": CHAT, "responses": RESPONSES, "messages": ASKED}
+PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
+HEADERS = {"authorization": "Bearer x", "x-api-key": "x", "anthropic-version": "2023-06-01"}
 APIS: tuple[ApiName, ...] = ("chat", "responses", "messages")
 KINDS = ("sync", "async")
 
@@ -218,16 +221,20 @@ class Case:
         return sum(map(len, chunks(self.pieces, replace(self.delivery, cut_after=None))))
 
     @property
+    def chunks(self) -> list[bytes]:
+        """What is sent before the connection ends."""
+        return [*chunks(self.pieces, self.delivery)]
+
+    @property
     def sent(self) -> bytes:
-        """The bytes that are sent before the connection ends, decompressed."""
-        body = b"".join(chunks(self.pieces, self.delivery))
+        """All of it, decompressed."""
+        body = b"".join(self.chunks)
         return zlib.decompressobj(wbits=31).decompress(body) if self.delivery.gzip else body
 
 
 @cache
 def _pieces(api: ApiName, native: bool, delivery: Delivery) -> tuple[bytes, ...]:
-    asked: dict[ApiName, Any] = {"chat": CHAT, "responses": RESPONSES, "messages": ASKED}
-    return tuple(iter_pieces(api, asked[api], Answer(NATIVE if native else TEXT, delivery=delivery)))
+    return tuple(iter_pieces(api, ASKED_OF[api], Answer(NATIVE if native else TEXT, delivery=delivery)))
 
 
 class Clients:
@@ -235,6 +242,7 @@ class Clients:
 
     def __init__(self) -> None:
         self._stack = ExitStack()
+        self._http = self._stack.enter_context(httpx2.Client())
         self.server: Server = self._stack.enter_context(serve(self._reply))
         self._numbers = count()
         self._cases: dict[str, tuple[Case, Outcome]] = {}
@@ -273,6 +281,14 @@ class Clients:
             self._client(case, True)
         return self._loop.run_until_complete(all())
 
+    def rewritten(self, case: Case) -> list[bytes]:
+        """The chunks that a wrapped HTTP client gets."""
+        url, headers = f"{self.server.url}{PATHS[case.api]}", {**HEADERS, "x-case": str(next(self._numbers))}
+        self._cases[headers["x-case"]] = case, Outcome()
+        client = wirecall.wrap(self._http, keep_alive=0)
+        with client.stream("POST", url, headers=headers, json={**ASKED_OF[case.api], "stream": True}) as body:
+            return [*body.iter_raw()]
+
     def _reply(self, request: Request) -> Raw:
         # A long law must not keep all requests.
         self.server.requests.clear()
@@ -303,18 +319,14 @@ class Clients:
         """The outcome, which gets the exception of the block, and what asks for a stream."""
         outcome, number = Outcome(), str(next(self._numbers))
         client = self._client(case, is_wrapped)
-        ask, asked = {
-            "chat": lambda: (client.chat.completions.create, CHAT),
-            "responses": lambda: (client.responses.create, RESPONSES),
-            "messages": lambda: (client.messages.create, ASKED),
-        }[case.api]()
+        ask = (client.chat.completions if case.api == "chat" else getattr(client, case.api)).create
         given: dict[str, Any] = {"stream": True, "extra_headers": {"x-case": number}}
         given["timeout"] = httpx2.Timeout(10, read=case.timeout)
         if is_wrapped and case.options:
             given["extra_body"] = {"wirecall": dict(case.options)}
         self._cases[number] = case, outcome
         try:
-            yield outcome, partial(ask, **asked, **given)
+            yield outcome, partial(ask, **ASKED_OF[case.api], **given)
         except AssertionError:
             raise
         except Exception as error:

@@ -64,15 +64,16 @@ def check(case: Case, bare: Outcome, wrapped: Outcome) -> None:
     body = case.sent + (b"\n\n" if case.delivery.ending == "error" else b"")
     text = arrived(case.api, body).text
     assert bare.text == text
-    read = arrived(case.api, body + b"\n\n").text if is_finished else text
-    assert agrees(wrapped, read, unfinished=bool(case.options))
+    # The blank line of the last event may be missing. Its text is sent as it came, unless it is rewritten.
+    texts = {text, arrived(case.api, body + b"\n\n").text} if is_finished else {text}
+    read = [text for text in texts if agrees(wrapped, text, unfinished=bool(case.options))]
+    assert read
     if len(wrapped.calls) > len(wrapped.finished_calls) and is_finished:
-        assert case.options
         assert wrapped.reported or wrapped.failure in ("APIError", "APIStatusError")
         return
     assert wrapped.failure == bare.failure
     if is_finished:
-        assert wrapped.text.rstrip() == visible(read).rstrip()
+        assert wrapped.text.rstrip() in [visible(text).rstrip() for text in read]
 
 
 @pytest.mark.laws

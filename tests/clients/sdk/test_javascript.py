@@ -1,0 +1,112 @@
+"""What wirecall sends is read by JavaScript's SDKs, and by the parser that most others use, as by Python's.
+
+The readers get the bytes of a provider, and those that wirecall makes of them. Keep-alive comments are sent
+at each chunk that is held back. No reader may see them: there is no event without data, and no exception,
+that the provider's own bytes do not cause.
+"""
+
+import base64
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import variants
+from sampling import sample
+from streaming import (
+    APIS,
+    TEXT,
+    ApiName,
+    Case,
+    Clients,
+    Outcome,
+    agrees,
+    explained,
+    parsed,
+    streaming_clients,
+)
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = ROOT / "tests" / "clients" / "js" / "read.mjs"
+PACKAGES = ROOT / ".venv-clients" / "js"
+READERS = {"chat": "openai", "responses": "openai", "messages": "anthropic"}
+
+Read = Callable[[Sequence[bytes]], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with streaming_clients() as clients:
+        yield clients
+
+
+@pytest.fixture(scope="module")
+def read() -> Iterator[Read]:
+    """Reads a stream with each of the readers; one process reads all streams."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    if not (PACKAGES / ".installed").exists():
+        pytest.skip("JavaScript's SDKs are not installed; `make test-clients` fetches them from npm")
+    command = [node, str(PROGRAM), str(PACKAGES)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin is not None
+        assert stdout is not None
+
+        def read(chunks: Sequence[bytes]) -> dict[str, Any]:
+            stdin.write(json.dumps([base64.b64encode(chunk).decode() for chunk in chunks]) + "\n")
+            stdin.flush()
+            made: dict[str, Any] = json.loads(stdout.readline())
+            return made
+
+        yield read
+        stdin.close()
+
+
+def outcome(api: ApiName, made: Any) -> Outcome:
+    """What an application sees of the events of a reader."""
+    outcome = Outcome()
+    for event in made["events"]:
+        # The generic parser does not read the data.
+        text = event if isinstance(event, str) else json.dumps(event)
+        if text and not text.startswith("[DONE]"):
+            outcome.add(api, parsed(text))
+    outcome.error = None if made["error"] is None else type(made["error"], (Exception,), {})()
+    return outcome
+
+
+def check(bare: Outcome, wrapped: Outcome) -> None:
+    assert bare.failure == wrapped.failure
+    starts = [bare.text]
+    if wrapped.error is not None:
+        # Events that are rewritten have no `id`, so a reader may fail later.
+        starts = [TEXT[:size] for size in range(len(bare.text), len(TEXT) + 1)]
+    assert any(agrees(wrapped, text, unfinished=False) for text in starts)
+
+
+def empty(made: Any) -> int:
+    """How many events have no data."""
+    return sum(event == "" for event in made["events"])
+
+
+@pytest.mark.laws
+@pytest.mark.parametrize("api", APIS)
+def test_javascript_reads_what_python_reads(clients: Clients, read: Read, api: ApiName) -> None:
+    cases = [Case(api, "sync", delivery) for delivery in variants.all() if not delivery.gzip]
+    for case in sample(cases, 25, f"javascript {api}"):
+        theirs, ours = read(case.chunks), read(clients.rewritten(case))
+        assert empty(ours["eventsource"]) <= empty(theirs["eventsource"])
+        for name in (READERS[api], "eventsource"):
+            bare, wrapped = outcome(api, theirs[name]), outcome(api, ours[name])
+            with explained(case, bare=bare, wrapped=wrapped):
+                check(bare, wrapped)
+        if api != "messages" or case.delivery.format.names == "api":
+            python_bare, python = clients.bare(case), clients.wrapped(case)
+            with explained(case, bare=bare, wrapped=wrapped, python_bare=python_bare, python=python):
+                if python_bare.error is None and bare.text == python_bare.text:
+                    assert (wrapped.text, wrapped.finished_calls) == (python.text, python.finished_calls)
+    clients.server.settle()
