@@ -303,8 +303,8 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (60)
 
 # Clients --------------------------------------------------------------------------------------------------------
 # Real SDKs against the server of tests/clients/server, two folders at a time; that of the SDKs has most of the tests, and
-# takes several processes. litellm and openai-agents want different versions of openai,
-# hence one environment for each; they share the one extension, which is abi3, by a .pth file.
+# takes several processes. Frameworks pin versions of the SDKs and of each other's dependencies, hence one environment
+# for each; they share the one extension, which is abi3, by a .pth file.
 
 $(CLIENT_VENVS)/%/.installed: $(CLIENT_LOCKS)/%.txt | $(BIN)/uv
 	@echo "installing the client environment $* ..."
