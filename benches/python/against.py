@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,88 @@ def rows() -> dict[str, Callable[[], object]]:
     tools = wirecall.Toolset([TOOL])
     out["encode"] = lambda: tools.encode("write", VALUES)
     out["encode_result"] = lambda: tools.encode_result("write", MARKDOWN)
+    for name, text in (("text", PROSE * 20), ("calls", SHORT * 20)):
+        out[f"wrap, {name}, sync"] = wrapped(text)
+        out[f"wrap, {name}, async"] = wrapped_async(text)
     return out
+
+
+REQUEST = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "Hi"}],
+    "tools": [{"type": "function", "function": TOOL}],
+    "stream": True,
+}
+URL = "http://server/v1/chat/completions"
+
+
+def answers(text: str) -> Callable[[Any], Any]:
+    """A handler that streams a text, four characters in each chunk."""
+    import httpx2
+
+    def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        chunk = {
+            "id": "c",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+        }
+        return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+    events = [event({"content": text[at : at + 4]}) for at in range(0, len(text), 4)]
+    events += [event({}, "stop"), b"data: [DONE]\n\n"]
+
+    class Memory(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            yield from events
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for one in events:
+                yield one
+
+    headers = {"content-type": "text/event-stream"}
+    return lambda request: httpx2.Response(200, headers=headers, stream=Memory())
+
+
+def wrapped(text: str) -> Callable[[], object]:
+    """Reads an answer through a wrapped client of httpx2, without an SDK or a network."""
+    import httpx2
+
+    import wirecall
+
+    client = wirecall.wrap(httpx2.Client(transport=httpx2.MockTransport(answers(text))))
+
+    def read() -> None:
+        with client.stream("POST", URL, json=REQUEST) as response:
+            for _ in response.iter_raw():
+                pass
+
+    return read
+
+
+def wrapped_async(text: str) -> Callable[[], object]:
+    import asyncio
+
+    import httpx2
+
+    import wirecall
+
+    handler = answers(text)
+
+    async def handle(request: Any) -> Any:
+        return handler(request)
+
+    client = wirecall.wrap(httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
+    loop = asyncio.new_event_loop()
+
+    async def read() -> None:
+        async with client.stream("POST", URL, json=REQUEST) as response:
+            async for _ in response.aiter_raw():
+                pass
+
+    return lambda: loop.run_until_complete(read())
 
 
 def stream(tools: Any, deltas: list[str]) -> None:
