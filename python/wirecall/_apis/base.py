@@ -17,6 +17,7 @@ from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice, ResponseState
+from wirecall._shown import as_str
 
 
 class UnsupportedRequestError(ValueError):
@@ -201,4 +202,4 @@ class Api:
 def _with_note(system: object, note: str) -> object:
     if isinstance(system, (list, tuple)):
         return [*system, text_part(note)]
-    return f"{system}\n\n{note}" if system else note
+    return f"{as_str(system)}\n\n{note}" if system else note

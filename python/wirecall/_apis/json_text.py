@@ -31,7 +31,7 @@ def _nested(value: object) -> str:
         one = left.pop()
         if isinstance(one, _Text):
             done.append(one)
-        elif isinstance(one, Mapping):
+        elif type(one) is dict or isinstance(one, Mapping):
             items = [
                 part for key, held in one.items() for part in (_Text(f"{_encode(str(key))}:"), held, _COMMA)
             ]

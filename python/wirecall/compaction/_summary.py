@@ -11,6 +11,7 @@ from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.detection import read_conversation
 from wirecall._apis.json_text import written
 from wirecall._apis.names import ApiName
+from wirecall._shown import encodable
 from wirecall.compaction._counting import Count, texts, tokens_of
 
 log = logging.getLogger("wirecall")
@@ -147,17 +148,8 @@ def _flattened(messages: Sequence[Message], threshold: float | None, name: ApiNa
         if content := "\n".join(line for line in lines if line.strip()):
             role = "assistant" if seen.role == "assistant" else "user"
             content = content.replace(INTRODUCTION, f"{OPENING}\n", 1)
-            flat.append({"role": role, "content": _encodable(content)})
+            flat.append({"role": role, "content": encodable(content)})
     return flat
-
-
-def _encodable(text: str) -> str:
-    """The text with replacement characters for lone surrogates, which no request can contain."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def _texts_of(format: MessageFormat, mapping: Mapping[str, Any]) -> list[str]:
@@ -182,7 +174,7 @@ def cleaned(answer: object) -> str:
         return ""
     if not isinstance(answer, str):
         raise TypeError(f"a summary is a str or None, not {type(answer).__name__}")
-    text = _without_analysis(_encodable(answer))
+    text = _without_analysis(encodable(answer))
     opened = _OPENS.search(text)
     if opened is not None:
         closed = _CLOSES.search(text, opened.end())

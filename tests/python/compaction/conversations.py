@@ -222,7 +222,7 @@ class Maker:
             self.add(self.user())
             results = [self.result(call) for call in late]
         self.results(results)
-        if missing and not pending and self.format != "chat":
+        if len(missing) == len(calls) and not pending and self.format != "chat":
             # Or what the model says next would belong to the same answer.
             self.add(self.user())
 

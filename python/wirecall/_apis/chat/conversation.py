@@ -17,8 +17,8 @@ from wirecall._apis.conversation import (
     Result,
     Seen,
 )
-from wirecall._apis.json_text import written
 from wirecall._apis.values import Json, dict_of, listed, str_or_none
+from wirecall._shown import as_str
 
 
 class ChatFormat(MessageFormat):
@@ -48,7 +48,7 @@ class ChatFormat(MessageFormat):
             return Seen("assistant", calls) if calls else ASSISTANT
         if role in self.own_roles:
             name = message.get("name")
-            id = written(message.get("tool_call_id") if role == "tool" else name)
+            id = as_str(message.get("tool_call_id") if role == "tool" else name)
             name = str_or_none(name) if role == "tool" else id
             return Seen("result", results=(Result(id, name, message.get("content")),))
         return SYSTEM if role in ("system", "developer") else USER
@@ -63,12 +63,12 @@ class ChatFormat(MessageFormat):
         kind = part.get("type")
         if kind in ("text", "refusal", None):
             return None
-        kind = written(kind)
+        kind = as_str(kind)
         if kind.startswith("image"):
             return "[image]"
         name = dict_of(part.get(kind)).get("filename") or part.get("filename")
         word = "audio" if kind.endswith("audio") else "document" if kind == "file" else "attachment"
-        return f"[{word}: {written(name)}]" if name else f"[{word}]"
+        return f"[{word}: {as_str(name)}]" if name else f"[{word}]"
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         return [*(_placeholder(call, text) for call, text in missing), *results]
@@ -107,7 +107,7 @@ class ChatFormat(MessageFormat):
         if not any(call.id in ids for call in seen.calls):
             return message
         kept = [
-            call for call in listed(given.get("tool_calls")) if written(dict_of(call).get("id")) not in ids
+            call for call in listed(given.get("tool_calls")) if as_str(dict_of(call).get("id")) not in ids
         ]
         left = {key: value for key, value in given.items() if key not in ("tool_calls", "function_call")}
         if kept:
@@ -122,11 +122,11 @@ def _calls(message: Mapping[str, Any]) -> Iterator[Call]:
         kind = kind if isinstance(kind, str) else "function"
         called = dict_of(call.get(kind))
         arguments = called.get("arguments", called.get("input"))
-        yield Call(written(call.get("id")), written(called.get("name")), arguments, kind)
+        yield Call(as_str(call.get("id")), as_str(called.get("name")), arguments, kind)
     legacy = message.get("function_call")
     if legacy:
         called = dict_of(legacy)
-        name = written(called.get("name"))
+        name = as_str(called.get("name"))
         yield Call(name, name, called.get("arguments"), "legacy")
 
 

@@ -16,8 +16,8 @@ from wirecall._apis.conversation import (
     Result,
     Seen,
 )
-from wirecall._apis.json_text import written
 from wirecall._apis.values import dict_of, listed, text_part
+from wirecall._shown import as_str
 
 # Types of blocks that are reasoning.
 REASONING = ("thinking", "redacted_thinking")
@@ -54,11 +54,11 @@ class MessagesFormat(MessageFormat):
             return "[image]"
         if kind == "document":
             title = part.get("title") or dict_of(part.get("source")).get("filename")
-            return f"[document: {written(title)}]" if title else "[document]"
+            return f"[document: {as_str(title)}]" if title else "[document]"
         if kind == "compaction":
-            return written(part.get("content") or "")
+            return as_str(part.get("content") or "")
         if kind in ("server_tool_use", "mcp_tool_use"):
-            return f"[Called {written(part.get('name'))} on the server]"
+            return f"[Called {as_str(part.get('name'))} on the server]"
         return "[attachment]" if kind in ("container_upload", "search_result") else None
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
@@ -99,7 +99,7 @@ class MessagesFormat(MessageFormat):
         for block in listed(given.get("content")):
             held = dict_of(block)
             is_result = held.get("type") == "tool_result"
-            content = contents.get(written(held.get("tool_use_id"))) if is_result else None
+            content = contents.get(as_str(held.get("tool_use_id"))) if is_result else None
             blocks.append(block if content is None else {**held, "content": content})
         return {**given, "content": blocks}
 
@@ -115,8 +115,8 @@ class MessagesFormat(MessageFormat):
         def of_these(block: Mapping[str, Any]) -> bool:
             kind = block.get("type")
             if kind == "tool_use":
-                return written(block.get("id")) in ids
-            return kind == "tool_result" and written(block.get("tool_use_id")) in ids
+                return as_str(block.get("id")) in ids
+            return kind == "tool_result" and as_str(block.get("tool_use_id")) in ids
 
         left = _without(message, of_these)
         if left is None or left is message:
@@ -137,11 +137,11 @@ def _assistant(content: object) -> Seen:
         if kind == "text" or kind == "thinking" or not isinstance(kind, str):
             continue
         if kind == "tool_use":
-            calls.append(Call(written(block.get("id")), written(block.get("name")), block.get("input")))
+            calls.append(Call(as_str(block.get("id")), as_str(block.get("name")), block.get("input")))
         elif kind.endswith("_tool_use"):
-            asked.add(written(block.get("id")))
+            asked.add(as_str(block.get("id")))
         elif kind.endswith("_tool_result"):
-            joins = joins or written(block.get("tool_use_id")) not in asked
+            joins = joins or as_str(block.get("tool_use_id")) not in asked
     return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
 
 
@@ -150,7 +150,7 @@ def _user(content: object) -> Seen:
     results, said_at = [], None
     for block in map(dict_of, listed(content)):
         if block.get("type") == "tool_result":
-            results.append(Result(written(block.get("tool_use_id")), None, block.get("content", "")))
+            results.append(Result(as_str(block.get("tool_use_id")), None, block.get("content", "")))
         elif said_at is None:
             said_at = len(results)
     return Seen("result", results=tuple(results), said_at=said_at) if results else USER

@@ -16,8 +16,8 @@ from wirecall._apis.conversation import (
     Result,
     Seen,
 )
-from wirecall._apis.json_text import written
 from wirecall._apis.values import Json, dict_of
+from wirecall._shown import as_str
 
 # Calls that the application answers: the type of the result, its key for the call's id, and the call's key.
 _PAIRS = {
@@ -69,8 +69,8 @@ class ResponsesFormat(MessageFormat):
             role = message.get("role")
             return ASSISTANT if role == "assistant" else SYSTEM if role in ("system", "developer") else USER
         if kind in _PAIRS:
-            id = written(message.get(_PAIRS[kind][2]))
-            name = written(message.get("name") or kind)
+            id = as_str(message.get(_PAIRS[kind][2]))
+            name = as_str(message.get("name") or kind)
             arguments = message.get("arguments", message.get("input", message.get("action")))
             call = Call(id, name, arguments, kind, kind in _TEXTUAL)
             return Seen("assistant", (call,), joins=True)
@@ -84,9 +84,9 @@ class ResponsesFormat(MessageFormat):
         return super().text(message) if message.get("type", "message") == "message" else ""
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
-        kind = written(message.get("type"))
+        kind = as_str(message.get("type"))
         if kind.endswith("_call") and kind not in _PAIRS:
-            return [f"[Called {written(message.get('name') or kind.removesuffix('_call'))} on the server]"]
+            return [f"[Called {as_str(message.get('name') or kind.removesuffix('_call'))} on the server]"]
         return super().attachments(message)
 
     def attachment(self, part: Mapping[str, Any]) -> str | None:
@@ -94,7 +94,7 @@ class ResponsesFormat(MessageFormat):
         if kind == "input_image":
             return "[image]"
         if kind == "input_file":
-            return f"[document: {written(part['filename'])}]" if part.get("filename") else "[document]"
+            return f"[document: {as_str(part['filename'])}]" if part.get("filename") else "[document]"
         return "[audio]" if kind == "input_audio" else None
 
     def user(self, text: str) -> Json:
@@ -106,7 +106,7 @@ class ResponsesFormat(MessageFormat):
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
-        call = written(given.get("type")).removesuffix("_output")
+        call = as_str(given.get("type")).removesuffix("_output")
         if call not in _TEXTUAL or given.get("type") not in _OUTPUTS or _id(given) not in contents:
             return message
         return {**given, "output": contents[_id(given)]}
@@ -130,4 +130,4 @@ class ResponsesFormat(MessageFormat):
 
 
 def _id(output: Mapping[str, Any]) -> str:
-    return written(output.get(_OUTPUTS.get(written(output.get("type")), "call_id")))
+    return as_str(output.get(_OUTPUTS.get(as_str(output.get("type")), "call_id")))
