@@ -363,6 +363,16 @@ def test_events_keep_the_fields_of_the_event_that_they_replace() -> None:
     assert {one.name for one in parsed} == {b"said"}
 
 
+@pytest.mark.parametrize("data", [b"", b"Overloaded", b'["Overloaded"]'])
+def test_nothing_is_retried_after_an_error_event_without_an_object(data: bytes) -> None:
+    exchange = opened()
+    error = b"event: error\ndata: " + data + b"\n\n"
+    out = exchange.chunk(event(text=f"Hi {BAD}")) + exchange.chunk(error) + exchange.chunk(event(stop="stop"))
+    assert exchange.end() == b""
+    assert not exchange.should_retry
+    assert error in out
+
+
 def test_until_the_second_answer_begins_a_comment_goes_out() -> None:
     exchange = opened(keep_alive=0)
     exchange.chunk(answer(BAD))

@@ -36,6 +36,7 @@ OVERRIDES = "wirecall"
 _SESSION = "session"
 
 _DONE = b"[DONE]"
+_ERROR = b"error"
 # In each event that says what was used.
 _USAGE = b'"usage"'
 
@@ -177,9 +178,9 @@ class ByteExchange(Driven):
         self._max_event_bytes = max_event_bytes
         self._events = sse.Parser(max_event_bytes)
         self._stream_over = False
-        # Events are named by their type, or as the provider's last one. And its fields that are not sent yet.
-        self._named_by_type = exchange.api.names_events
+        # The provider's last event, and the fields of its events that are not sent yet.
         self._name: bytes | None = None
+        self._given: Mapping[str, Any] = {}
         self._others: dict[bytes, bytes] = {}
 
     @property
@@ -338,15 +339,18 @@ class ByteExchange(Driven):
             if self.ended:
                 break
             done = event.data is not None and event.data.startswith(_DONE)
-            if done:
-                out.append(self._finish_stream())
             given = None if event.data is None or done or self._stream_over else sse.load(event.data)
+            if done or (event.name == _ERROR and given is None):
+                # After an error that only SDKs understand, nothing is retried.
+                out.append(self._finish_stream())
             if given is None:
                 if not stream.should_retry and not self.ended:
                     out.append(event.raw)
                 continue
             self._note_usage(given)
-            self._note_name(event, given)
+            self._name, self._given = event.name, given
+            if event.others:
+                self._others = {**self._others, **event.others}
             read = self._call_reader(stream.feed, given)
             if read is None:
                 self._others = {}
@@ -362,18 +366,11 @@ class ByteExchange(Driven):
         self._stream_over = True
         return b"".join(map(self._write, self._call_reader(self._open_reader().end)))
 
-    def _note_name(self, event: sse.Event, given: Mapping[str, Any]) -> None:
-        """Notes how the provider names its events: SDKs read no others."""
-        self._name = event.name
-        if self._exchange.api.names_events:
-            self._named_by_type = event.name is not None and event.name == _type(given)
-        if event.others:
-            self._others = {**self._others, **event.others}
-
     def _write(self, event: Mapping[str, Any]) -> bytes:
         others, self._others = b"".join(self._others.values()), {}
-        name = _type(event) if self._named_by_type else self._name
-        return others + sse.format_event(event, name=name)
+        # By its type, where the provider's last event is named so. SDKs read no events without the right name.
+        named_by_type = self._exchange.api.names_events and self._name == _type(self._given)
+        return others + sse.format_event(event, name=_type(event) if named_by_type else self._name)
 
 
 def _type(event: Mapping[str, Any]) -> bytes | None:
