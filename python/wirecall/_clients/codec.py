@@ -368,7 +368,7 @@ class ByteExchange(Driven):
 
     def _write(self, event: Mapping[str, Any]) -> bytes:
         others, self._others = b"".join(self._others.values()), {}
-        # By its type, where the provider's last event is named so. SDKs read no events without the right name.
+        # By its type if the provider names its events so. SDKs read no events without the right name.
         named_by_type = self._exchange.api.names_events and self._name == _type(self._given)
         return others + sse.format_event(event, name=_type(event) if named_by_type else self._name)
 
