@@ -112,19 +112,25 @@ def rust_laws() -> list[Law]:
     return laws
 
 
-def python_laws(*, clients: bool = False) -> list[Law]:
-    """The laws of the tests in Python, or those of the SDKs, which have their own environment."""
-    python = str(CLIENTS_PYTHON) if clients else sys.executable
+def python_laws() -> list[Law]:
+    return pytest_laws(sys.executable)
+
+
+def client_laws() -> list[Law]:
+    """The laws of the SDKs, which have their own environment."""
+    return pytest_laws(str(CLIENTS_PYTHON), "tests/clients/sdk", finite=True)
+
+
+def pytest_laws(python: str, *where: str, finite: bool = False) -> list[Law]:
     pytest = (python, "-m", "pytest", "-o", "faulthandler_timeout=0", "-p", "no:cacheprovider")
-    where = ("tests/clients/sdk",) if clients else ()
     plain = ("-o", "addopts=--strict-markers --import-mode=importlib", "--collect-only", "-q", "-m", "laws")
     done = subprocess.run([*pytest, *plain, *where], cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"pytest cannot collect the laws:\n{done.stdout}")
     nodes = [line for line in done.stdout.splitlines() if "::" in line]
-    shown = ("-s",) if clients else ()
+    shown = ("-s",) if finite else ()
     return [
-        Law(node.removeprefix("tests/"), (*pytest, *shown, node), ROOT, python=True, finite=clients)
+        Law(node.removeprefix("tests/"), (*pytest, *shown, node), ROOT, python=True, finite=finite)
         for node in nodes
     ]
 
@@ -231,7 +237,10 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     asked = arguments()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    laws = rust_laws() + python_laws() + python_laws(clients=True)
+    finders = {"rust/": rust_laws, "python/": python_laws, "clients/": client_laws}
+    # Only those that can match: listing the laws of Rust compiles them.
+    chosen = [find for start, find in finders.items() if asked.laws.startswith(start)] or finders.values()
+    laws = [law for find in chosen for law in find()]
     sources = {False: hashed(RUST_SOURCES), True: hashed(PYTHON_SOURCES)}
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     return try_laws(laws, sources, asked, FOLDER)

@@ -1,14 +1,19 @@
 """What goes wrong on the way looks to the SDKs as it does with a real provider."""
 
+import json
+import re
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import anthropic
 import httpx2
 import openai
 import pytest
-from server import Answer, Delivery, Failure, Raw, Server
+import variants
+from sampling import sample
+from server import Answer, Delivery, Ending, Failure, Raw, Server, iter_pieces
+from streaming import APIS, ApiName
 
 Play = Callable[..., Server]
 USER = [{"role": "user", "content": "hi"}]
@@ -138,3 +143,129 @@ def test_a_script_that_is_over_is_an_error_of_the_test(play: Play) -> None:
     with pytest.raises(openai.InternalServerError, match="the script has 0 answers"):
         chat(server, max_retries=2)
     assert [type(error) for error in server.errors] == [IndexError]
+
+
+# Cuts and chunks ----------------------------------------------------------------------------------------
+
+BODY = b"data: 0123456789\n\n" * 2
+# What httpx2 raises at each end of a connection.
+ENDINGS: dict[Ending, type[Exception] | None] = {
+    "finished": None,
+    "closed": httpx2.RemoteProtocolError,
+    "reset": httpx2.ReadError,
+    "stalled": httpx2.ReadTimeout,
+    "error": httpx2.RemoteProtocolError,
+}
+CHAT = {"model": "m", "messages": USER, "stream": True}
+
+
+def received(server: Server, chunks: list[bytes]) -> None:
+    """Adds what a client without an SDK receives, up to the exception."""
+    headers, timeout = {"authorization": "Bearer x"}, httpx2.Timeout(5, read=0.1)
+    url = f"{server.openai_url}/chat/completions"
+    with httpx2.stream("POST", url, json=CHAT, headers=headers, timeout=timeout) as response:
+        for chunk in response.iter_raw():
+            chunks.append(chunk)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("after", [0, 1, 17, len(BODY)])
+def test_a_body_ends_after_any_byte_in_any_way(play: Play, ending: Ending, after: int) -> None:
+    server = play([Raw(BODY, delivery=Delivery(cut_after=after, ending=ending, chunk=1))])
+    chunks: list[bytes] = []
+    expected = ENDINGS[ending]
+    if expected is None:
+        received(server, chunks)
+    else:
+        with pytest.raises(expected):
+            received(server, chunks)
+    body = b"".join(chunks)
+    assert body[:after] == BODY[:after]
+    if ending == "error":
+        assert b'\n\ndata: {"error":' in body[after:]
+    else:
+        assert len(body) == after
+    server.settle()
+    assert (server.last.sent, server.last.written) == (after, body)
+    assert server.last.ended == ("client gone" if ending == "stalled" else "dropped")
+
+
+def test_gzip_may_be_cut_off(play: Play) -> None:
+    server = play([Answer(TEXT, delivery=Delivery(gzip=True, cut_after=500, ending="finished"))])
+    assert TEXT.startswith(chat(server))
+    server.settle()
+    assert server.last.sent == 500
+
+
+def test_chunks_have_random_sizes(play: Play) -> None:
+    server = play([Raw(BODY * 9, delivery=Delivery(chunk=range(2, 50), seed=seed)) for seed in (1, 1, 2)])
+    sizes = []
+    for _ in range(3):
+        chunks: list[bytes] = []
+        received(server, chunks)
+        assert b"".join(chunks) == BODY * 9
+        sizes.append([*map(len, chunks)])
+    assert sizes[0] == sizes[1] != sizes[2]
+    assert all(size in range(2, 50) for size in sizes[0][:-1])
+
+
+# Forms of events ----------------------------------------------------------------------------------------
+
+
+class Spec(NamedTuple):
+    """An event as the specification reads it: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
+
+    name: str
+    data: str
+    id: str
+
+
+def specified(body: bytes) -> list[Spec]:
+    events, name, data, id = [], "", list[str](), ""
+    text = body.decode().removeprefix("\ufeff")
+    *lines, rest = re.split("\r\n|\n|\r", text)
+    assert rest == ""
+    for line in lines:
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if line == "":
+            if data:
+                events.append(Spec(name, "\n".join(data), id))
+            name, data = "", []
+        elif field == "event":
+            name = value
+        elif field == "data":
+            data.append(value)
+        elif field == "id":
+            id = value
+    return events
+
+
+@pytest.mark.laws
+@pytest.mark.parametrize("api", APIS)
+def test_events_are_the_same_in_every_form(api: ApiName) -> None:
+    plain = [event for event in specified(body(api, Delivery(characters=9))) if "ping" not in event.data]
+    for delivery in sample(variants.all(), 60, f"forms {api}"):
+        form = delivery.format
+        events = [event for event in specified(body(api, delivery)) if event.data and not says_nothing(event)]
+        whole = plain if form.last == "whole" else plain[:-1]
+        assert [shape(event) for event in events] == [shape(event) for event in whole], delivery
+        names = {event.name for event in events}
+        assert {"none": names == {""}, "message": names == {"message"}}.get(form.names, True)
+        assert any(event.id for event in events) == (form.ids in ("each", "some"))
+
+
+def body(api: ApiName, delivery: Delivery) -> bytes:
+    asked = {"model": "m", "messages": [], "input": "", "stream": True}
+    return b"".join(iter_pieces(api, asked, Answer(TEXT, delivery=delivery)))
+
+
+def says_nothing(event: Spec) -> bool:
+    return event.data != "[DONE]" and json.loads(event.data).get("type") in ("ping", "future")
+
+
+def shape(event: Spec) -> Any:
+    """The data without its ids and times."""
+    if event.data == "[DONE]":
+        return event.data
+    return re.sub(r"[0-9a-f]{24}|[0-9]{10}", "", json.dumps(json.loads(event.data)))

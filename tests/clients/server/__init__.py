@@ -8,6 +8,7 @@ from .answers import (
     Answer,
     Call,
     Delivery,
+    Ending,
     EventFormat,
     Failure,
     Raw,
@@ -17,16 +18,16 @@ from .answers import (
     Thinking,
     Usage,
 )
-from .app import Api, Request, Script, Server, iter_pieces, serve
+from .app import Request, Script, Server, iter_pieces, serve
 from .erring import Asked, ErringModel, Slip
 from .model import LostError, NativeModel, Seen, Step, TextModel
 
 __all__ = [
     "Answer",
-    "Api",
     "Asked",
     "Call",
     "Delivery",
+    "Ending",
     "ErringModel",
     "EventFormat",
     "Failure",
