@@ -78,7 +78,7 @@ class SummaryLimit:
 
         if fits(summary):
             return summary
-        log.warning("A summary has more than %d tokens and is cut off", self.tokens)
+        log.warning("A summary is longer than its limit, and is cut off")
         # If not even the sentence fits, the summary ends without it.
         cut = _longest(summary, CUT_OFF, fits) or _longest(summary, "", fits)
         return cut or next(filter(str.isalnum, summary))

@@ -44,7 +44,7 @@ def deep(kind: str, depth: int = DEPTH) -> Any:
 
 
 # Each is made once: that is slow, and nothing changes them.
-HOSTILE = [HALF, f"{HALF} a {HALF}", {HALF: HALF}, *map(deep, ("list", "dict", "content"))]
+HOSTILE = [HALF, f"{HALF} a {HALF}", {HALF: HALF}, deep("list"), deep("dict"), deep("content", DEPTH // 2)]
 
 
 def spoil(rng: random.Random, messages: list[Any]) -> list[Any]:

@@ -129,3 +129,34 @@ def test_a_limit_that_is_hardly_more_than_a_summary_may_have_keeps_the_last_turn
     long = [{"role": "user", "content": "word " * 40}] * 20
     assert plan_compaction(long, **limits).kept_turns == 1
     assert plan_compaction(long, **limits, max_summary_tokens=300).kept_turns > 5
+
+
+# Both limits ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("earlier", ["", "They met.", "They met. " * 100])
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("factor", [None, 0.5, 2])
+def test_turns_that_are_kept_fit_beside_the_summary(earlier: str, merge: bool, factor: float | None) -> None:
+    def options(messages: list[Any]) -> Json:
+        if factor is None:
+            return limits
+        return {**limits, "max_tokens": factor * 1300, "usage": factor * tokens(messages, len)}
+
+    limits: Json = {"keep_recent_turns": 3, "max_tokens": 1300, "max_summary_tokens": 100, "count": len}
+    limits["max_summary_tokens"] *= factor or 1
+    summary = [{"role": "user", "content": f"{OPENING}\n{earlier}"}] if earlier else []
+    messages = [*summary, *({"role": "user", "content": "x" * size} for size in (4, 4, 400, 300, 300))]
+    result = compact_messages(messages, hello, **options(messages), merge_summary=merge)
+    assert tokens(result, len) <= 1300
+    assert plan_compaction(result, **options(result)).kept_turns == 2
+    assert compact_messages(result, never, **options(result), merge_summary=merge) is result
+
+
+def test_an_earlier_summary_that_is_too_long_is_replaced() -> None:
+    long = {"role": "user", "content": f"{OPENING}\n{'y' * 9000}"}
+    messages = [long, *({"role": "user", "content": "x"} for _ in range(5))]
+    chosen: Json = {"max_tokens": 1000, "max_summary_tokens": 100, "count": len}
+    result = compact_messages(messages, hello, **chosen)
+    assert tokens(result, len) < 1000
+    assert result[1:] == messages[2:]
