@@ -12,7 +12,7 @@ import wirecall._core as core
 from standin import open_sync
 from wirecall._apis import registry
 from wirecall._apis.base import Api, ParsedRequest, Rewrite, UnsupportedRequestError
-from wirecall._apis.conversation import SYSTEM, USER, Call, Message, MessageFormat, Result, Seen
+from wirecall._apis.conversation import SYSTEM, USER, Call, Message, MessageFormat, MessageInfo, Result
 from wirecall._apis.detection import read_conversation
 from wirecall._apis.names import API_NAMES
 from wirecall._apis.streams import AnswerStream, PartWriter
@@ -42,12 +42,12 @@ class TellFormat(MessageFormat):
     own_keys = ("by", "back")
     text_keys = ("words", "with", "back")
 
-    def see(self, message: Mapping[str, Any]) -> Seen:
+    def inspect(self, message: Mapping[str, Any]) -> MessageInfo:
         if "back" in message:
-            return Seen("result", results=(Result("1", None, message["back"]),))
+            return MessageInfo("result", results=(Result("1", None, message["back"]),))
         if message["by"] == "it":
             calls = (Call("1", message["did"], message["with"]),) if "did" in message else ()
-            return Seen("assistant", calls)
+            return MessageInfo("assistant", calls)
         return USER if message["by"] == "me" else SYSTEM
 
     def text(self, message: Mapping[str, Any]) -> str:

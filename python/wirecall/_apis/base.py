@@ -193,7 +193,7 @@ class Api:
     def _noted(self, messages: Sequence[Message], note: str) -> Sequence[Message]:
         for index, message in enumerate(messages):
             given = dict_of(message)
-            if self.message_format.see(given).role == "system":
+            if self.message_format.inspect(given).role == "system":
                 noted = {**given, "content": _with_note(given.get("content"), note)}
                 return [*messages[:index], noted, *messages[index + 1 :]]
         return messages

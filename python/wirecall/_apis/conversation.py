@@ -44,7 +44,7 @@ class Result(NamedTuple):
     content: object
 
 
-class Seen(NamedTuple):
+class MessageInfo(NamedTuple):
     """What a message contains.
 
     Attributes:
@@ -69,7 +69,7 @@ class Seen(NamedTuple):
         return self.binds and not self.joins
 
 
-SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
+SYSTEM, USER, ASSISTANT = MessageInfo("system"), MessageInfo("user"), MessageInfo("assistant")
 
 
 class AnswerText(NamedTuple):
@@ -124,7 +124,7 @@ class MessageFormat(ABC):
         return message.get("role") in self.own_roles or not message.keys().isdisjoint(self.own_keys)
 
     @abstractmethod
-    def see(self, message: Mapping[str, Any]) -> Seen: ...
+    def inspect(self, message: Mapping[str, Any]) -> MessageInfo: ...
 
     def text(self, message: Mapping[str, Any]) -> str:
         """The texts of a message, joined by line breaks, without calls, results and reasoning."""

@@ -278,4 +278,4 @@ def _logged(error: Exception) -> str:
 
 
 def system_of(format: MessageFormat, messages: Sequence[Message]) -> list[Message]:
-    return [message for message in messages if format.see(dict_of(message)).role == "system"]
+    return [message for message in messages if format.inspect(dict_of(message)).role == "system"]

@@ -152,6 +152,6 @@ def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> lis
     format = api_named(plan.format).message_format
     text = wrapped(summary if plan._limit is None else plan._limit.fit(format, summary))
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
-    if first and format.see(first).role == "user":
+    if first and format.inspect(first).role == "user":
         return [*plan.system, format.merged(text, first), *plan.to_keep[1:]]
     return [*plan.system, format.user(text), *plan.to_keep]

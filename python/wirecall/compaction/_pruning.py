@@ -84,7 +84,7 @@ def cleared(format: MessageFormat, messages: Sequence[Message], keep: float) -> 
     """The messages with placeholders for all but the last `keep` results."""
     left = list(messages)
     for index in range(len(left) - 1, -1, -1):
-        results = format.see(dict_of(left[index])).results
+        results = format.inspect(dict_of(left[index])).results
         old = results[: max(0, len(results) - int(min(keep, len(results))))]
         keep -= len(results) - len(old)
         if contents := {one.id: CLEARED for one in old if one.content != CLEARED}:
@@ -96,13 +96,13 @@ def _calls(format: MessageFormat, left: list[Message | None], limit: int, tools:
     waiting: dict[str, list[tuple[int, bool]]] = {}
     gone: dict[int, set[str]] = {}
     for index, message in enumerate(left[:limit]):
-        seen = format.see(dict_of(message))
-        for result in seen.results:
+        info = format.inspect(dict_of(message))
+        for result in info.results:
             if asked := waiting.get(result.id):
                 at, goes = asked.pop(0)
                 for one in (at, index) if goes else ():
                     gone.setdefault(one, set()).add(result.id)
-        for call in seen.calls:
+        for call in info.calls:
             goes = call.textual and (not tools or any(fnmatchcase(call.name, name) for name in tools))
             waiting.setdefault(call.id, []).append((index, goes))
     for index, ids in gone.items():
@@ -118,15 +118,15 @@ def _drop_dangling(format: MessageFormat, left: list[Message | None], limit: int
         message = left[index]
         if message is None:
             continue
-        seen = format.see(dict_of(message))
-        if seen.is_reasoning and index < limit and following != "assistant":
+        info = format.inspect(dict_of(message))
+        if info.is_reasoning and index < limit and following != "assistant":
             left[index] = None
         else:
-            following = seen.role
+            following = info.role
 
 
 def _reasoning(format: MessageFormat, left: list[Message | None], limit: int) -> None:
-    roles = [None if message is None else format.see(dict_of(message)).role for message in left]
+    roles = [None if message is None else format.inspect(dict_of(message)).role for message in left]
     limit = min(limit, max((at for at, role in enumerate(roles) if role == "user"), default=0))
     index = 0
     while index < limit:

@@ -130,23 +130,23 @@ def _flattened(messages: Sequence[Message], threshold: float | None, name: ApiNa
     names: dict[str, str] = {}
     flat = []
     for mapping in mappings:
-        seen = format.see(mapping)
-        if seen.role == "system":
+        info = format.inspect(mapping)
+        if info.role == "system":
             continue
         lines = []
-        for result in seen.results:
+        for result in info.results:
             text = _result_text(format, result.content)
             tool = names.get(result.id) or result.name or "of an unknown name"
             if len(text) > limit:
                 text = f"[Tool {tool} returned {len(text)} chars; omitted before summarization]"
             lines.append(f"[Tool result ({result.id}): {text}]")
         lines += _texts_of(format, mapping)
-        for call in seen.calls:
+        for call in info.calls:
             names[call.id] = call.name
             arguments = "{}" if call.arguments is None else written(call.arguments)
             lines.append(f"[Called tool: {call.name}({arguments})]")
         if content := "\n".join(line for line in lines if line.strip()):
-            role = "assistant" if seen.role == "assistant" else "user"
+            role = "assistant" if info.role == "assistant" else "user"
             content = content.replace(INTRODUCTION, f"{OPENING}\n", 1)
             flat.append({"role": role, "content": encodable(content)})
     return flat

@@ -66,10 +66,10 @@ def truncated(format: MessageFormat, messages: Sequence[Message], rule: Truncate
     names: dict[str, str] = {}
     made = []
     for message in messages:
-        seen = format.see(dict_of(message))
-        names.update((call.id, call.name) for call in seen.calls)
+        info = format.inspect(dict_of(message))
+        names.update((call.id, call.name) for call in info.calls)
         contents: dict[str, object] = {}
-        for result in seen.results:
+        for result in info.results:
             chosen = rule.rule(result.name or names.get(result.id, ""))
             if chosen is not None:
                 short = _content(result.content, chosen, chosen.store or rule.store)

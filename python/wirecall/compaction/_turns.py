@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from wirecall._apis.conversation import ASSISTANT, Call, Message, MessageFormat, Seen
+from wirecall._apis.conversation import ASSISTANT, Call, Message, MessageFormat, MessageInfo
 from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._summary import OPENING
 
@@ -126,20 +126,20 @@ class _TurnCutter:
         # The last message of `answer`.
         self.last = ASSISTANT
         # What the model said that is in no turn yet: reasoning belongs to the turn of the next message.
-        self.unplaced: list[tuple[int, Message, Seen]] = []
+        self.unplaced: list[tuple[int, Message, MessageInfo]] = []
 
     def cut(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
         system: list[Message] = []
         summary: list[Message] = []
         for index, (message, mapping) in enumerate(zip(messages, mappings, strict=True)):
-            seen = self.format.see(mapping)
-            if seen.role == "system":
+            info = self.format.inspect(mapping)
+            if info.role == "system":
                 system.append(message)
-            elif seen.role == "result":
-                self._results(index, message, seen)
-            elif seen.role == "assistant":
-                self.unplaced.append((index, message, seen))
-                if not seen.is_reasoning:
+            elif info.role == "result":
+                self._results(index, message, info)
+            elif info.role == "assistant":
+                self.unplaced.append((index, message, info))
+                if not info.is_reasoning:
                     self._said()
             elif self.turns or self.unplaced or summary or (found := summary_in(message, mapping)) is None:
                 self._user(index, message)
@@ -167,30 +167,30 @@ class _TurnCutter:
         if not self.unplaced:
             return
         said, self.unplaced = self.unplaced, []
-        if self.answer is None or not self._continues(self.answer, [seen for *_, seen in said]):
+        if self.answer is None or not self._continues(self.answer, [info for *_, info in said]):
             self.answer = Turn([], said[0][0])
             self.turns.append(self.answer)
-        for index, message, seen in said:
+        for index, message, info in said:
             self.answer.said.append(message)
-            for call in seen.calls:
+            for call in info.calls:
                 self.answer.open.setdefault(call.id, []).append((call, index))
                 self.calls[call.id] = self.answer
-            self.last = seen
+            self.last = info
 
-    def _continues(self, turn: Turn, said: list[Seen]) -> bool:
+    def _continues(self, turn: Turn, said: list[MessageInfo]) -> bool:
         """Whether these messages belong to the turn, which no result has ended, and repeat no open call."""
-        if turn.results or any(call.id in turn.open for seen in said for call in seen.calls):
+        if turn.results or any(call.id in turn.open for info in said for call in info.calls):
             return False
         return said[0].joins or self.last.binds or (self.format.merges and bool(turn.open))
 
-    def _results(self, index: int, message: Message, seen: Seen) -> None:
+    def _results(self, index: int, message: Message, info: MessageInfo) -> None:
         if self.unplaced:
             self.answer = None  # The next answer has begun.
         answer = self.answer
         # The turns that results are moved to, by their positions; None for results without a call.
         moved: dict[int, Turn | None] = {}
-        for place, result in enumerate(seen.results):
-            if place == seen.said_at:
+        for place, result in enumerate(info.results):
+            if place == info.said_at:
                 self.answer = None
             turn = self.calls.get(result.id)
             if turn is not None and not turn.close(result.id):
@@ -201,7 +201,7 @@ class _TurnCutter:
                     "late_result" if turn else "orphan_result", index, result.id, result.name
                 )
                 self.repairs.append(repair)
-        if seen.said_at is not None:
+        if info.said_at is not None:
             self.answer = None
         rest: Message | None = message
         parts: dict[Hashable, Message] = {}
@@ -209,7 +209,7 @@ class _TurnCutter:
         if moved:
             groups = {place: None if turn is None else id(turn) for place, turn in moved.items()}
             parts, rest = self.format.split(message, groups)
-        if answer is not None and len(moved) < len(seen.results):
+        if answer is not None and len(moved) < len(info.results):
             answer.results.append(rest)
             answer.repaired = answer.repaired or bool(moved)
         elif rest is not None:

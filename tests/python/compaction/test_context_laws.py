@@ -77,7 +77,7 @@ def histories(format: Any, made: list[Any]) -> Iterator[list[Any]]:
         turns = turns_of(
             api_named(format).message_format, messages, read_conversation(messages, format)[1]
         ).turns
-        role = api_named(format).message_format.see(messages[-1]).role
+        role = api_named(format).message_format.inspect(messages[-1]).role
         if role in ("user", "result") and not turns[-1].open:
             before = copy.deepcopy(messages)
             yield messages
@@ -182,11 +182,11 @@ def test_all_together_stay_valid(
         if sent is request:
             continue
         messages = sent[key_of(format)]
-        system = [one for one in messages if api_named(format).message_format.see(one).role == "system"]
-        others = [one for one in messages if api_named(format).message_format.see(one).role != "system"]
+        system = [one for one in messages if api_named(format).message_format.inspect(one).role == "system"]
+        others = [one for one in messages if api_named(format).message_format.inspect(one).role != "system"]
         check([*system, *others], format)
         results = [
-            one for message in messages for one in api_named(format).message_format.see(message).results
+            one for message in messages for one in api_named(format).message_format.inspect(message).results
         ]
         assert all(one.content == CLEARED for one in results[:-keep])
         assert not any(one.content == CLEARED for one in results[-keep:])

@@ -43,9 +43,9 @@ def said(messages: Sequence[Any]) -> list[str]:
 
 def results_of(messages: Sequence[Any], format: FormatName) -> tuple["Counter[str]", "Counter[str]"]:
     """How many calls, and how many results, there are of each id."""
-    seen = [api_named(format).message_format.see(message) for message in map(plain, messages)]
-    calls = Counter(call.id for one in seen for call in one.calls)
-    return calls, Counter(result.id for one in seen for result in one.results)
+    infos = [api_named(format).message_format.inspect(message) for message in map(plain, messages)]
+    calls = Counter(call.id for one in infos for call in one.calls)
+    return calls, Counter(result.id for one in infos for result in one.results)
 
 
 def is_sublist(some: list[str], whole: list[str]) -> bool:

@@ -208,7 +208,7 @@ def test_what_is_left_is_valid(seed: int, format: Any, reasoning: Any, calls: An
         assert [id(one) for one in made[-keep:]] == [id(one) for one in messages[-keep:]]
     if calls == "all":
         assert not any(
-            of.see(one).calls or of.see(one).results
+            of.inspect(one).calls or of.inspect(one).results
             for one in made
             for of in [api_named(format).message_format]
         )

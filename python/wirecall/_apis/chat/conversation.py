@@ -14,8 +14,8 @@ from wirecall._apis.conversation import (
     Call,
     Message,
     MessageFormat,
+    MessageInfo,
     Result,
-    Seen,
 )
 from wirecall._apis.values import Json, dict_of, listed, str_or_none
 from wirecall._shown import as_str
@@ -41,16 +41,16 @@ class ChatFormat(MessageFormat):
         # Messages of chat completions have no type.
         return message.get("type") is None and super().owns(message)
 
-    def see(self, message: Mapping[str, Any]) -> Seen:
+    def inspect(self, message: Mapping[str, Any]) -> MessageInfo:
         role = message.get("role")
         if role == "assistant":
             calls = tuple(_calls(message))
-            return Seen("assistant", calls) if calls else ASSISTANT
+            return MessageInfo("assistant", calls) if calls else ASSISTANT
         if role in self.own_roles:
             name = message.get("name")
             id = as_str(message.get("tool_call_id") if role == "tool" else name)
             name = str_or_none(name) if role == "tool" else id
-            return Seen("result", results=(Result(id, name, message.get("content")),))
+            return MessageInfo("result", results=(Result(id, name, message.get("content")),))
         return SYSTEM if role in ("system", "developer") else USER
 
     def text(self, message: Mapping[str, Any]) -> str:
@@ -75,7 +75,7 @@ class ChatFormat(MessageFormat):
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
-        results = self.see(given).results
+        results = self.inspect(given).results
         if not results or results[0].id not in contents:
             return message
         return {**given, "content": contents[results[0].id]}
@@ -101,10 +101,10 @@ class ChatFormat(MessageFormat):
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         given = dict_of(message)
-        seen = self.see(given)
-        if any(result.id in ids for result in seen.results):
+        info = self.inspect(given)
+        if any(result.id in ids for result in info.results):
             return None
-        if not any(call.id in ids for call in seen.calls):
+        if not any(call.id in ids for call in info.calls):
             return message
         kept = [
             call for call in listed(given.get("tool_calls")) if as_str(dict_of(call).get("id")) not in ids

@@ -13,8 +13,8 @@ from wirecall._apis.conversation import (
     Call,
     Message,
     MessageFormat,
+    MessageInfo,
     Result,
-    Seen,
 )
 from wirecall._apis.values import dict_of, listed, text_part
 from wirecall._shown import as_str
@@ -40,7 +40,7 @@ class MessagesFormat(MessageFormat):
     media: ClassVar = {"image": IMAGE, "document": DOCUMENT, "container_upload": DOCUMENT}
     client_method = ("messages", "create")
 
-    def see(self, message: Mapping[str, Any]) -> Seen:
+    def inspect(self, message: Mapping[str, Any]) -> MessageInfo:
         role, content = message.get("role"), message.get("content")
         if role == "assistant":
             return ASSISTANT if isinstance(content, str) else _assistant(content)
@@ -93,7 +93,7 @@ class MessagesFormat(MessageFormat):
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
-        if not any(result.id in contents for result in self.see(given).results):
+        if not any(result.id in contents for result in self.inspect(given).results):
             return message
         blocks = []
         for block in listed(given.get("content")):
@@ -128,7 +128,7 @@ def _is_reasoning(block: Mapping[str, Any]) -> bool:
     return block.get("type") in REASONING
 
 
-def _assistant(content: object) -> Seen:
+def _assistant(content: object) -> MessageInfo:
     """What the model said. A server tool's result without its call continues the message before."""
     calls, asked, joins = [], set(), False
     for given in listed(content):
@@ -142,10 +142,10 @@ def _assistant(content: object) -> Seen:
             asked.add(as_str(block.get("id")))
         elif kind.endswith("_tool_result"):
             joins = joins or as_str(block.get("tool_use_id")) not in asked
-    return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
+    return MessageInfo("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
 
 
-def _user(content: object) -> Seen:
+def _user(content: object) -> MessageInfo:
     """What the application said: results, and the user's own blocks, which must follow them."""
     results, said_at = [], None
     for block in map(dict_of, listed(content)):
@@ -153,7 +153,7 @@ def _user(content: object) -> Seen:
             results.append(Result(as_str(block.get("tool_use_id")), None, block.get("content", "")))
         elif said_at is None:
             said_at = len(results)
-    return Seen("result", results=tuple(results), said_at=said_at) if results else USER
+    return MessageInfo("result", results=tuple(results), said_at=said_at) if results else USER
 
 
 def _blocks(content: object) -> Sequence[Any]:

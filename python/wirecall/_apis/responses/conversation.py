@@ -13,8 +13,8 @@ from wirecall._apis.conversation import (
     Call,
     Message,
     MessageFormat,
+    MessageInfo,
     Result,
-    Seen,
 )
 from wirecall._apis.values import Json, dict_of
 from wirecall._shown import as_str
@@ -37,8 +37,8 @@ _TEXTUAL = ("function_call", "custom_tool_call")
 # What the ids of reasoning begin with that was in a text.
 REASONING_ID = "rs_wirecall_"
 # Other items of the model: calls that the server has answered, and reasoning.
-_SERVER = Seen("assistant", joins=True, binds=True)
-_REASONING = Seen("assistant", binds=True)
+_SERVER = MessageInfo("assistant", joins=True, binds=True)
+_REASONING = MessageInfo("assistant", binds=True)
 
 
 class ResponsesFormat(MessageFormat):
@@ -63,7 +63,7 @@ class ResponsesFormat(MessageFormat):
     def owns(self, message: Mapping[str, Any]) -> bool:
         return message.get("type") is not None
 
-    def see(self, message: Mapping[str, Any]) -> Seen:
+    def inspect(self, message: Mapping[str, Any]) -> MessageInfo:
         kind = message.get("type")
         if kind == "message" or not isinstance(kind, str):
             role = message.get("role")
@@ -73,9 +73,9 @@ class ResponsesFormat(MessageFormat):
             name = as_str(message.get("name") or kind)
             arguments = message.get("arguments", message.get("input", message.get("action")))
             call = Call(id, name, arguments, kind, kind in _TEXTUAL)
-            return Seen("assistant", (call,), joins=True)
+            return MessageInfo("assistant", (call,), joins=True)
         if kind in _OUTPUTS:
-            return Seen("result", results=(Result(_id(message), None, message.get("output")),))
+            return MessageInfo("result", results=(Result(_id(message), None, message.get("output")),))
         if kind == "compaction":  # Only the server can read it, so it cannot be summarised.
             return SYSTEM
         return _REASONING if kind == "reasoning" else _SERVER
@@ -124,8 +124,8 @@ class ResponsesFormat(MessageFormat):
         return {key: value for key, value in given.items() if key != "id"}
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
-        seen = self.see(dict_of(message))
-        gone = any(call.id in ids for call in seen.calls) or any(one.id in ids for one in seen.results)
+        info = self.inspect(dict_of(message))
+        gone = any(call.id in ids for call in info.calls) or any(one.id in ids for one in info.results)
         return None if gone else message
 
 
