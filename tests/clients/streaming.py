@@ -37,8 +37,8 @@ APIS: tuple[ApiName, ...] = ("chat", "responses", "messages")
 KINDS = ("sync", "async")
 
 CALLS = [("go", {"to": "Graz 🎈"}), ("go", {"to": "Wien"})]
-TEXT = 'Grüße, du. <call>go to="Graz 🎈"</call> Und nun <call>go to=Wien</call> fertig.'
-TEXTS = ("Grüße, du. ", " Und nun ", " fertig.")
+TEXT = 'Grüße du. <call>go to="Graz 🎈"</call> Und nun <call>go to=Wien</call> fertig.'
+TEXTS = ("Grüße du. ", " Und nun ", " fertig.")
 NATIVE = (TEXTS[0], Call(*CALLS[0]), TEXTS[1], Call(*CALLS[1]), TEXTS[2])
 
 
