@@ -1,7 +1,7 @@
 """Streams with two calls, as an application reads them from a bare and from a wrapped client.
 
 A test asks a server with a `Case`: what is streamed, and how. `Clients` gives the outcome of each kind of
-client. `check_wrapped` compares the outcome of a wrapped client with the text that arrived.
+client. `agrees` compares the outcome of a wrapped client with the text that arrived.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from wrapping_openai import CHAT, RESPONSES
 import wirecall
 
 ApiName = Literal["chat", "responses", "messages"]
-# Options of `wrap`.
+# The options of a wrapped client that passes on a call while it is written.
 STREAMED = (("stream_arguments", True),)
-ASKED_OF: dict[ApiName, dict[str, Any]] = {"chat": CHAT, "responses": RESPONSES, "messages": ASKED}
+REQUESTS: dict[ApiName, dict[str, Any]] = {"chat": CHAT, "responses": RESPONSES, "messages": ASKED}
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
 HEADERS = {"authorization": "Bearer x", "x-api-key": "x", "anthropic-version": "2023-06-01"}
 APIS: tuple[ApiName, ...] = ("chat", "responses", "messages")
@@ -53,7 +53,6 @@ class Outcome:
         finish: Why the answer ended.
         reported: An event of the stream says that it failed.
         error: The exception that ended the stream.
-        request: What the server knows of it.
     """
 
     text: str = ""
@@ -62,7 +61,6 @@ class Outcome:
     finish: str | None = None
     reported: bool = False
     error: Exception | None = None
-    request: Request | None = field(default=None, repr=False)
 
     @property
     def failure(self) -> str | None:
@@ -234,7 +232,7 @@ class Case:
 
 @cache
 def _pieces(api: ApiName, native: bool, delivery: Delivery) -> tuple[bytes, ...]:
-    return tuple(iter_pieces(api, ASKED_OF[api], Answer(NATIVE if native else TEXT, delivery=delivery)))
+    return tuple(iter_pieces(api, REQUESTS[api], Answer(NATIVE if native else TEXT, delivery=delivery)))
 
 
 class Clients:
@@ -245,7 +243,7 @@ class Clients:
         self._http = self._stack.enter_context(httpx2.Client())
         self.server: Server = self._stack.enter_context(serve(self._reply))
         self._numbers = count()
-        self._cases: dict[str, tuple[Case, Outcome]] = {}
+        self._cases: dict[str, Case] = {}
         self._clients: dict[tuple[type, bool], Any] = {}
         self._loop = asyncio.new_event_loop()
 
@@ -284,16 +282,16 @@ class Clients:
     def rewritten(self, case: Case) -> list[bytes]:
         """The chunks that a wrapped HTTP client gets."""
         url, headers = f"{self.server.url}{PATHS[case.api]}", {**HEADERS, "x-case": str(next(self._numbers))}
-        self._cases[headers["x-case"]] = case, Outcome()
+        self._cases[headers["x-case"]] = case
         client = wirecall.wrap(self._http, keep_alive=0)
-        with client.stream("POST", url, headers=headers, json={**ASKED_OF[case.api], "stream": True}) as body:
-            return [*body.iter_raw()]
+        request = {**REQUESTS[case.api], "stream": True}
+        with client.stream("POST", url, headers=headers, json=request) as response:
+            return [*response.iter_raw()]
 
     def _reply(self, request: Request) -> Raw:
         # A long law must not keep all requests.
         self.server.requests.clear()
-        case, outcome = self._cases[request.headers["x-case"]]
-        outcome.request = request
+        case = self._cases[request.headers["x-case"]]
         return Raw(case.pieces, content_type="text/event-stream", delivery=case.delivery)
 
     def _ask(self, case: Case, *, is_wrapped: bool) -> Outcome:
@@ -324,9 +322,9 @@ class Clients:
         given["timeout"] = httpx2.Timeout(10, read=case.timeout)
         if is_wrapped and case.options:
             given["extra_body"] = {"wirecall": dict(case.options)}
-        self._cases[number] = case, outcome
+        self._cases[number] = case
         try:
-            yield outcome, partial(ask, **ASKED_OF[case.api], **given)
+            yield outcome, partial(ask, **REQUESTS[case.api], **given)
         except AssertionError:
             raise
         except Exception as error:
