@@ -118,9 +118,9 @@ def _affordable(
     a summary, for which tokens are `reserved`; at least one.
     """
     format, system, summary, turns, _ = conversation
-    if count is None and usage is not None:
-        count = estimate
-    if count is None:
+    if usage is not None:
+        count = count or estimate
+    elif count is None:
         from wirecall.tokens import tokenizer
 
         count = tokenizer()
@@ -132,7 +132,8 @@ def _affordable(
     if usage is not None:
         sizes = list(sizes)
         scale = usage / (fixed + earlier + sum(sizes))
-        limit, reserved = limit / scale, reserved / scale
+        # A summary has at least one letter.
+        limit, reserved = limit / scale, max(1, reserved / scale)
     beside = reserved + tokens([format.user(INTRODUCTION)], count)
     summarised = fixed + beside
     # A summary counts as at least what is reserved, so that a compacted list is not compacted again.
