@@ -135,10 +135,10 @@ def _load(text: str) -> Any:
 
 # The text that arrived --------------------------------------------------------------------------------------
 
-# Up to the tool's name, it is still open whether this is a call.
-_CALL = re.compile("<call>go.*?(</call>|$)", re.DOTALL)
+# Until the tool's name ends, it is still open whether this is a call.
+_CALL = re.compile("<call>go .*?(</call>|$)", re.DOTALL)
 # What may be the beginning of a call, or the whitespace around one.
-_HELD = re.compile(r"\s*(<(c(a(l(l(>g?)?)?)?)?)?)?$")
+_HELD = re.compile(r"\s*(<(c(a(l(l(>(go?)?)?)?)?)?)?)?$")
 
 
 def arrived(api: ApiName, body: bytes) -> Outcome:
