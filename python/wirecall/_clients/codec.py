@@ -281,13 +281,10 @@ class ByteExchange(Driven):
             self.ended = True
             return b""
         last, half = self._events.finish(), b""
-        if last and not _is_complete(last[0]):
+        if last and not last[0].is_complete:
+            # Parsers drop an event without its blank line, so it is not read.
             last, half = [], last[0].raw
-        out = self._take(last)
-        tail = self._finish_stream()
-        if out and tail:
-            out += sse.missing_end(out)
-        out += tail
+        out = self._take(last) + self._finish_stream()
         if self._is_over():
             return out
         if self._open_reader().should_retry:
@@ -376,11 +373,6 @@ class ByteExchange(Driven):
 def _type(event: Mapping[str, Any]) -> bytes | None:
     name = str_or_none(event.get("type"))
     return None if name is None else name.encode(errors="replace")
-
-
-def _is_complete(event: sse.Event) -> bool:
-    """Whether the last event of a stream lacks only its blank line, and its data is not cut off."""
-    return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:

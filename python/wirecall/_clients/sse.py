@@ -23,11 +23,12 @@ KEEP_ALIVE = b": wirecall\n"
 # one.
 _LINE_END = rb"(?:\r\n|\n|\r(?=[^\n]))"
 _BLANK_LINE = re.compile(_LINE_END * 2)
+# At the end of a stream, no line feed follows a bare "\r".
+_ENDS_WITH_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}\Z")
 # Nearly every event of chat completions looks like this.
 _ONE_LINE = re.compile(rb"data: ([^\r\n]*)\n\n")
 # The longest incomplete blank line is "\r\n\r".
 _LOOK_BACK = 3
-_TRAILING_LINE_ENDS = re.compile(rb"(?:\r\n|\n|\r)*\Z")
 BOM = b"\xef\xbb\xbf"
 
 
@@ -49,6 +50,11 @@ class Event(NamedTuple):
     name: bytes | None
     data: bytes | None
     others: Mapping[bytes, bytes] = MappingProxyType({})
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it ends with its blank line. Only the last event of a stream may not."""
+        return _ENDS_WITH_BLANK_LINE.search(self.raw) is not None
 
 
 class Parser:
@@ -152,13 +158,3 @@ def format_event(data: Mapping[str, Any], *, name: bytes | None = None) -> bytes
     """An event with JSON data."""
     named = b"" if name is None else b"event: " + name + b"\n"
     return named + b"data: " + dump(data) + b"\n\n"
-
-
-def missing_end(raw: bytes) -> bytes:
-    """The line ends that an event still needs: exactly one blank line ends it."""
-    found = _TRAILING_LINE_ENDS.search(raw)
-    ends = found[0].replace(b"\r\n", b"\n") if found is not None else b""
-    if len(ends) > 1:
-        return b""
-    # After a bare "\r", a "\n" would belong to the same line end.
-    return b"\n\n" if not ends else b"\r" if raw.endswith(b"\r") else b"\n"
