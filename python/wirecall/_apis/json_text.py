@@ -12,6 +12,9 @@ class _Text(str):
     __slots__ = ()
 
 
+_COMMA = _Text(",")
+
+
 def written(value: object) -> str:
     """A value as compact JSON; a string is returned unchanged."""
     if isinstance(value, str):
@@ -43,5 +46,3 @@ def _nested(value: object) -> str:
             done.append(_encode(one))
     return "".join(done)
 
-
-_COMMA = _Text(",")

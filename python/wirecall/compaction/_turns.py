@@ -22,7 +22,8 @@ class ResultRepair(NamedTuple):
 
     Attributes:
         kind: "orphan_result": dropped, since no call has its id, or the call already has a result.
-            "missing_result": a placeholder replaces it. "late_result": moved to its call.
+            "missing_result": a placeholder replaces it. "late_result": moved to its call, since the model or
+            the user said something before it came.
         at: The index of the message that has the result, or of the call without a result.
         id: The id of the call.
         name: The name of the tool; None if it is unknown.
