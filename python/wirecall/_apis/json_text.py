@@ -45,4 +45,3 @@ def _nested(value: object) -> str:
         else:
             done.append(_encode(one))
     return "".join(done)
-
