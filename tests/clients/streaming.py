@@ -22,6 +22,7 @@ import openai
 from playing import CLIENT
 from server import Answer, Call, Delivery, EventFormat, Raw, Request, Server, iter_pieces, serve
 from server.delivery import chunks
+from wrapping import BAD
 from wrapping_anthropic import ASKED
 from wrapping_openai import CHAT, RESPONSES
 
@@ -196,6 +197,7 @@ class Case:
 
     Attributes:
         native: With native calls; otherwise over text.
+        retried: A wrapped client gets a bad call first. This is the answer to its retry.
         options: Those of `wrap`, for a wrapped client.
         timeout: Seconds for which the client waits for the next bytes.
     """
@@ -204,6 +206,7 @@ class Case:
     kind: str
     delivery: Delivery
     native: bool = False
+    retried: bool = False
     options: tuple[tuple[str, Any], ...] = ()
     timeout: float = 10
 
@@ -235,6 +238,11 @@ def _pieces(api: ApiName, native: bool, delivery: Delivery) -> tuple[bytes, ...]
     return tuple(iter_pieces(api, REQUESTS[api], Answer(NATIVE if native else TEXT, delivery=delivery)))
 
 
+@cache
+def bad_call(api: ApiName) -> tuple[bytes, ...]:
+    return tuple(iter_pieces(api, REQUESTS[api], Answer(BAD)))
+
+
 class Clients:
     """A server, and clients that ask it, for any number of cases. `streaming_clients` makes them."""
 
@@ -244,6 +252,7 @@ class Clients:
         self.server: Server = self._stack.enter_context(serve(self._reply))
         self._numbers = count()
         self._cases: dict[str, Case] = {}
+        self._waiting: set[str] = set()
         self._clients: dict[tuple[type, bool], Any] = {}
         self._loop = asyncio.new_event_loop()
 
@@ -291,7 +300,11 @@ class Clients:
     def _reply(self, request: Request) -> Raw:
         # A long law must not keep all requests.
         self.server.requests.clear()
-        case = self._cases[request.headers["x-case"]]
+        number = request.headers["x-case"]
+        case = self._cases[number]
+        if number in self._waiting:
+            self._waiting.remove(number)
+            return Raw(b"".join(bad_call(case.api)), content_type="text/event-stream")
         return Raw(case.pieces, content_type="text/event-stream", delivery=case.delivery)
 
     def _ask(self, case: Case, *, is_wrapped: bool) -> Outcome:
@@ -323,6 +336,8 @@ class Clients:
         if is_wrapped and case.options:
             given["extra_body"] = {"wirecall": dict(case.options)}
         self._cases[number] = case
+        if is_wrapped and case.retried:
+            self._waiting.add(number)
         try:
             yield outcome, partial(ask, **REQUESTS[case.api], **given)
         except AssertionError:
