@@ -187,23 +187,18 @@ def test_every_request_of_a_loop_is_valid_and_within_the_window(
     made = made_from(rng, format)
     sends = InFlight(rng, format)
 
-    async def run() -> None:
-        for end in made.requests:
-            given = made.messages[:end]
-            for _ in range(2):
-                request = sends.request(given)
-                sent = await sends.context.aon_request(request, api=format, session="s")
-                before = sends.summaries
-                sends.check(given, sent[sends.key])
-            assert sends.summaries == before
+    async def asend(given: list[Any]) -> Any:
+        return (await sends.context.aon_request(sends.request(given), api=format, session="s"))[sends.key]
 
-    if is_async:
-        asyncio.run(run())
-        return
+    def send(given: list[Any]) -> Any:
+        return sends.context.on_request(sends.request(given), api=format, session="s")[sends.key]
+
     for end in made.requests:
         given = made.messages[:end]
-        request = sends.request(given)
-        sends.check(given, sends.context.on_request(request, api=format, session="s")[sends.key])
+        sent = asyncio.run(asend(given)) if is_async and rng.random() < 0.1 else send(given)
+        # A check takes longer than a request.
+        if rng.random() < 0.3 or end == made.requests[-1]:
+            sends.check(given, sent)
 
 
 @pytest.mark.parametrize("format", FORMATS)
