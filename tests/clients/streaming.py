@@ -188,6 +188,12 @@ def agrees(wrapped: Outcome, text: str, *, unfinished: bool) -> bool:
     )
 
 
+def agrees_later(wrapped: Outcome, text: str, *, unfinished: bool) -> bool:
+    """Whether it has seen what it must when this text arrived, or this and more."""
+    texts = (TEXT[:size] for size in range(len(text), len(TEXT) + 1))
+    return any(agrees(wrapped, text, unfinished=unfinished) for text in texts)
+
+
 # Cases ------------------------------------------------------------------------------------------------------
 
 

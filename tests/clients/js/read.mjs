@@ -49,7 +49,7 @@ function sdk(name) {
 }
 
 async function eventsource(chunks, add) {
-  const parser = createParser({ onEvent: ({ data }) => add(data) });
+  const parser = createParser({ onEvent: ({ data, id }) => add({ data, id }) });
   const decoder = new TextDecoder();
   chunks.forEach((chunk) => parser.feed(decoder.decode(chunk, { stream: true })));
   parser.feed(decoder.decode());
