@@ -9,7 +9,7 @@ _MAX_LEVEL = 64
 
 
 class _Repr(reprlib.Repr):
-    """`repr` down to a level; what is deeper is "...". Sizes are not limited."""
+    """`repr` with a maximum depth; deeper values are "...". Sizes are not limited."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,10 +38,10 @@ def shown(value: Any) -> str:
 
 
 def as_str(value: Any) -> str:
-    """An id or a name, which should be a str."""
+    """The value itself if it is a str, otherwise its `repr`."""
     return value if isinstance(value, str) else shown(value)
 
 
 def encodable(text: str) -> str:
-    """A text that can be encoded as UTF-8: U+FFFD replaces each half of a surrogate pair."""
+    """A text that can be encoded as UTF-8: U+FFFD replaces lone surrogates."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -235,7 +235,7 @@ def test_odd_events_pass(event: Json) -> None:
     ("second", "last"), [(None, "tool_calls"), ("stop", "tool_calls"), ("length", "length")]
 )
 def test_content_after_the_finish_reason_is_read(second: str | None, last: str) -> None:
-    """A call there is a call, text is text, and a finish reason that the call made wrong is sent again."""
+    """A call there is a call, text is text, and a finish reason that the call invalidates is corrected."""
     events = [chunk({"content": "Hi"}), chunk({}, "stop"), chunk({"content": f" there {GOOD}"})]
     made = streamed([*events, *([chunk({}, second)] if second else [])])
     reasons = [reason for one in made if (reason := one["choices"][0]["finish_reason"])]

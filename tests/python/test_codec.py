@@ -277,7 +277,7 @@ def test_a_drop_at_any_byte_loses_nothing_that_was_said(text: str, data: st.Data
     lines = [sse.load(line[6:]) for line in events]
     arrived = "".join(line["text"] for line in lines if line)
     sent = play(exchange, [stream[:at]])
-    # Parsers drop an event without its blank line; those that do not get it as it is.
+    # Parsers that require the blank line drop the last event; others get it unchanged.
     assert sent.endswith(half)
     out = read(sent.removesuffix(half))
     assert exchange.ended
@@ -302,7 +302,7 @@ def test_half_an_event_stands_behind_what_is_still_said() -> None:
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])
 def test_a_last_event_without_its_blank_line_passes_unread(end: bytes) -> None:
-    """As the specification and the SDKs do: they drop it."""
+    """wirecall does not read it, because the specification and the SDKs drop it."""
     for half in (b'data: {"stop":"stop"}', b"data: [DONE]", b'data: {"text":"</call>"}', b"id: 5"):
         out = play(opened(), [event(text="Hi <") + half + end])
         assert out == event(said="Hi ") + event(said="<") + event(stop=None) + half + end
@@ -347,7 +347,7 @@ def test_comments_go_out_after_so_many_seconds_of_silence(keep_alive: float | No
     assert sent.count(sse.KEEP_ALIVE) == {None: 0, 0.5: 45, 10: 4}[keep_alive]
     assert b'"call":"go"' in exchange.chunk(event(text="</call>"))
     clock.now += 100
-    # The silence is counted from the last thing that was sent.
+    # Silence is counted from the first held chunk.
     assert exchange.chunk(event(text="<call>go to=")) == b""
 
 

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 FUNCTION = {"name": "get", "parameters": PARAMETERS}
-HALF = "\ud83d"
+LONE = "\ud83d"
 
 
 class Broken:
@@ -32,9 +32,9 @@ def nested(levels: int, *, in_lists: bool) -> Any:
 
 
 VALUES = {
-    "half a pair": HALF,
-    "half a pair in text": f"a{HALF}b",
-    "half a pair as key": {HALF: 1},
+    "a lone surrogate": LONE,
+    "a lone surrogate in text": f"a{LONE}b",
+    "a lone surrogate as key": {LONE: 1},
     "lists 3,000 deep": nested(3000, in_lists=True),
     "objects 3,000 deep": nested(3000, in_lists=False),
     "NaN": math.nan,
@@ -199,15 +199,15 @@ def test_no_history_is_rejected(api: ApiName, value: Any) -> None:
 
 
 @pytest.mark.parametrize("api", REQUESTS)
-def test_a_call_with_half_a_pair_in_its_id_is_still_a_call(api: ApiName) -> None:
-    """Only the half pair is replaced, and the result belongs to its call."""
-    request = Exchange(api_named(api), REQUESTS[api]("id", HALF), Options()).request
+def test_a_call_with_a_lone_surrogate_in_its_id_is_still_a_call(api: ApiName) -> None:
+    """Only the surrogate is replaced, and the result belongs to its call."""
+    request = Exchange(api_named(api), REQUESTS[api]("id", LONE), Options()).request
     written = str(request["input" if api == "responses" else "messages"])
     assert "<call>get</call>" in written
     assert '<tool-result name="get">done</tool-result>' in written
 
 
-def test_what_can_be_written_of_a_value_is_written() -> None:
+def test_only_deep_values_are_abbreviated() -> None:
     """Down to a level, whole: sizes are not limited."""
     assert shown(["x" * 5000, 1.5, {"a": None}]) == repr(["x" * 5000, 1.5, {"a": None}])
     deep = shown({"a": "y" * 5000, "b": nested(3000, in_lists=True)})
@@ -217,7 +217,7 @@ def test_what_can_be_written_of_a_value_is_written() -> None:
     assert "Broken" in shown([Broken()])
 
 
-def test_only_half_pairs_are_replaced() -> None:
+def test_only_lone_surrogates_are_replaced() -> None:
     assert encodable("a\u00e9\U0001f388") == "a\u00e9\U0001f388"
-    assert encodable(f"a{HALF}b") == "a\ufffdb"
+    assert encodable(f"a{LONE}b") == "a\ufffdb"
     assert encodable("\ud83c\udf88") == "\U0001f388"

@@ -52,13 +52,10 @@ def test_no_markup_is_shown_after_the_limit_of_calls(protocol: str) -> None:
                 assert called >= min(count, limit), (text, shown)
 
 
-def test_what_is_not_shown_is_told() -> None:
+def test_hidden_text_is_announced() -> None:
     text = f"Hi <call>get city={ARGUMENT}</call> so <call>get city=B</call> and <call>get city=C</call> bye"
     shown, called = read(text, 1000, limits={"calls": 1})
     assert called == 1
-    assert (
-        shown
-        == "Hi  so \n\nThe assistant tried to call too many tools. The rest of its message is not shown."
-    )
+    assert shown == "Hi  so \n\nThe assistant made too many tool calls. The rest of its message is not shown."
     shown, _ = read(text, 1000, limits={"calls": 1}, emit_raw_on_error=True)
     assert shown == "Hi  so <call>get city=B</call> and <call>get city=C</call> bye"

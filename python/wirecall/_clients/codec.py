@@ -6,9 +6,9 @@
         exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request again
 
 These pass byte for byte: comments, pings, unknown events, events that the API's code leaves alone, `[DONE]`,
-events and whole bodies that are not JSON objects. Events that replace an event have its `id:` and `retry:`,
-and are named as it is. An event beyond the limit of `sse` ends the stream with the API's error. Half an event
-at the end of a stream is sent after everything else.
+events and whole bodies that are not JSON objects. The first event that replaces another one has its `id:` and
+`retry:`, and is named like it. An event beyond the limit of `sse` ends the stream with the API's error. Half an
+event at the end of a stream is sent after everything else.
 
 Middlewares get a request once, in `open`, and what its answer says about usage. If there is nothing else to
 do with an answer, each chunk is passed on at once, unchanged.
@@ -170,7 +170,7 @@ class ByteExchange(Driven):
         super().__init__(exchange, on_usage)
         self._keep_alive = keep_alive
         self._clock = clock
-        # When the application last got something, since a call is held; None: nothing is held.
+        # The start of the current silence: the first held chunk, or the last comment. None after any output.
         self._silent_since: float | None = None
         self._where = where
         self._body = body
@@ -178,7 +178,7 @@ class ByteExchange(Driven):
         self._max_event_bytes = max_event_bytes
         self._events = sse.Parser(max_event_bytes)
         self._stream_over = False
-        # The provider's last event, and the fields of its events that are not sent yet.
+        # Name and data of the provider's last event; `id:` and `retry:` lines that are not sent yet.
         self._name: bytes | None = None
         self._given: Mapping[str, Any] = {}
         self._others: dict[bytes, bytes] = {}
@@ -338,7 +338,7 @@ class ByteExchange(Driven):
             done = event.data is not None and event.data.startswith(_DONE)
             given = None if event.data is None or done or self._stream_over else sse.load(event.data)
             if done or (event.name == _ERROR and given is None):
-                # After an error that only SDKs understand, nothing is retried.
+                # An `error` event whose data is not a JSON object also rules out a retry.
                 out.append(self._finish_stream())
             if given is None:
                 if not stream.should_retry and not self.ended:
@@ -365,7 +365,7 @@ class ByteExchange(Driven):
 
     def _write(self, event: Mapping[str, Any]) -> bytes:
         others, self._others = b"".join(self._others.values()), {}
-        # By its type if the provider names its events so. SDKs read no events without the right name.
+        # If the provider names events by their type, so do we. SDKs ignore events with a wrong name.
         named_by_type = self._exchange.api.names_events and self._name == _type(self._given)
         return others + sse.format_event(event, name=_type(event) if named_by_type else self._name)
 

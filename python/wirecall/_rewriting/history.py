@@ -208,7 +208,7 @@ class History:
         try:
             return write(known.name, content, id=id)
         except (ValueError, TypeError):
-            # Not valid JSON (NaN, too deep, a host's own object), or half a surrogate pair.
+            # Not valid JSON (NaN, too deep, a host's own object), or with a lone surrogate.
             text = content if isinstance(content, str) else shown(content)
             return write(encodable(known.name), encodable(text), id=None if id is None else encodable(id))
 

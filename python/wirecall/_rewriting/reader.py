@@ -28,7 +28,7 @@ _Event = core.Text | core.Reasoning | core.CallStart | core.ArgumentsDelta | cor
 _EXCUSES = {
     "forged_result": "The assistant wrote a tool result itself. It is not real.",
     "not_allowed": "The assistant tried to call a tool that may not be called now.",
-    "too_many_calls": "The assistant tried to call too many tools. The rest of its message is not shown.",
+    "too_many_calls": "The assistant made too many tool calls. The rest of its message is not shown.",
 }
 # Text after these is not shown: the model made it up, or it contains calls that were not parsed.
 _MUTING = ("forged_result", "too_many_calls")

@@ -20,7 +20,7 @@ def other(kind: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("method", ["copy", "with_options"])
 @pytest.mark.parametrize("http", ["the same", "another", "a wrapped one"])
 def test_a_copy_is_wrapped(play: Play, sdk: Sdk, kind: Any, method: str, http: str) -> None:
-    """So is a copy of a copy."""
+    """Copies of copies stay wrapped, too."""
 
     def copied(client: Any) -> Any:
         if http == "the same":
@@ -39,7 +39,7 @@ def test_a_copy_is_wrapped(play: Play, sdk: Sdk, kind: Any, method: str, http: s
 
 
 @kinds
-def test_what_is_no_http_client_is_refused_by_the_sdk(play: Play, sdk: Sdk, kind: Any) -> None:
+def test_an_invalid_http_client_is_refused_by_the_sdk(play: Play, sdk: Sdk, kind: Any) -> None:
     wrapped = wirecall.wrap(sdk.bare(kind, play([])))
     with pytest.raises(TypeError):
         wrapped.with_options(http_client=object())

@@ -99,7 +99,7 @@ class _Choice(PartWriter):
         self.ended = False
 
     def reopen(self) -> None:
-        """Reads what a server sends after the finish reason."""
+        """Starts a new reader, for content after the finish reason."""
         self.reader = TextReader(self.state)
         self.ended = False
 
@@ -267,7 +267,7 @@ class ChatStream(AnswerStream):
         return [*map(self._renewed, events)]
 
     def _error(self, event: Json) -> list[Json] | None:
-        """What is due before the provider's error, and the error. Nothing is retried after it."""
+        """Held events, then the provider's error; None to pass the error unchanged. Rules out a retry."""
         if self.holds:
             due = [one for one in self._before_error() if "error" not in one]
             return [*due, event]
