@@ -7,8 +7,8 @@
 
 These pass byte for byte: comments, pings, unknown events, events that the API's code leaves alone, `[DONE]`,
 events and whole bodies that are not JSON objects. The first event that replaces another one has its `id:` and
-`retry:`, and is named like it. An event beyond the limit of `sse` ends the stream with the API's error. Half an
-event at the end of a stream is sent after everything else.
+`retry:`, and is named like it. An event beyond the limit of `sse` ends the stream with the API's error. Half
+an event at the end of a stream is sent after everything else.
 
 Middlewares get a request once, in `open`, and what its answer says about usage. If there is nothing else to
 do with an answer, each chunk is passed on at once, unchanged.
