@@ -53,7 +53,7 @@ class MessageInfo(NamedTuple):
         results: The results that it contains.
         joins: It belongs to the model's message right before it (in Responses, a call is a separate item).
         binds: The model's next message belongs to it (reasoning, which the API requires with its item).
-        said_at: How many of its results precede what else it says; None if it says nothing else.
+        said_at: The number of results before the first other block; None if there is none.
     """
 
     role: Literal["system", "user", "assistant", "result"]

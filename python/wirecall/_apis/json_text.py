@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping
 
+from wirecall._shown import as_str, shown
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 
@@ -23,12 +25,14 @@ def written(value: object) -> str:
         return _encode(value)
     except RecursionError:
         return _nested(value)
+    except Exception:
+        return shown(value)  # Not a JSON value.
 
 
 def _nested(value: object) -> str:
-    """The same without recursion, which is slower."""
+    """Without recursion, which is slower. Keys are written with `str`."""
     done: list[str] = []
-    # What is still to be written, the next at the end.
+    # A stack of values and pieces of text; the last is written next.
     left: list[object] = [value]
     while left:
         one = left.pop()
@@ -36,12 +40,14 @@ def _nested(value: object) -> str:
             done.append(one)
         elif type(one) is dict or isinstance(one, Mapping):
             items = [
-                part for key, held in one.items() for part in (_Text(f"{_encode(str(key))}:"), held, _COMMA)
+                part
+                for key, held in one.items()
+                for part in (_Text(f"{_encode(as_str(key))}:"), held, _COMMA)
             ]
             left += [_Text("}"), *reversed(items[:-1]), _Text("{")]
         elif isinstance(one, (list, tuple)):
             items = [part for held in one for part in (held, _COMMA)]
             left += [_Text("]"), *reversed(items[:-1]), _Text("[")]
         else:
-            done.append(_encode(one))
+            done.append(written(one) if not isinstance(one, str) else _encode(one))
     return "".join(done)

@@ -70,9 +70,9 @@ class ContextNotice(NamedTuple):
     """What happened to a summary, for `on_event`.
 
     Attributes:
-        kind: "compressed", "truncated" (before it: the summary was too long and is cut off), "failed" (a
-            summary could not be made), or "opened" (the third failure in a row: nothing is summarised until
-            `reset`).
+        kind: "compressed", "truncated" (the summary was too long and was cut off; "compressed" follows),
+            "failed" (a summary could not be made), or "opened" (the third failure in a row: nothing is
+            summarised until `reset`).
         session: The id of the session; None for the default one.
         detail: A sentence.
     """

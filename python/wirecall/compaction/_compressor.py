@@ -28,8 +28,8 @@ log = logging.getLogger("wirecall")
 MAX_FAILURES = 3
 # From this summary on, a host that does not store summaries is warned.
 _WARN_AFTER = 3
-# Where a provider counts so many times as many tokens as we do, it counts something else, too: a summary is
-# not cut off for more than this.
+# The largest scale applied to a summary's limit. A larger difference from the provider's count has another
+# cause, such as tools that are not in the request.
 _MAX_SCALE = 4
 # Seconds that a request waits for the summary that another request makes, before it makes its own.
 MAX_WAIT = 120.0
@@ -197,7 +197,7 @@ class Compressor:
         )
         text, whole = limit.fit(format, text), text
         if text != whole:
-            detail = f"the summary had more than {allowed} tokens and is cut off"
+            detail = f"the summary had more than {allowed} tokens and was cut off"
             self._notify("truncated", task.session.id, detail)
         await self._succeed(task, Remembered(length, digest, text))
         return [*conversation.system, format.user(wrapped(text)), *tail]

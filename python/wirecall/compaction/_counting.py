@@ -20,7 +20,7 @@ Count = Callable[[str], float]
 
 # Roughly what the role and separators of a message cost.
 MESSAGE = 4
-# Contents are read so deep; what is nested deeper counts as JSON. No API has a tenth of it.
+# Deeper contents are counted as JSON text. APIs nest at most about five levels.
 _DEEPEST = 50
 
 _WIDE = re.compile(

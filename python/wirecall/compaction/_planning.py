@@ -24,7 +24,7 @@ class CompactionPlan:
         to_keep: The recent turns: the same objects, except for those in `repairs`.
         turns: The number of turns.
         kept_turns: How many of them are kept.
-        repairs: Results that were repaired, because a provider would refuse the conversation.
+        repairs: Results that were repaired, so that each call has its result right after it.
         format: The API of the messages.
     """
 
@@ -51,7 +51,8 @@ def plan_compaction(
 ) -> CompactionPlan:
     """Plans what a compaction summarises and what it keeps, in linear time.
 
-    If both `keep_recent_turns` and `max_tokens` are given, the one that keeps less applies.
+    If both `keep_recent_turns` and `max_tokens` are given, both apply: a summary that the one makes necessary
+    also counts toward the other.
 
     Args:
         messages: Messages of chat completions, items of Responses, or messages of Anthropic: dicts, or
@@ -112,10 +113,10 @@ def _affordable(
     usage: float | None,
     reserved: float,
 ) -> tuple[int, SummaryLimit]:
-    """How many of the last turns fit into `limit` tokens, and the limit of a summary.
+    """Returns how many of the last turns to keep, and the summary's limit.
 
-    All of them do if no turn has to be summarised. Otherwise, as many as fit beside the system messages and
-    a summary, for which tokens are `reserved`; at least one.
+    All turns are kept if they fit into `limit` tokens and `keep` allows that. Otherwise, as many as fit
+    beside the system messages and a summary, for which tokens are `reserved`; at least one.
     """
     format, system, summary, turns, _ = conversation
     if usage is not None:
@@ -146,7 +147,7 @@ def _affordable(
         if min(summarised, unchanged) > limit:
             break
     if keep < len(turns) or unchanged > limit:
-        # At least one is summarised, even if all fit beside a summary: then the earlier one is too long.
+        # At least one is summarised, even if all fit beside a summary: then the earlier summary is too long.
         return max(1, min(kept, len(turns) - 1)), SummaryLimit(reserved, count)
     return len(turns), SummaryLimit(reserved, count)
 

@@ -78,16 +78,16 @@ class SummaryLimit:
 
         if fits(summary):
             return summary
-        log.warning("A summary is longer than its limit, and is cut off")
+        log.warning("A summary exceeded its limit and was cut off")
         # If not even the sentence fits, the summary ends without it.
         cut = _longest(summary, CUT_OFF, fits) or _longest(summary, "", fits)
         return cut or next(filter(str.isalnum, summary))
 
 
 def _longest(text: str, ending: str, fits: Callable[[str], bool]) -> str:
-    """About the longest beginning that fits with this ending; "" if none does that says something."""
+    """Approximately the longest prefix that fits together with the ending; "" if no meaningful one fits."""
     found, least, most = "", 0, len(text)
-    # Whatever `fits` says of shorter and longer texts, what is found fits.
+    # `fits` need not be monotonic: only prefixes that were tested are returned.
     while most - least > 1:
         length = (least + most) // 2
         # The end of a line or a word, if there is one in the second half.

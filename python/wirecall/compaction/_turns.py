@@ -1,8 +1,8 @@
 """Cuts a conversation into turns, with every result next to its call.
 
-A turn is a user's message, or the model's messages and the results that follow: what the model says after a
-result begins a new turn. Calls that are open then wait. A result that comes later is moved to its call, and a
-placeholder replaces one that never comes.
+A turn is a user's message, or an answer of the model with the results that follow: what the model says after
+a result begins a new turn. Calls without a result stay open. A later result is moved to its call; a
+placeholder replaces a result that never comes.
 
 System and developer messages are not turns, nor is the summary that an earlier compaction left at the
 beginning.
@@ -18,7 +18,7 @@ from wirecall.compaction._summary import OPENING
 
 
 class ResultRepair(NamedTuple):
-    """A tool result that was repaired, because a provider would refuse the conversation.
+    """A tool result that was dropped, moved or replaced, so that each call has its result right after it.
 
     Attributes:
         kind: "orphan_result": dropped, since no call has its id, or the call already has a result.
@@ -115,13 +115,33 @@ def placeholder(call: Call) -> str:
     return f"[No result of {call.name} is available]"
 
 
+def _coming(infos: Sequence[MessageInfo]) -> list[set[str] | None]:
+    """For each message, the calls of the results that come next, before a user speaks; None at the end of the
+    list, where any may still come."""
+    made: list[set[str] | None] = []
+    coming: set[str] | None = None
+    role = ""
+    for info in reversed(infos):
+        made.append(coming)
+        if info.role == "result":
+            # One set for all results in a row.
+            coming = coming if role == "result" and coming is not None else set()
+            coming.update(result.id for result in info.results)
+        elif info.role == "user":
+            coming = set()
+        role = info.role
+    made.reverse()
+    return made
+
+
 class _TurnCutter:
     def __init__(self, format: MessageFormat) -> None:
         self.format = format
         self.turns: list[Turn] = []
         self.repairs: list[ResultRepair] = []
-        # The newest call with each id, by its turn.
+        # The turn of the newest call, by call id.
         self.calls: dict[str, Turn] = {}
+        self.coming: list[set[str] | None] = []
         # The model's answer, if nobody else has spoken since: results that come now are not late.
         self.answer: Turn | None = None
         # The last message of `answer`.
@@ -132,8 +152,9 @@ class _TurnCutter:
     def cut(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
         system: list[Message] = []
         summary: list[Message] = []
-        for index, (message, mapping) in enumerate(zip(messages, mappings, strict=True)):
-            info = self.format.inspect(mapping)
+        infos = list(map(self.format.inspect, mappings))
+        self.coming = _coming(infos)
+        for index, (message, mapping, info) in enumerate(zip(messages, mappings, infos, strict=True)):
             if info.role == "system":
                 system.append(message)
             elif info.role == "result":
@@ -164,11 +185,11 @@ class _TurnCutter:
         self.answer = None
 
     def _said(self) -> None:
-        """Adds what the model said to its turn, or begins one."""
+        """Appends `unplaced` to the current answer, or begins a new turn with it."""
         if not self.unplaced:
             return
         said, self.unplaced = self.unplaced, []
-        if self.answer is None or not self._continues(self.answer, [info for *_, info in said]):
+        if self.answer is None or not self._continues(self.answer, said):
             self.answer = Turn([], said[0][0])
             self.turns.append(self.answer)
         for index, message, info in said:
@@ -178,11 +199,17 @@ class _TurnCutter:
                 self.calls[call.id] = self.answer
             self.last = info
 
-    def _continues(self, turn: Turn, said: list[MessageInfo]) -> bool:
-        """Whether these messages belong to the turn, which no result has ended, and repeat no open call."""
-        if turn.results or any(call.id in turn.open for info in said for call in info.calls):
+    def _continues(self, turn: Turn, said: Sequence[tuple[int, Message, MessageInfo]]) -> bool:
+        """Whether these messages continue the turn: it has no result yet, and they repeat none of its open
+        calls."""
+        if turn.results or any(call.id in turn.open for *_, info in said for call in info.calls):
             return False
-        return said[0].joins or self.last.binds or (self.format.merges and bool(turn.open))
+        index, _, first = said[0]
+        if first.joins or self.last.binds:
+            return True
+        # Results after several messages of the model are for all of them.
+        coming = self.coming[index]
+        return self.format.merges and bool(turn.open if coming is None else turn.open.keys() & coming)
 
     def _results(self, index: int, message: Message, info: MessageInfo) -> None:
         if self.unplaced:

@@ -18,8 +18,8 @@ class Loop(Made):
 
     Attributes:
         turns: How many turns it has.
-        is_clear: Each answer has a result right after it, or a user does. Otherwise, answers may be one turn,
-            and fewer results are late.
+        is_clear: Every answer is followed by a result or by a user message. Otherwise, consecutive answers
+            may form one turn, so the expected counts do not apply.
         requests: How many messages there are each time the application sends a request.
     """
 

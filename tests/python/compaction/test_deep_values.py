@@ -1,4 +1,4 @@
-"""Values that are nested too deeply for Python's stack, and halves of surrogate pairs, anywhere in a
+"""Values that are nested too deeply for Python's stack, and lone surrogates, anywhere in a
 conversation: no part of compaction raises for them."""
 
 import json
@@ -43,7 +43,7 @@ def deep(kind: str, depth: int = DEPTH) -> Any:
     return value
 
 
-# Each is made once: that is slow, and nothing changes them.
+# Built once, because it is slow; never modified.
 HOSTILE = [HALF, f"{HALF} a {HALF}", {HALF: HALF}, deep("list"), deep("dict"), deep("content", DEPTH // 2)]
 
 

@@ -96,7 +96,7 @@ def test_a_stored_list_keeps_to_its_limit(format: FormatName, merge: bool) -> No
     assert CUT_OFF.strip() in str(result)
     assert compact_messages(result, never, **options) is result
     assert result == asyncio.run(acompact_messages(messages, lambda asked: "They counted. " * 99, **options))
-    # Another limit of the whole has nothing to say about a summary.
+    # Without `max_tokens`, summaries are not cut off.
     del options["max_tokens"]
     result = compact_messages(messages, lambda asked: "They counted. " * 99, keep_recent_turns=1, **options)
     assert CUT_OFF.strip() not in str(result)
@@ -128,10 +128,10 @@ def test_a_request_keeps_to_its_window(count: Any, caplog: pytest.LogCaptureFixt
         assert count is None or tokens(sent, count) <= 400
     kinds = [event.kind for event in events]
     assert kinds == ["truncated", "compressed"] * len(stored)
-    assert events[0].detail == "the summary had more than 50 tokens and is cut off"
+    assert events[0].detail == "the summary had more than 50 tokens and was cut off"
     assert all(one.summary.endswith(CUT_OFF) for one in stored)
     assert all(size_of(one.summary, count or estimate) <= 50 for one in stored)
-    assert "A summary is longer than its limit, and is cut off" in caplog.text
+    assert "A summary exceeded its limit and was cut off" in caplog.text
     assert "secret" not in caplog.text
 
 
