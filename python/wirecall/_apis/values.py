@@ -1,12 +1,11 @@
 """JSON values as requests and answers of all APIs have them: lists, parts of a content, usage."""
 
-import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from wirecall._rewriting.history import History
-from wirecall._shown import shown
+from wirecall._shown import as_str
 
 Json = dict[str, Any]
 
@@ -56,14 +55,6 @@ def dict_of(value: object) -> Mapping[str, Any]:
     return dumped if isinstance(dumped, dict) else {}
 
 
-def as_json(value: object) -> str:
-    """A value that only a native result can hold, as text."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (ValueError, TypeError, RecursionError):
-        return shown(value)
-
-
 def text_part(text: str, breakpoint: object = None) -> Json:
     """A text part of chat completions and of the Messages API, with a cache breakpoint if there is one."""
     part: Json = {"type": "text", "text": text}
@@ -72,10 +63,10 @@ def text_part(text: str, breakpoint: object = None) -> Json:
 
 def omitted(part: Mapping[str, Any]) -> str:
     """Tells the model which part is left out: its type and its names."""
-    holders = [part, mapping(part.get("source")), mapping(part.get(str(part.get("type"))))]
+    holders = [part, mapping(part.get("source")), mapping(part.get(as_str(part.get("type"))))]
     keys = ("name", "filename", "title", "mime_type", "media_type")
     named = [holder[key] for holder in holders for key in keys if isinstance(holder.get(key), str)]
-    return f"[left out: {', '.join([str(part.get('type')), *named])}]"
+    return f"[left out: {', '.join([as_str(part.get('type')), *named])}]"
 
 
 def result_text(
@@ -94,7 +85,7 @@ def result_text(
     """
     lines, placed = [], []
     for part in parts:
-        text, kind = text_of(part), str(kind_of(part))
+        text, kind = text_of(part), as_str(kind_of(part))
         if isinstance(text, str):
             lines.append(text)
         elif kind not in beside:

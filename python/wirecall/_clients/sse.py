@@ -7,8 +7,9 @@ How the input was cut into chunks makes no difference.
 import json
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from wirecall._shown import written
 
 # A server that never ends an event must not exhaust memory. Whole images come in one event, so it is
 # generous.
@@ -43,13 +44,13 @@ class Event(NamedTuple):
         raw: The exact bytes.
         name: The `event:` field, or None.
         data: The `data:` lines, joined; None if there are none, as in a comment.
-        others: The last line of each of the fields `id` and `retry`.
+        others: The lines of the fields `id` and `retry`.
     """
 
     raw: bytes
     name: bytes | None
     data: bytes | None
-    others: Mapping[bytes, bytes] = MappingProxyType({})
+    others: bytes = b""
 
     @property
     def is_complete(self) -> bool:
@@ -115,7 +116,7 @@ class Parser:
             return Event(raw, None, line[1])
         name: bytes | None = None
         data: list[bytes] = []
-        others: dict[bytes, bytes] = {}
+        others = b""
         block = raw.removeprefix(BOM) if self._first else raw
         self._first = False
         for field_line in block.splitlines():
@@ -125,17 +126,14 @@ class Parser:
             elif field == b"event":
                 name = value.removeprefix(b" ")
             elif field in (b"id", b"retry"):
-                others[field] = field_line + b"\n"
+                others += field_line + b"\n"
         return Event(raw, name, b"\n".join(data) if data else None, others)
 
 
 def dump(value: Mapping[str, Any]) -> bytes:
     """Compact JSON."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        # Half a surrogate pair can only be written as an escape.
-        return json.dumps(value, separators=(",", ":")).encode()
+    # A lone surrogate can only be written as an escape.
+    return written(value).encode(errors="backslashreplace")
 
 
 _DECODER = json.JSONDecoder()

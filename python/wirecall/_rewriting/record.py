@@ -5,7 +5,6 @@ hashes and kinds are. Headers, queries and user information of URLs are not reco
 removed from recorded content.
 """
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +14,7 @@ from types import NoneType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from wirecall._shown import shown
+from wirecall._shown import written
 
 log = logging.getLogger("wirecall")
 
@@ -445,8 +444,4 @@ def _kind(given: object) -> str:
 
 
 def _dump(value: object) -> bytes:
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=shown)
-    except (TypeError, ValueError, RecursionError):
-        text = shown(value)
-    return text.encode(errors="replace")
+    return written(value).encode(errors="replace")

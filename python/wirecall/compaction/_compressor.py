@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.base import Api
 from wirecall._apis.conversation import Message, MessageFormat
-from wirecall._apis.json_text import written
 from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of, listed
+from wirecall._shown import written
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction._counting import Count, estimate, texts, tokens_of
 from wirecall.compaction._host import AsyncFunctionError, Host

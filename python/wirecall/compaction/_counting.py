@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from wirecall._apis.conversation import Message
-from wirecall._apis.json_text import written
 from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of
+from wirecall._shown import written
 
 Count = Callable[[str], float]
 

@@ -146,10 +146,10 @@ def _affordable(
         kept += summarised <= limit
         if min(summarised, unchanged) > limit:
             break
-    if keep < len(turns) or unchanged > limit:
-        # At least one is summarised, even if all fit beside a summary: then the earlier summary is too long.
-        return max(1, min(kept, len(turns) - 1)), SummaryLimit(reserved, count)
-    return len(turns), SummaryLimit(reserved, count)
+    fits = keep >= len(turns) and unchanged <= limit
+    # Otherwise at least one is summarised, even if all fit beside a summary: the earlier one is too long.
+    kept = len(turns) if fits else max(1, min(kept, len(turns) - 1))
+    return kept, SummaryLimit(reserved, count)
 
 
 def _check_tokens(limit: object, count: object, usage: object, reserved: object) -> None:

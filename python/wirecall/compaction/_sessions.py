@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from wirecall._apis.conversation import Message
-from wirecall._apis.json_text import written
 from wirecall._apis.values import dict_of
+from wirecall._shown import written
 
 log = logging.getLogger("wirecall")
 
@@ -164,10 +164,8 @@ def _bytes(message: Message) -> bytes:
     try:
         # A store may return keys in another order.
         return json.dumps(given, sort_keys=True, default=_plain).encode()
-    except RecursionError:
-        return written(given).encode("utf-8", "surrogatepass")
-    except (TypeError, ValueError):
-        return repr(given).encode("utf-8", "backslashreplace")
+    except (TypeError, ValueError, RecursionError):
+        return written(given).encode(errors="backslashreplace")
 
 
 def _plain(value: object) -> Any:

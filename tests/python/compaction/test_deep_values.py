@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from law import law
 from wirecall import compact_context
-from wirecall._apis.json_text import _nested, written
+from wirecall._shown import _nested, written
 from wirecall.compaction import (
     Clear,
     Compress,

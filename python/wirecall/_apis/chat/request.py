@@ -146,7 +146,7 @@ def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
 
 
 def _stop(made: Json, mark: str | None, options: Options) -> None:
-    refuses = _REFUSES_STOP.search(str(made.get("model", "")).lower()) is not None
+    refuses = _REFUSES_STOP.search(as_str(made.get("model", "")).lower()) is not None
     if mark is None or (refuses and options.stop_sequence == "auto"):
         return
     given = made.get("stop")

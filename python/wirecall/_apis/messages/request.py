@@ -12,7 +12,6 @@ from wirecall._apis.turns import Called, write_parts
 from wirecall._apis.values import (
     Json,
     are_same,
-    as_json,
     kind_of,
     listed,
     mapping,
@@ -24,7 +23,7 @@ from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
-from wirecall._shown import as_str
+from wirecall._shown import as_str, written
 from wirecall.errors import ToolError
 
 log = logging.getLogger("wirecall")
@@ -122,7 +121,7 @@ class _Natives:
     def __init__(self, tools: list[Json]) -> None:
         self.tools = tools
         self._names = [tool.get("name") for tool in tools]
-        self._types = tuple(str(tool.get("type")) for tool in tools)
+        self._types = tuple(as_str(tool.get("type")) for tool in tools)
         self._ids: set[str] = set()
 
     def has(self, name: object) -> bool:
@@ -211,10 +210,11 @@ def _system(
     if breakpoint is None and not isinstance(system, list):
         return manuals.join(text, manual, options)
     blocks = system if isinstance(system, list) else [text_part(text)] if text else []
-    used = sum(1 for holder in _holders(request) if holder.get("cache_control"))
-    if breakpoint is not None and used >= _BREAKPOINTS:
-        log.debug("no cache breakpoint after the manual: the request already has %d", used)
-        breakpoint = None
+    if breakpoint is not None:
+        used = sum(1 for holder in _holders(request) if holder.get("cache_control"))
+        if used >= _BREAKPOINTS:
+            log.debug("no cache breakpoint after the manual: the request already has %d", used)
+            breakpoint = None
     # Only the manual itself is the same for every `tool_choice`.
     return manuals.place(blocks, manual, text_part, options, cached=lambda told: text_part(told, breakpoint))
 
@@ -285,18 +285,18 @@ def _assistant(
 
 def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
     ours = [natives.rewrites(block) and kind_of(block) == "tool_result" for block in blocks]
-    written: list[Any] = []
+    made: list[Any] = []
     natively: list[Any] = []
     theirs = iter(history.foreign([block for block, mine in zip(blocks, ours, strict=True) if not mine]))
     for block, mine in zip(blocks, ours, strict=True):
         if mine:
-            written += _result(block, history)
+            made += _result(block, history)
         elif any(ours) and kind_of(block) == "tool_result":
             # The API refuses text before a native result.
             natively.append(next(theirs))
         else:
-            written.append(next(theirs))
-    changed = [*natively, *_folded(written)]
+            made.append(next(theirs))
+    changed = [*natively, *_folded(made)]
     return blocks if are_same(blocks, changed) else changed
 
 
@@ -328,10 +328,10 @@ def _result(result: Mapping[str, Any], history: History) -> list[Any]:
     beside: list[Any] = []
     if isinstance(content, list):
         for block in content:
-            if str(kind_of(block)) not in _BESIDE:
+            if as_str(kind_of(block)) not in _BESIDE:
                 breakpoint = breakpoint or mapping(block).get("cache_control")
         content, beside = result_text(
-            content, history, lambda block: block["text"] if is_text(block) else None, _BESIDE, as_json
+            content, history, lambda block: block["text"] if is_text(block) else None, _BESIDE, written
         )
     elif content is None:
         content = ""

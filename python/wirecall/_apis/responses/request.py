@@ -13,7 +13,6 @@ from wirecall._apis.turns import Called, write_parts
 from wirecall._apis.values import (
     Json,
     are_same,
-    as_json,
     kind_of,
     listed,
     mapping,
@@ -27,7 +26,7 @@ from wirecall._rewriting.history import History, PastCall, Turn
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
-from wirecall._shown import as_str
+from wirecall._shown import as_str, written
 
 # What the server keeps cannot be rewritten: the model would see native calls besides our text.
 _HELD_BY_SERVER = {
@@ -263,7 +262,7 @@ def _thought(item: object, history: History) -> str | None:
     if given.get("type") != "reasoning" or given.get("encrypted_content"):
         return None
     said = [part.get("text") for part in listed(given.get("content")) if kind_of(part) == "reasoning_text"]
-    is_ours = str(given.get("id")).startswith(REASONING_ID) or (history.separates and said)
+    is_ours = as_str(given.get("id")).startswith(REASONING_ID) or (history.separates and said)
     return "".join(text for text in said if isinstance(text, str)) if is_ours else None
 
 
@@ -316,7 +315,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
         content: Any = item.get("output", "")
         beside: list[Json] = []
         if isinstance(content, (list, tuple)) and all(isinstance(kind_of(part), str) for part in content):
-            content, beside = result_text(content, history, _part_text, _BESIDE, as_json)
+            content, beside = result_text(content, history, _part_text, _BESIDE, written)
         text = history.result(_call_id(item), content)
         if parts and kind_of(parts[-1]) == "input_text":
             text = parts.pop()["text"] + "\n" + text
@@ -334,7 +333,7 @@ def _user(item: Any, history: History) -> Any:
     if not isinstance(item, Mapping):
         return item
     key = "content" if role_of(item) == "user" else "output"
-    if key == "output" and not str(item.get("type")).endswith("_output"):
+    if key == "output" and not as_str(item.get("type")).endswith("_output"):
         return item
     given = item.get(key)
     made = history.foreign(given)
