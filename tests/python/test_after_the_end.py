@@ -43,7 +43,8 @@ ERRORS: dict[str, Json] = {
         "param": None,
     },
 }
-ENDS = {"chat": "stop", "messages": "end_turn", "responses": "completed"}
+# As some servers write it in every API.
+UNTYPED = {"error": {"message": "Overloaded"}}
 
 
 class Heard(NamedTuple):
@@ -94,30 +95,85 @@ def _said(api: ApiName, events: list[Json]) -> Iterator[tuple[str, str]]:
                         yield "call", call["function"]["name"]
                 if choice["finish_reason"]:
                     yield "reason", choice["finish_reason"]
-        elif event["type"] == "content_block_delta" and event["delta"]["type"] == "text_delta":
+        elif event.get("type") == "content_block_delta" and event["delta"]["type"] == "text_delta":
             yield "text", event["delta"]["text"]
-        elif event["type"] == "content_block_start" and event["content_block"]["type"] == "tool_use":
+        elif event.get("type") == "content_block_start" and event["content_block"]["type"] == "tool_use":
             yield "call", event["content_block"]["name"]
-        elif event["type"] == "message_delta":
+        elif event.get("type") == "message_delta":
             yield "reason", event["delta"]["stop_reason"]
-        elif event["type"] == "response.output_text.delta":
+        elif event.get("type") == "response.output_text.delta":
             yield "text", event["delta"]
-        elif event["type"] == "response.output_item.added" and event["item"]["type"] == "function_call":
+        elif event.get("type") == "response.output_item.added" and event["item"]["type"] == "function_call":
             yield "call", event["item"]["name"]
-        elif event["type"] == "response.completed":
+        elif event.get("type") == "response.completed":
             yield "reason", "completed"
 
 
 @pytest.mark.parametrize("api", REQUESTS)
-def test_nothing_is_retried_after_an_error_was_passed_on(api: ApiName) -> None:
+@pytest.mark.parametrize("typed", [True, False])
+def test_nothing_is_retried_after_an_error_was_passed_on(api: ApiName, typed: bool) -> None:
     """Wherever the error is before the end, and whatever was wrong before it or is after it."""
     events = events_of(api, f"Hi {BAD[api]} there", 5)
     assert hear(api, events).retries
     end = next(at for at, event in enumerate(events) if is_end(api, event))
     for at in range(1, end + 1):
-        heard = hear(api, [*events[:at], ERRORS[api], *events[at:]])
+        heard = hear(api, [*events[:at], ERRORS[api] if typed else UNTYPED, *events[at:]])
         assert not heard.retries
         assert BAD[api] not in heard.text
+
+
+@pytest.mark.parametrize("api", REQUESTS)
+@pytest.mark.parametrize("text", ["Hi <cal", "Hi", "Hi <call>nothing"])
+def test_text_is_sent_before_the_error(api: ApiName, text: str) -> None:
+    """SDKs stop reading at the error."""
+    events = events_of(api, text, 3)
+    end = next(at for at, event in enumerate(events) if is_end(api, event)) - (3 if api == "responses" else 0)
+    stream = Exchange(api_named(api), REQUESTS[api], Options()).stream()
+    sent: list[Json] = []
+    for event in [*events[:end], ERRORS[api]]:
+        out = stream.feed(event)
+        sent += [event] if out is None else out
+    at = sent.index(ERRORS[api]) if ERRORS[api] in sent else len(sent) - 1
+    assert "".join(value for kind, value in _said(api, sent[:at]) if kind == "text") == text
+
+
+@pytest.mark.parametrize("api", REQUESTS)
+@pytest.mark.parametrize("typed", [True, False])
+def test_the_providers_error_is_the_only_one(api: ApiName, typed: bool) -> None:
+    """Also if it cuts off a call of which a fragment was sent."""
+    error = ERRORS[api] if typed else UNTYPED
+    events = events_of(
+        api,
+        {"chat": "<call>get city=", "messages": "<call>search query=", "responses": '<call>f x={"a":'}[api]
+        + '"Ulm',
+        5,
+    )
+    end = next(at for at, event in enumerate(events) if is_end(api, event)) - (3 if api == "responses" else 0)
+    stream = Exchange(api_named(api), REQUESTS[api], Options(stream_arguments=True)).stream()
+    sent: list[Json] = []
+    for event in [*events[:end], error]:
+        out = stream.feed(event)
+        sent += [event] if out is None else out
+    sent += stream.end()
+    errors = [event for event in sent if "error" in event or event.get("type") == "error"]
+    assert len(errors) == 1
+    assert "Overloaded" in str(errors)
+
+
+def test_what_is_hidden_stays_hidden_after_the_end() -> None:
+    events = [*events_of("chat", GOOD["chat"] * 2, 200), *events_of("chat", f"rest {GOOD['chat']}", 200)]
+    heard = hear("chat", events, limits={"calls": 1})
+    assert heard.text.endswith("The rest of its message is not shown.")
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_messages_read_text_of_a_block_that_is_closed_or_was_never_announced(announced: bool) -> None:
+    first = events_of("messages", "Yes. ", 200)
+    *_, stop = (event for event in first if event["type"] == "content_block_stop")
+    delta = {"type": "text_delta", "text": f"So {GOOD['messages']}"}
+    late = {"type": "content_block_delta", "index": 0 if announced else 7, "delta": delta}
+    heard = hear("messages", [*first[:-1], late, {**stop, "index": late["index"]}, first[-1]])
+    assert heard == Heard("Yes. So ", ["search"], "tool_use", False)
 
 
 @pytest.mark.parametrize("api", REQUESTS)

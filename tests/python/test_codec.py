@@ -346,9 +346,11 @@ def test_comments_go_out_after_so_many_seconds_of_silence(keep_alive: float | No
     assert set(sent) <= {b"", sse.KEEP_ALIVE}
     assert sent.count(sse.KEEP_ALIVE) == {None: 0, 0.5: 45, 10: 4}[keep_alive]
     assert b'"call":"go"' in exchange.chunk(event(text="</call>"))
-    clock.now += 100
-    # Silence is counted from the first held chunk.
-    assert exchange.chunk(event(text="<call>go to=")) == b""
+    # Silence is counted from the last output.
+    clock.now += 9
+    assert exchange.chunk(event(text="<call>go to=")) in (b"", sse.KEEP_ALIVE * (keep_alive == 0.5))
+    clock.now += 1
+    assert exchange.chunk(event(text="x")) == (b"" if keep_alive is None else sse.KEEP_ALIVE)
 
 
 def test_a_comment_dispatches_nothing() -> None:
@@ -370,9 +372,33 @@ def test_events_keep_the_fields_of_the_event_that_they_replace() -> None:
         for number, text in enumerate(texts)
     )
     parsed = sse.Parser().feed(out)
-    assert [one.others.get(b"id") for one in parsed] == [b"id: 0\n", b"id: 2\n"]
-    assert [one.others.get(b"retry") for one in parsed] == [b"retry: 9\n"] * 2
+    assert [one.others for one in parsed] == [b"id: 0\nretry: 9\n", b"id: 2\nretry: 9\n"]
     assert {one.name for one in parsed} == {b"said"}
+
+
+def test_an_id_never_goes_back() -> None:
+    """The id of an event that was swallowed is not sent after a later one."""
+    exchange = opened()
+    out = exchange.chunk(b"id: 1\n" + event(text="Hi ")) + exchange.chunk(
+        b"id: 2\n" + event(text="<call>go to=")
+    )
+    out += exchange.chunk(b"id: 3\n: ping\n\n") + exchange.chunk(event(text="Graz</call>"))
+    assert re.findall(rb"id: (\d)", out) == [b"1", b"3"]
+
+
+def test_errors_and_pings_do_not_name_other_events() -> None:
+    exchange = opened()
+    error = b'event: error\ndata: {"unknown":1}\n\n'
+    out = exchange.chunk(b"event: said\n" + event(text="Hi <")) + exchange.chunk(error) + exchange.end()
+    assert [one.name for one in sse.Parser().feed(out)] == [b"said", b"error", b"said", b"said"]
+
+
+@pytest.mark.parametrize("levels", [900, 990, 998])
+def test_events_that_can_be_read_can_be_written(levels: int) -> None:
+    deep = b'{"text":"<","more":' + b"[" * levels + b"]" * levels + b"}"
+    exchange = opened()
+    out = exchange.chunk(b"data: " + deep + b"\n\n") + exchange.end()
+    assert b"<" in out
 
 
 @pytest.mark.parametrize("data", [b"", b"Overloaded", b'["Overloaded"]'])

@@ -133,10 +133,9 @@ class AnswerStream(ABC):
         """Begins the next attempt. The first event may do all that is needed."""
 
     def _before_error(self) -> list[Json]:
-        """What is due before the provider's error, at which clients stop reading."""
+        """Ends the answer before the provider's error, which says more than ours. Returns what is due."""
         try:
             due = self.end()
         except ToolCallError:
-            due = []  # The provider's own error says more.
-        self.ended = True
-        return due
+            due = []
+        return [one for one in due if "error" not in one and one.get("type") != "error"]

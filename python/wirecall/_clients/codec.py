@@ -170,18 +170,19 @@ class ByteExchange(Driven):
         super().__init__(exchange, on_usage)
         self._keep_alive = keep_alive
         self._clock = clock
-        # The start of the current silence: the first held chunk, or the last comment. None after any output.
-        self._silent_since: float | None = None
+        # When the application last got something.
+        self._silent_since = clock()
         self._where = where
         self._body = body
         self.reads = reads
         self._max_event_bytes = max_event_bytes
         self._events = sse.Parser(max_event_bytes)
         self._stream_over = False
-        # Name and data of the provider's last event; `id:` and `retry:` lines that are not sent yet.
-        self._name: bytes | None = None
-        self._given: Mapping[str, Any] = {}
-        self._others: dict[bytes, bytes] = {}
+        # How the provider names its events: by their type, or as the last one. And `id:` and `retry:` lines
+        # that are not sent yet.
+        self._named_by_type = exchange.api.names_events
+        self._name: bytes | None = b""
+        self._others = b""
 
     @property
     def request(self) -> bytes:
@@ -246,7 +247,7 @@ class ByteExchange(Driven):
             return self._failed(str(error))
         out = self._take(events)
         if out:
-            self._silent_since = None
+            self._silent_since = self._clock()
         elif not self._is_over() and self._open_reader().holds:
             return self._comment()
         return out
@@ -256,8 +257,6 @@ class ByteExchange(Driven):
         if self._keep_alive is None:
             return b""
         now = self._clock()
-        if self._silent_since is None:
-            self._silent_since = now
         if now - self._silent_since < self._keep_alive:
             return b""
         self._silent_since = now
@@ -337,24 +336,40 @@ class ByteExchange(Driven):
                 break
             done = event.data is not None and event.data.startswith(_DONE)
             given = None if event.data is None or done or self._stream_over else sse.load(event.data)
-            if done or (event.name == _ERROR and given is None):
-                # An `error` event whose data is not a JSON object also rules out a retry.
-                out.append(self._finish_stream())
             if given is None:
+                if done or event.name == _ERROR:
+                    # An `error` event whose data is not a JSON object also rules out a retry.
+                    out.append(self._finish_stream())
                 if not stream.should_retry and not self.ended:
-                    out.append(event.raw)
+                    out.append(self._raw(event))
                 continue
             self._note_usage(given)
-            self._name, self._given = event.name, given
+            if event.name != self._name:
+                self._note_name(event.name, given)
             if event.others:
-                self._others = {**self._others, **event.others}
+                self._others = event.others
             read = self._call_reader(stream.feed, given)
             if read is None:
-                self._others = {}
-                out.append(event.raw)
+                out.append(self._raw(event))
             else:
                 out.extend(map(self._write, read))
         return b"".join(out)
+
+    def _raw(self, event: sse.Event) -> bytes:
+        if event.others:
+            self._others = b""
+        return event.raw
+
+    def _note_name(self, name: bytes | None, given: Mapping[str, Any]) -> None:
+        """Notes how the provider names its events: SDKs ignore events with a wrong name. The names of errors
+        and pings say nothing about others."""
+        kind = str_or_none(given.get("type"))
+        if name == _ERROR or (self._exchange.api.names_events and kind in (None, "ping", "error")):
+            return
+        self._name = name
+        self._named_by_type = self._exchange.api.names_events and kind == (name or b"").decode(
+            errors="replace"
+        )
 
     def _finish_stream(self) -> bytes:
         """Tells the API's stream, once for each answer, that there are no more events."""
@@ -364,15 +379,12 @@ class ByteExchange(Driven):
         return b"".join(map(self._write, self._call_reader(self._open_reader().end)))
 
     def _write(self, event: Mapping[str, Any]) -> bytes:
-        others, self._others = b"".join(self._others.values()), {}
-        # If the provider names events by their type, so do we. SDKs ignore events with a wrong name.
-        named_by_type = self._exchange.api.names_events and self._name == _type(self._given)
-        return others + sse.format_event(event, name=_type(event) if named_by_type else self._name)
-
-
-def _type(event: Mapping[str, Any]) -> bytes | None:
-    name = str_or_none(event.get("type"))
-    return None if name is None else name.encode(errors="replace")
+        others, self._others = self._others, b""
+        name = self._name or None
+        if self._named_by_type:
+            kind = str_or_none(event.get("type"))
+            name = None if kind is None else kind.encode(errors="replace")
+        return others + sse.format_event(event, name=name)
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:

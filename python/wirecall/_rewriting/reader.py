@@ -36,7 +36,7 @@ _EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 
 
 class TextReader:
-    """Reads one text of a response: `feed` it as it arrives, then `finish`.
+    """Reads one text of a response: `feed` it as it arrives, then `finish`. What comes later is a new text.
 
     Whitespace before, between and after calls is dropped; other text passes unchanged. If no calls are taken,
     only reasoning is separated, and calls are text.
@@ -51,15 +51,9 @@ class TextReader:
     def __init__(self, response: ResponseState, prefix: str = "call_", *, fragments: bool = True) -> None:
         self._response = response
         self._recorder = response.recorder
-        # For the record: which of the response's texts this is, and how much of it was read.
-        self._number = 0 if self._recorder is None else self._recorder.next_text()
-        self._at = 0
-        self._pieces = response.new_text()
-        self._length = 0
         self._prefix = prefix
         self._streams_arguments = fragments and response.options.stream_arguments
-        # Made when text comes, since the server may separate reasoning itself before.
-        self._parser: core.Parser | None = None
+        self._begin()
         # Of the text since the last call: its leading whitespace, and whether anything was sent.
         self._blank: list[str] = []
         self._speaks = False
@@ -68,6 +62,19 @@ class TextReader:
         self._preamble: list[tuple[str, bool]] = []
         # The rest of the text is not shown.
         self._muted = False
+        # The last character sent as text, and whether it ends a sentence of our own, which is kept apart.
+        self._tail = ""
+        self._apart = False
+
+    def _begin(self) -> None:
+        # For the record: which of the response's texts this is, and how much of it was read.
+        self._number = 0 if self._recorder is None else self._recorder.next_text()
+        self._at = 0
+        self._pieces = self._response.new_text()
+        self._length = 0
+        # Made when text comes, since the server may separate reasoning itself before.
+        self._parser: core.Parser | None = None
+        self._finished = False
         # A call is being written, and nothing of it was sent; by index, why calls may not be handed over.
         self.holds = False
         self._refusals: dict[int, str] = {}
@@ -77,9 +84,6 @@ class TextReader:
         self._opening: tuple[int, CallOpened] | None = None
         self._open: int | None = None
         self._sent = 0
-        # The last character sent as text, and whether it ends a sentence of our own, which is kept apart.
-        self._tail = ""
-        self._apart = False
 
     @property
     def source(self) -> str:
@@ -88,6 +92,8 @@ class TextReader:
 
     def feed(self, text: str) -> list[Part]:
         """Returns the parts that are certain now."""
+        if self._finished:
+            self._begin()
         self._pieces.append(text)
         self._length += len(text)
         if not self._response.reads:
@@ -103,8 +109,9 @@ class TextReader:
         Args:
             truncated: True if it was cut off, False if it is known to be complete.
         """
-        if self._parser is None:
+        if self._parser is None or self._finished:
             return []
+        self._finished = True
         parts = self._read(self._parser.finish(truncated=truncated))
         if self._preamble:
             parts.append(self._response.text("".join(text for text, _ in self._preamble)))

@@ -163,8 +163,6 @@ class ResponseState:
             ToolCallError: The required call is missing, and the host wants that raised.
         """
         if self._over:
-            self.called += self.late
-            self.late = 0
             return False
         missing = normal and self.choice.mode == "required" and not self.called and not self._failures
         if missing:

@@ -98,11 +98,6 @@ class _Choice(PartWriter):
         self.refused = False
         self.ended = False
 
-    def reopen(self) -> None:
-        """Starts a new reader, for content after the finish reason."""
-        self.reader = TextReader(self.state)
-        self.ended = False
-
     def send(self, delta: Json, **more: Any) -> None:
         lead, self.lead = self.lead, {}
         made = {"index": self.index, "delta": {}, "finish_reason": None, **lead}
@@ -201,8 +196,13 @@ class ChatStream(AnswerStream):
         if is_over:
             return []
         choices = listed(event.get("choices"))
-        if event.get("error") and not choices:
-            return self._error(event)
+        if event.get("error"):
+            holds = self.holds
+            due = self._before_error()
+            if holds or due:
+                # Clients stop reading at an error.
+                self.ended = True
+            return [*due, event] if due else None
         if self._identity is None and choices:
             self._identity = {key: event[key] for key in _IDENTITY if key in event}
         if "error" not in event:
@@ -266,14 +266,6 @@ class ChatStream(AnswerStream):
             events[-1]["usage"] = usage
         return [*map(self._renewed, events)]
 
-    def _error(self, event: Json) -> list[Json] | None:
-        """Held events, then the provider's error; None to pass the error unchanged. Rules out a retry."""
-        if self.holds:
-            due = [one for one in self._before_error() if "error" not in one]
-            return [*due, event]
-        self._state.should_retry(normal=False)
-        return None
-
     def _abort(self, error: _AbortedError) -> list[Json]:
         self.ended = True
         return [*self._events(self._after_last(), None), stream_error(error)]
@@ -310,8 +302,7 @@ class ChatStream(AnswerStream):
                 return False
             self._made.append({**given, "finish_reason": renamed})
             return True
-        if choice.ended:
-            choice.reopen()
+        choice.ended = False
         free = not choice.buffer.holds and reason is None and not self._attempt
         if free and not says:
             return False

@@ -8,7 +8,7 @@ import wirecall._core as core
 from wirecall._apis import streams
 from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_text, partial_json, thinking
 from wirecall._apis.messages.conversation import REASONING
-from wirecall._apis.values import Json, kind_of, mapping, sum_usage
+from wirecall._apis.values import Json, kind_of, mapping, sum_usage, text_part
 from wirecall._kinds import described
 from wirecall._rewriting.hold import HoldBuffer
 from wirecall._rewriting.parts import ToolCallError
@@ -63,8 +63,8 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return [] if self.ended else None
         if self._is_over():
             return []
-        if kind == "error":
-            due = [one for one in self._before_error() if one["type"] != "error"]
+        if kind == "error" or event.get("error"):
+            due, self.ended = self._before_error(), True
             return [*due, event] if due else None
         self._sending.clear()
         read = self._handlers.get(kind) if isinstance(kind, str) else None
@@ -96,6 +96,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return None
         block, index = event.get("content_block"), event.get("index")
         if isinstance(block, Mapping) and is_text(block) and isinstance(index, int):
+            self._passing.pop(index, None)
             self._block = _Block(index, block, TextReader(self._state, ID_PREFIX))
             if block["text"]:
                 self.write(self._block.reader.feed(block["text"]))
@@ -112,10 +113,18 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         return self._moved(event)
 
     def _block_delta(self, event: Json) -> Json | None:
-        block, delta = self._block, event.get("delta")
-        if block is None or event.get("index") != block.index or not isinstance(delta, Mapping):
+        block, delta, index = self._block, event.get("delta"), event.get("index")
+        if not isinstance(delta, Mapping) or not isinstance(index, int) or index in self._passing:
             return self._moved(event)
         text = delta.get("text")
+        if block is None or index != block.index:
+            if not isinstance(text, str):
+                return event
+            # A text that was never announced, or goes on after its end.
+            self._finish(truncated=None)
+            if self.ended:
+                return None
+            block = self._block = _Block(index, text_part(""), TextReader(self._state, ID_PREFIX))
         if delta.get("type") != "text_delta" or not isinstance(text, str):
             # A citation, or an unknown delta: it belongs to a text.
             if self._open is None or self._reasons:
@@ -130,9 +139,8 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
 
     def _block_stop(self, event: Json) -> Json | None:
         # The end of a text is sent when it is finished: see `_finish`.
-        if self._block is not None and event.get("index") == self._block.index:
-            return None
-        return self._moved(event)
+        index = event.get("index")
+        return self._moved(event) if not isinstance(index, int) or index in self._passing else None
 
     def _message_delta(self, event: Json) -> Json | None:
         self._note(event.get("usage"))

@@ -48,7 +48,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         self._begin()
 
     def _begin(self) -> None:
-        self._over = False
+        # The provider reported an error, which says more than one of ours.
         self._failed = False
         self._refused = False
         self._sources: dict[int, Source] = {}
@@ -62,7 +62,7 @@ class ResponsesStream(AnswerStream, PartWriter):
     @property
     def holds(self) -> bool:
         return self.buffer.holds or any(
-            text.reader.holds for index in self._open for text in self._sources[index].texts.values()
+            text.reader.holds for source in self._sources.values() for text in source.texts.values()
         )
 
     def feed(self, event: Json) -> list[Json] | None:
@@ -79,7 +79,7 @@ class ResponsesStream(AnswerStream, PartWriter):
     def end(self) -> list[Json]:
         if self._is_over():
             return []
-        if not self._over:
+        if not self._failed:
             self._finish("failed", None)
         return self._sent()
 
@@ -105,14 +105,15 @@ class ResponsesStream(AnswerStream, PartWriter):
                 self._out.send(event)
         elif isinstance(kind, str) and kind in _ENDS:
             response = event.get("response")
+            self._failed = self._failed or kind == "response.failed"
             read = self._close(mapping(response), kind.removeprefix("response."))
             if read is not None:
                 same = read is response or not isinstance(response, Mapping)
                 self._out.send(event if same else {**event, "response": read})
-        elif kind == "error":
-            with suppress(ToolCallError):  # The provider's own error says more.
-                self._finish("failed", None)
+        elif kind == "error" or event.get("error"):
             self._failed = True
+            with suppress(ToolCallError):
+                self._finish("failed", None)
             self._out.send(event)
         elif not isinstance(index, int):
             self._out.send(event)
@@ -155,7 +156,6 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def _item_added(self, index: int, item: object, event: Json) -> None:
         self._settle()
-        self._over = False
         self._announced.add(index)
         if isinstance(item, Mapping) and item.get("type") == "message":
             self._sources[index] = Source(item)
@@ -240,11 +240,8 @@ class ResponsesStream(AnswerStream, PartWriter):
     def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
         if index not in source.texts:
             self._finish_texts(source, False)
-            source.texts[index] = Text(self._new_reader(), part)
+            source.texts[index] = Text(TextReader(self._state, fragments=self._fragments), part)
         return source.texts[index]
-
-    def _new_reader(self) -> TextReader:
-        return TextReader(self._state, fragments=self._fragments)
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
         """Reads what a closed text has and no delta had."""
@@ -253,9 +250,8 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._feed(source, text, given[len(read) :], None)
 
     def _feed(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
-        if text.finished and self._over and not self._failed:
-            # A server may send more after the end.
-            text.reader, text.finished, self._over = self._new_reader(), False, False
+        # A server may send more after the end.
+        text.finished = text.finished and self._failed
         if not text.finished:
             self._write(source, text, text.reader.feed(delta), event)
 
@@ -291,8 +287,10 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def abort(self, error: core.CallError) -> None:
         # A call cannot be taken back once a part of it is sent.
-        self._out.send(stream_error(ToolCallError(described(error.kind), error), self._out.sequence))
-        self.ended = self._out.ended = True
+        self.ended = True
+        if not self._failed:
+            self._out.send(stream_error(ToolCallError(described(error.kind), error), self._out.sequence))
+            self._out.ended = True
 
     # The end
 
@@ -323,9 +321,8 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def _finish(self, status: str, truncated: bool | None) -> bool:
         """Ends the answer. True: the request must be retried."""
-        self._over = True
         still_open = [self._sources[index] for index in self._open]
-        for source in still_open:
+        for source in self._sources.values():
             self._finish_texts(source, _status(source) == "incomplete" or truncated)
         if self._state.should_retry(normal=status == "completed" and not self._refused):
             self.buffer.drop()
