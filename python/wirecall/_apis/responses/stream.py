@@ -287,10 +287,9 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def abort(self, error: core.CallError) -> None:
         # A call cannot be taken back once a part of it is sent.
-        self.ended = True
         if not self._failed:
             self._out.send(stream_error(ToolCallError(described(error.kind), error), self._out.sequence))
-            self._out.ended = True
+            self.ended = self._out.ended = True
 
     # The end
 
