@@ -83,7 +83,7 @@ def check(case: Case, bare: Outcome, wrapped: Outcome) -> None:
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("api", APIS)
 def test_a_cut_is_what_it_is_for_a_bare_client(clients: Clients, api: ApiName, ending: str) -> None:
-    for case in sample(cuts(api, ENDINGS[ending]), 3, f"{api} {ending}"):
+    for case in sample(cuts(api, ENDINGS[ending]), 2, f"{api} {ending}"):
         bare = clients.bare(case)
         for options in OPTIONS:
             wrapped = clients.wrapped(case := replace(case, options=options))
@@ -98,7 +98,7 @@ def test_a_cut_of_a_retried_stream_is_what_it_is_for_a_bare_client(clients: Clie
     # If the retry gets no answer at all, the SDKs can no longer say so by an exception of their own.
     plain = [delivery for delivery in ENDINGS.values() if not delivery.gzip]
     cases = [case for delivery in plain for case in cuts(api, delivery)[2 :: 2 * THINNED + 1]]
-    for case in sample(cases, 6, f"{api} retried"):
+    for case in sample(cases, 4, f"{api} retried"):
         bare = clients.bare(case)
         for options in OPTIONS:
             wrapped = clients.wrapped(replace(case, options=options, retried=True))

@@ -67,7 +67,7 @@ def test_there_are_enough_variants() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("api", APIS)
 def test_a_wrapped_client_behaves_as_a_bare_one(clients: Clients, api: ApiName, kind: str) -> None:
-    for case in sample(cases(api, kind), 22, f"{api} {kind}"):
+    for case in sample(cases(api, kind), 16, f"{api} {kind}"):
         native = clients.bare(Case(api, kind, case.delivery, native=True))
         bare, wrapped = clients.bare(case), clients.wrapped(case)
         with explained(case, native=native, bare=bare, wrapped=wrapped):
