@@ -9,6 +9,7 @@ import pytest
 from playing import CLIENT, entered
 from playing import play as play
 from server import Server
+from streaming import Clients, streaming_clients
 
 
 @pytest.fixture
@@ -25,3 +26,10 @@ def anthropic_client() -> Iterator[Callable[..., anthropic.Anthropic]]:
         return anthropic.Anthropic(base_url=server.url, **{**CLIENT, **options})
 
     yield from entered(make)
+
+
+@pytest.fixture(scope="session")
+def clients() -> Iterator[Clients]:
+    """Bare and wrapped clients for many cases: making one takes longer than a case."""
+    with streaming_clients() as clients:
+        yield clients

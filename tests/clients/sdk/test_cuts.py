@@ -8,7 +8,6 @@ call ends with the API's error, because the application has seen a part of the c
 event, and so is the provider's own error: after it, the wrapped client does not read how the connection ends.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -26,7 +25,6 @@ from streaming import (
     agrees,
     arrived,
     explained,
-    streaming_clients,
     visible,
 )
 
@@ -44,12 +42,6 @@ TIMEOUT, THINNED, AT_ONCE = 0.25, 10, 12
 OPTIONS = ((), STREAMED)
 # One delta ends after the quote in the first call, and others inside of markers.
 CHARACTERS = 6
-
-
-@pytest.fixture(scope="module")
-def clients() -> Iterator[Clients]:
-    with streaming_clients() as clients:
-        yield clients
 
 
 def cuts(api: ApiName, ending: Delivery) -> list[Case]:

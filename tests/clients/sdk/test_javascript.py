@@ -26,7 +26,6 @@ from streaming import (
     agrees_later,
     explained,
     parsed,
-    streaming_clients,
 )
 
 ROOT = Path(__file__).parents[3]
@@ -35,12 +34,6 @@ PACKAGES = ROOT / ".venv-clients" / "js"
 READERS = {"chat": "openai", "responses": "openai", "messages": "anthropic"}
 
 Read = Callable[[Sequence[bytes]], dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def clients() -> Iterator[Clients]:
-    with streaming_clients() as clients:
-        yield clients
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,6 @@ What that means is decided by the bare client, since SDKs differ in what they ma
 - An event at the end of the stream that lacks its blank line is no event.
 """
 
-from collections.abc import Iterator
-
 import pytest
 import variants
 from sampling import sample
@@ -30,14 +28,7 @@ from streaming import (
     agrees,
     agrees_later,
     explained,
-    streaming_clients,
 )
-
-
-@pytest.fixture(scope="module")
-def clients() -> Iterator[Clients]:
-    with streaming_clients() as clients:
-        yield clients
 
 
 def cases(api: ApiName, kind: str) -> list[Case]:
