@@ -216,7 +216,7 @@ test-python: build $(VENV)/.vocabularies $(VENV)/.templates ## pytest
 	$(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
-laws: build $(VENV)/.vocabularies $(VENV)/.templates $(CLIENT_VENVS)/sdk/.installed $(CLIENT_VENVS)/js/.installed ## each law with a million cases in Rust, 100,000 in Python (CASES=…), all in the clients: takes hours, resumes if stopped
+laws: build $(VENV)/.vocabularies $(VENV)/.templates $(CLIENT_VENVS)/sdk/.installed $(CLIENT_VENVS)/js/.installed ## each law with a million cases in Rust, 100,000 in Python (CASES=…), all cases of the client laws: takes hours, resumes if stopped
 	@$(BIN)/python scripts/laws.py $(if $(CASES),--cases $(CASES)) $(if $(LAWS),--laws '$(LAWS)') \
 		$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(LIST),--list)
 
@@ -315,7 +315,7 @@ $(CLIENT_VENVS)/%/.installed: $(CLIENT_LOCKS)/%.txt | $(BIN)/uv
 		"$(CURDIR)/python" "$(CURDIR)/tests/clients"
 	@touch $@
 
-# Without this file the tests with JavaScript's SDKs skip, so a failure to fetch them stops nothing.
+# If npm fails, this file is missing, and the tests with JavaScript's SDKs skip.
 $(CLIENT_VENVS)/js/.installed: tests/clients/js/package.json tests/clients/js/package-lock.json
 	@echo "installing JavaScript's SDKs, for the tests of streams ..."
 	@mkdir -p $(@D) && cp $^ $(@D)

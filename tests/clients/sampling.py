@@ -15,7 +15,7 @@ SEED = int(os.environ.get("WIRECALL_LAW_SEED", "0"))
 
 
 def sample(cases: Sequence[T], few: int, name: str) -> list[T]:
-    """The cases that are tried: so few of them, or as many as `make laws` wants.
+    """The cases that are tried: `few` of them, or `WIRECALL_LAW_EACH`.
 
     Args:
         name: Laws with different names get different samples.

@@ -35,13 +35,13 @@ _FORMAT = {field.name for field in fields(EventFormat)}
 
 @cache
 def single() -> list[Delivery]:
-    """Nothing else than by default, and each value alone."""
+    """The default, and each value alone."""
     return [_delivery({}), *(_delivery({name: value}) for name, value in _values())]
 
 
 @cache
 def all() -> list[Delivery]:
-    """Each value alone, all pairs of them, and random choices of any number: always the same ones."""
+    """Each value alone, all pairs of them, and random choices of three to six: always the same ones."""
     pairs = [dict(pair) for pair in combinations(_values(), 2) if pair[0][0] != pair[1][0]]
     combined = [*pairs, *_random(random.Random(0))]
     return [*dict.fromkeys([*single(), *map(_delivery, combined)])]

@@ -1,4 +1,4 @@
-// What JavaScript's readers of server-sent events make of a stream: `node read.mjs FOLDER`, of node_modules.
+// What JavaScript's readers of server-sent events make of a stream: `node read.mjs FOLDER`. FOLDER contains node_modules.
 //
 // Each line on stdin is one stream: a list of chunks in base64. Each line on stdout says what each reader made
 // of it: {"openai": {"events": [...], "error": "SyntaxError" or null}, "anthropic": ..., "eventsource": ...}.

@@ -1,8 +1,8 @@
-"""What wirecall sends is read by JavaScript's SDKs, and by the parser that most others use, as by Python's.
+"""JavaScript's SDKs and eventsource-parser read wirecall's streams as Python's SDKs do.
 
 The readers get the bytes of a provider, and those that wirecall makes of them. Keep-alive comments are sent
-at each chunk that is held back. No reader may see them: there is no event without data, and no exception,
-that the provider's own bytes do not cause.
+with each chunk that is held back. They must cause no empty event and no exception that the provider's own
+bytes do not cause.
 """
 
 import base64

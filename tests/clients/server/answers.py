@@ -63,7 +63,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class EventFormat:
-    """How server-sent events are written: all that readers must accept, and what servers do besides.
+    """How server-sent events are written: as the specification allows, and as real servers deviate from it.
 
     The default is what the providers write.
     """
@@ -76,9 +76,9 @@ class EventFormat:
     retry: bool = False  # the field `retry`, in every event
     unknown: bool = False  # a field that no specification has, in every event
     comment: EventComment = "none"  # where each event has a comment line; "block": a blank line follows it
-    rotation: int = 0  # by how many places the fields of an event are rotated, with the comment inside
+    rotation: int = 0  # by how many places the fields of an event are rotated, including an `inside` comment
     data_lines: bool = False  # the data has a line for each token of the JSON
-    blank_lines: int = 0  # further ones after each event
+    blank_lines: int = 0  # extra blank lines after each event
     between: Between = "none"  # an event that says nothing, after every third one
     last: LastEvent = "whole"  # how the last event is sent, which is `[DONE]` in chat
 
@@ -95,7 +95,7 @@ class Delivery:
     comments: int = 0  # after every so many events a comment, and where the API has one a ping
     gzip: bool = False
     delay: float = 0.0  # before each HTTP chunk, in seconds
-    cut_after: int | None = None  # bytes, then it ends early
+    cut_after: int | None = None  # end the body after this many bytes
     ending: Ending = "closed"  # how it ends then; closed or reset after 0 bytes: before the status line
     garbage: bytes | None = None  # sent in the stream after `garbage_after` events
     garbage_after: int = 3

@@ -269,7 +269,7 @@ class Server:
     async def _end_early(
         self, http: web.Request, request: Request, response: web.StreamResponse, ending: Ending
     ) -> web.StreamResponse:
-        """Ends the connection in the middle. What was written still arrives."""
+        """Ends the connection early. Bytes already written arrive, unless it is reset."""
         if ending == "stalled":
             await response.write(b"")
             await self._stopping.wait()
