@@ -180,22 +180,27 @@ PLACES = (
     ),
     *("user part", "system", "reasoning", "unknown"),
 )
+PROTOCOLS = ("wire", "hermes", "yaml", "harmony")
 REQUESTS = {"chat": chat, "messages": messages, "responses": responses}
 
 
-@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+@pytest.mark.parametrize("number", range(len(VALUES)), ids=VALUES)
 @pytest.mark.parametrize("api", REQUESTS)
-def test_no_history_is_rejected(api: ApiName, value: Any) -> None:
-    for protocol in ("wire", "hermes", "yaml", "harmony"):
-        for place in PLACES:
-            records: list[Record] = []
-            options = Options(
-                protocol=protocol, reasoning="separate", on_record=records.append, record_content=True
-            )
-            exchange = Exchange(api_named(api), REQUESTS[api](place, value), options)
-            exchange.finish()
-            assert exchange.toolset is not None
-            assert len(records) == 1, (protocol, place)
+def test_no_history_is_rejected(api: ApiName, number: int) -> None:
+    value = [*VALUES.values()][number]
+    # Each value is in each format, in different places.
+    for at, place in enumerate(PLACES, number):
+        records: list[Record] = []
+        options = Options(
+            protocol=PROTOCOLS[at % len(PROTOCOLS)],
+            reasoning="separate",
+            on_record=records.append,
+            record_content=True,
+        )
+        exchange = Exchange(api_named(api), REQUESTS[api](place, value), options)
+        exchange.finish()
+        assert exchange.toolset is not None
+        assert len(records) == 1, place
 
 
 @pytest.mark.parametrize("api", REQUESTS)
