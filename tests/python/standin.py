@@ -21,6 +21,7 @@ from wirecall._rewriting.parts import (
     CallPart,
     Hold,
     Part,
+    Raised,
     TextPart,
 )
 from wirecall._rewriting.reader import TextReader
@@ -69,6 +70,7 @@ class StandInStream(AnswerStream):
         self._reader = TextReader(state)
         self._held: list[Part] | None = None
         self._over = False
+        self._due: list[Json] = []
 
     @property
     def holds(self) -> bool:
@@ -77,9 +79,14 @@ class StandInStream(AnswerStream):
     def feed(self, event: Json) -> list[Json] | None:
         if self._is_over():
             return []
+        if "error" in event:
+            return [*self.end(), event]
         if "text" in event:
             return self._send(self._reader.feed(event["text"]))
         return self._stop(event["stop"]) if "stop" in event else None
+
+    def due(self) -> list[Json]:
+        return self._due
 
     def end(self) -> list[Json]:
         return [] if self._over or self._is_over() else self._stop(None)
@@ -100,6 +107,9 @@ class StandInStream(AnswerStream):
     def _send(self, parts: list[Part]) -> list[Json]:
         out: list[Part] = []
         for part in parts:
+            if isinstance(part, Raised):
+                self._due = written(out)
+                raise part.error
             if isinstance(part, Hold):
                 self._held = []
             elif self._held is not None and not isinstance(part, CallPart):

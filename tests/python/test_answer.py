@@ -20,6 +20,7 @@ from wirecall._rewriting.parts import (
     CallPart,
     Hold,
     Part,
+    Raised,
     TextPart,
 )
 from wirecall._rewriting.reader import TextReader
@@ -305,10 +306,22 @@ def test_a_bad_call_as_text() -> None:
 
 def test_a_bad_call_raises() -> None:
     with pytest.raises(ToolCallError) as caught:
-        read(state(on_error="raise"), BAD)
+        read(state(on_error="raise"), BAD, whole=True)
     assert caught.value.error is not None
     assert caught.value.error.raw == BAD
     assert str(caught.value) == "malformed_call: the call is not well-formed"
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_in_a_stream_a_bad_call_raises_after_what_was_said_before_it(size: int) -> None:
+    text = f"Hi {GOOD} so {BAD} more"
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    parts = read(state(on_error="raise"), *chunks)
+    at = next(at for at, part in enumerate(parts) if isinstance(part, Raised))
+    assert folded(parts[:at]) == ["Hi ", ULM, " so "]
+    failure = parts[at]
+    assert isinstance(failure, Raised)
+    assert str(failure.error) == "malformed_call: the call is not well-formed"
 
 
 def test_a_bad_call_as_a_native_one() -> None:

@@ -390,7 +390,7 @@ def test_errors_and_pings_do_not_name_other_events() -> None:
     exchange = opened()
     error = b'event: error\ndata: {"unknown":1}\n\n'
     out = exchange.chunk(b"event: said\n" + event(text="Hi <")) + exchange.chunk(error) + exchange.end()
-    assert [one.name for one in sse.Parser().feed(out)] == [b"said", b"error", b"said", b"said"]
+    assert [one.name for one in sse.Parser().feed(out)] == [b"said", b"said", b"said", b"error"]
 
 
 @pytest.mark.parametrize("levels", [900, 990, 998])
@@ -401,8 +401,8 @@ def test_events_that_can_be_read_can_be_written(levels: int) -> None:
     assert b"<" in out
 
 
-@pytest.mark.parametrize("data", [b"", b"Overloaded", b'["Overloaded"]'])
-def test_nothing_is_retried_after_an_error_event_without_an_object(data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"Overloaded", b'["Overloaded"]', b'{"message":"Overloaded"}', b"{}"])
+def test_nothing_is_retried_after_an_error_event_of_any_form(data: bytes) -> None:
     exchange = opened()
     error = b"event: error\ndata: " + data + b"\n\n"
     out = exchange.chunk(event(text=f"Hi {BAD}")) + exchange.chunk(error) + exchange.chunk(event(stop="stop"))

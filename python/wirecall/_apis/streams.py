@@ -14,6 +14,7 @@ from wirecall._rewriting.parts import (
     CallPart,
     Hold,
     Part,
+    Raised,
     ReasoningPart,
     TextPart,
     ToolCallError,
@@ -81,6 +82,8 @@ class PartWriter(ABC):
                 self.close_call()
             elif isinstance(part, Hold):
                 self.hold()
+            elif isinstance(part, Raised):
+                raise part.error
             else:
                 self.abort(part.error)
                 return
@@ -116,6 +119,10 @@ class AnswerStream(ABC):
         Returns:
             The events to send instead, in order; often none. None: the event itself must be sent, unchanged.
         """
+
+    def due(self) -> list[Json]:
+        """What was made of an event, or of the end, before an exception."""
+        return []
 
     @abstractmethod
     def end(self) -> list[Json]:

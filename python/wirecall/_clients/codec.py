@@ -37,6 +37,8 @@ _SESSION = "session"
 
 _DONE = b"[DONE]"
 _ERROR = b"error"
+# Stands for an error of the provider in a form that no API has.
+_UNKNOWN_ERROR: Mapping[str, Any] = {"error": "unknown"}
 # In each event that says what was used.
 _USAGE = b'"usage"'
 
@@ -336,9 +338,12 @@ class ByteExchange(Driven):
                 break
             done = event.data is not None and event.data.startswith(_DONE)
             given = None if event.data is None or done or self._stream_over else sse.load(event.data)
+            if event.name == _ERROR and not done and not (given and _is_error(given)):
+                # Its data is not an error of the API, but SDKs raise it, so nothing is retried after it.
+                out.append(self._unknown_error(event))
+                continue
             if given is None:
-                if done or event.name == _ERROR:
-                    # An `error` event whose data is not a JSON object also rules out a retry.
+                if done:
                     out.append(self._finish_stream())
                 if not stream.should_retry and not self.ended:
                     out.append(self._raw(event))
@@ -354,6 +359,14 @@ class ByteExchange(Driven):
             else:
                 out.extend(map(self._write, read))
         return b"".join(out)
+
+    def _unknown_error(self, event: sse.Event) -> bytes:
+        """What is due before such an event, and the event."""
+        stream = self._open_reader()
+        if stream.should_retry:
+            return b""
+        read = None if self._stream_over else self._call_reader(stream.feed, _UNKNOWN_ERROR)
+        return b"".join(map(self._write, (read or ())[:-1])) + self._raw(event)
 
     def _raw(self, event: sse.Event) -> bytes:
         if event.others:
@@ -385,6 +398,10 @@ class ByteExchange(Driven):
             kind = str_or_none(event.get("type"))
             name = None if kind is None else kind.encode(errors="replace")
         return others + sse.format_event(event, name=name)
+
+
+def _is_error(event: Mapping[str, Any]) -> bool:
+    return event.get("type") == "error" or bool(event.get("error"))
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:

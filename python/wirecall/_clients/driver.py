@@ -124,12 +124,12 @@ class Driven(ABC):
         self._exchange.finish(error)
 
     def _call_reader(self, read: Callable[..., Any], *given: Any) -> Any:
-        """What `read` of the API's reader returns. A call that failed ends the stream."""
+        """What `read` of the API's reader returns. A call that failed ends the stream, after what is due."""
         try:
             out = read(*given)
         except ToolCallError as error:
             self.failure, self.ended = error, True
-            return ()
+            return () if self._reader is None else self._reader.due()
         self.ended = self._reader is not None and self._reader.ended
         return out
 

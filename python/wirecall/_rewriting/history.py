@@ -8,7 +8,7 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ _LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
 # No API nests parts deeper, and models read no text there.
 _MAX_DEPTH = 64
 _PRIVATE_USE = range(0xE000, 0xF900)
+# Each mark is tried once, by writing the turn.
+_MAX_MARKS = 1000
 
 
 class PastCall(NamedTuple):
@@ -128,14 +130,19 @@ _Write = Callable[[str, Sequence[PastCall]], str]
 
 
 def _place(content: str, calls: Sequence[PastCall], write: _Write) -> tuple[str, int]:
-    """What is written before the content, and where the content ends. It is found between two characters that
+    """What is written before the content, and where the content ends. It is found between two marks that
     occur nowhere else."""
-    for code in _PRIVATE_USE:
-        mark = chr(code)
+    for mark in _marks():
         pieces = write(f"{mark}{content}{mark}", calls).split(mark)
         if len(pieces) == 3:
             return pieces[0], len(pieces[0]) + len(pieces[1])
-    raise ValueError("the turn contains all characters for private use")
+    raise ValueError("the format changes every mark in a content")
+
+
+def _marks() -> Iterator[str]:
+    """Characters for private use, then numbers between two of them: no text contains all of these."""
+    yield from map(chr, _PRIVATE_USE)
+    yield from (f"{chr(_PRIVATE_USE[0])}{number}{chr(_PRIVATE_USE[1])}" for number in range(_MAX_MARKS))
 
 
 class History:

@@ -73,9 +73,26 @@ class CallAborted:
 
 
 @dataclass(frozen=True, slots=True)
+class Raised:
+    """With `on_error="raise"`, in streams: the application gets the parts before it, then the exception."""
+
+    error: ToolCallError
+
+
+@dataclass(frozen=True, slots=True)
 class Hold:
     """Nothing that follows is sent until a call is handed over or the response has ended, because the
     request may be retried."""
 
 
-Part = TextPart | ReasoningPart | CallPart | CallOpened | CallFragment | CallFinished | CallAborted | Hold
+Part = (
+    TextPart
+    | ReasoningPart
+    | CallPart
+    | CallOpened
+    | CallFragment
+    | CallFinished
+    | CallAborted
+    | Raised
+    | Hold
+)

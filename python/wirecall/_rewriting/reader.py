@@ -14,6 +14,7 @@ from wirecall._rewriting.parts import (
     CallPart,
     Hold,
     Part,
+    Raised,
     ReasoningPart,
     TextPart,
     ToolCallError,
@@ -44,14 +45,15 @@ class TextReader:
     Args:
         response: The state of the response.
         prefix: The prefix of call ids; 24 random letters and digits follow.
-        fragments: False for whole answers, where `stream_arguments` has no effect: nothing is sent before a
-            call is complete.
+        fragments: False for whole answers: nothing is sent before a call is complete, so `stream_arguments`
+            has no effect, and a bad call is raised at once.
     """
 
     def __init__(self, response: ResponseState, prefix: str = "call_", *, fragments: bool = True) -> None:
         self._response = response
         self._recorder = response.recorder
         self._prefix = prefix
+        self._fragments = fragments
         self._streams_arguments = fragments and response.options.stream_arguments
         self._begin()
         # Of the text since the last call: its leading whitespace, and whether anything was sent.
@@ -144,6 +146,8 @@ class TextReader:
                     self._end(event, parts)
                 else:
                     self._fail(event, parts)
+                if parts and isinstance(parts[-1], Raised):
+                    break
                 if event.index is not None:
                     self._refusals.pop(event.index, None)
         return parts
@@ -271,7 +275,11 @@ class TextReader:
         if response.add_failure(error):
             parts.append(Hold())
         if mode == "raise":
-            raise ToolCallError(described(error.kind), error)
+            failure = ToolCallError(described(error.kind), error)
+            if not self._fragments:
+                raise failure
+            parts.append(Raised(failure))
+            return
         # Forged results and forbidden calls are never handed over.
         if mode == "native" and native is None and error.kind not in ("forged_result", "not_allowed"):
             native = error.raw

@@ -96,6 +96,8 @@ class Compressor:
     on_compress: Callable[[Compressed], object] | None
     on_event: Callable[[ContextNotice], object] | None
     max_wait: float = MAX_WAIT
+    # What may be added to the system text afterwards.
+    note: str = ""
     # Acquired for the one warning that summaries are not stored, and never released.
     _warning: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -265,7 +267,7 @@ class Compressor:
         system = (text for api in known if api.system_key for text in texts(request.get(api.system_key)))
         keys = dict.fromkeys(key for api in known for key in api.tool_keys)
         tools = (written(tool) for key in keys for tool in listed(request.get(key)))
-        return sum(map(count, system)) + sum(map(count, tools))
+        return sum(map(count, system)) + sum(map(count, tools)) + (count(self.note) if self.note else 0)
 
     def _weigh(self, message: Message) -> float:
         return tokens_of(message, self.count or estimate)

@@ -199,6 +199,7 @@ class ChatStream(AnswerStream):
         if event.get("error"):
             holds = self.holds
             due = self._before_error()
+            self._state.should_retry(normal=False)
             if holds or due:
                 # Clients stop reading at an error.
                 self.ended = True
@@ -222,6 +223,9 @@ class ChatStream(AnswerStream):
         if changed:
             return self._events(event, event.get("usage"))
         return None if not self._attempt or "error" in event else [self._renewed(event)]
+
+    def due(self) -> list[Json]:
+        return self._events(self._after_last(), None)
 
     def end(self) -> list[Json]:
         if not self._state.reads or self._is_over():

@@ -75,6 +75,9 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             self.buffer.put(passes)
         return [*self._sending]
 
+    def due(self) -> list[Json]:
+        return [*self._sending]
+
     def end(self) -> list[Json]:
         if self._is_over():
             return []

@@ -76,6 +76,9 @@ class ResponsesStream(AnswerStream, PartWriter):
         sent = self._sent()
         return None if len(sent) == 1 and sent[0] is event else sent
 
+    def due(self) -> list[Json]:
+        return self._sent()
+
     def end(self) -> list[Json]:
         if self._is_over():
             return []
@@ -158,8 +161,9 @@ class ResponsesStream(AnswerStream, PartWriter):
         self._settle()
         self._announced.add(index)
         if isinstance(item, Mapping) and item.get("type") == "message":
-            self._sources[index] = Source(item)
-            self._open.append(index)
+            if index not in self._sources:
+                self._sources[index] = Source(item)
+                self._open.append(index)
             return
         if kind_of(item) in NATIVE_CALLS:
             self._state.called += 1
