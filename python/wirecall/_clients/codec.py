@@ -336,42 +336,38 @@ class ByteExchange(Driven):
         for event in events:
             if self.ended:
                 break
-            done = event.data is not None and event.data.startswith(_DONE)
-            given = None if event.data is None or done or self._stream_over else sse.load(event.data)
-            if event.name == _ERROR and not done and not (given and _is_error(given)):
+            raw, name, data, others = event
+            done = data is not None and data.startswith(_DONE)
+            given = None if data is None or done or self._stream_over else sse.load(data)
+            if name is not None and name == _ERROR and not done and not (given and _is_error(given)):
                 # Its data is not an error of the API, but SDKs raise it, so nothing is retried after it.
-                out.append(self._unknown_error(event))
+                out.append(self._unknown_error(raw))
                 continue
-            if given is None:
-                if done:
-                    out.append(self._finish_stream())
-                if not stream.should_retry and not self.ended:
-                    out.append(self._raw(event))
-                continue
-            self._note_usage(given)
-            if event.name != self._name:
-                self._note_name(event.name, given)
-            if event.others:
-                self._others = event.others
-            read = self._call_reader(stream.feed, given)
-            if read is None:
-                out.append(self._raw(event))
-            else:
+            if others:
+                self._others = others
+            read: Any = None
+            if given is not None:
+                self._note_usage(given)
+                if name != self._name:
+                    self._note_name(name, given)
+                read = self._call_reader(stream.feed, given)
+            elif done:
+                out.append(self._finish_stream())
+            if read is not None:
                 out.extend(map(self._write, read))
+            elif given is not None or not (stream.should_retry or self.ended):
+                out.append(raw)
+                if others:
+                    self._others = b""
         return b"".join(out)
 
-    def _unknown_error(self, event: sse.Event) -> bytes:
+    def _unknown_error(self, raw: bytes) -> bytes:
         """What is due before such an event, and the event."""
         stream = self._open_reader()
         if stream.should_retry:
             return b""
         read = None if self._stream_over else self._call_reader(stream.feed, _UNKNOWN_ERROR)
-        return b"".join(map(self._write, (read or ())[:-1])) + self._raw(event)
-
-    def _raw(self, event: sse.Event) -> bytes:
-        if event.others:
-            self._others = b""
-        return event.raw
+        return b"".join(map(self._write, (read or ())[:-1])) + raw
 
     def _note_name(self, name: bytes | None, given: Mapping[str, Any]) -> None:
         """Notes how the provider names its events: SDKs ignore events with a wrong name. The names of errors
