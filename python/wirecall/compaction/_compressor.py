@@ -3,7 +3,7 @@
 import logging
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ from wirecall._shown import written
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction._counting import Count, estimate, texts, tokens_of
 from wirecall.compaction._host import AsyncFunctionError, Host
-from wirecall.compaction._pruning import Prune, pruned
+from wirecall.compaction._pruning import CLEARED, EXPLANATION, Prune, pruned
 from wirecall.compaction._sessions import Remembered, Session, digests, job_for, summary_for
 from wirecall.compaction._summary import INTRODUCTION, SummaryLimit, cleaned, question, wrapped
 from wirecall.compaction._truncation import Truncate, truncated
@@ -96,8 +96,8 @@ class Compressor:
     on_compress: Callable[[Compressed], object] | None
     on_event: Callable[[ContextNotice], object] | None
     max_wait: float = MAX_WAIT
-    # What may be added to the system text afterwards.
-    note: str = ""
+    # Whether old results are cleared afterwards: placeholders may be longer than results, and are explained.
+    clears: bool = False
     # Acquired for the one warning that summaries are not stored, and never released.
     _warning: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -126,7 +126,7 @@ class Compressor:
                 conversation = turns_of(format, messages)
                 recent = joined(format, conversation.turns, ended=True)
                 messages = [*conversation.system, *conversation.summary, *recent]
-            own = overhead + sum(map(self._weigh, messages))
+            own = overhead + self._weigh(format, messages)
             with session.lock:
                 if version == session.version:  # else another request makes a summary, or has made one
                     tokens = self._tokens(session, own)
@@ -166,7 +166,7 @@ class Compressor:
         conversation = turns_of(format, trimmed.messages)
         allowed = min(options.max_summary_tokens, max(1, self.window // 4))
         always = [*conversation.system, format.user(INTRODUCTION)]
-        fixed = allowed + scale * (overhead + sum(map(self._weigh, always)))
+        fixed = allowed + scale * (overhead + self._weigh(format, always))
         room = min(math.floor(options.keep_share * self.window), self.window - fixed)
         kept = self._kept(conversation, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
@@ -211,7 +211,7 @@ class Compressor:
             return least
         kept, taken = 0, 0.0
         for turn in reversed(conversation.turns):
-            taken += sum(map(self._weigh, turn.messages(conversation.format, ended=True)))
+            taken += self._weigh(conversation.format, turn.messages(conversation.format, ended=True))
             if kept >= least and taken > room:
                 break
             kept += 1
@@ -267,10 +267,22 @@ class Compressor:
         system = (text for api in known if api.system_key for text in texts(request.get(api.system_key)))
         keys = dict.fromkeys(key for api in known for key in api.tool_keys)
         tools = (written(tool) for key in keys for tool in listed(request.get(key)))
-        return sum(map(count, system)) + sum(map(count, tools)) + (count(self.note) if self.note else 0)
+        return sum(map(count, system)) + sum(map(count, tools)) + (count(EXPLANATION) if self.clears else 0)
 
-    def _weigh(self, message: Message) -> float:
-        return tokens_of(message, self.count or estimate)
+    def _weigh(self, format: MessageFormat, messages: Iterable[Message]) -> float:
+        count = self.count or estimate
+        return sum(
+            tokens_of(one, count) + (self._growth(format, one) if self.clears else 0) for one in messages
+        )
+
+    def _growth(self, format: MessageFormat, message: Message) -> float:
+        """How much longer a message is if its results are cleared."""
+        results = format.inspect(dict_of(message)).results
+        if not results:
+            return 0
+        count = self.count or estimate
+        made = format.with_results(message, dict.fromkeys((one.id for one in results), CLEARED))
+        return max(0, tokens_of(made, count) - tokens_of(message, count))
 
 
 def _logged(error: Exception) -> str:

@@ -159,8 +159,9 @@ def compact_context(
         at_least("context_window", context_window, 1)
     compressor = None
     if compress is not None and context_window is not None:
-        note = "" if clear is None else EXPLANATION
-        compressor = Compressor(compress, context_window, count, usage, on_compress, on_event, note=note)
+        compressor = Compressor(
+            compress, context_window, count, usage, on_compress, on_event, clears=clear is not None
+        )
     elif compress is not None:
         raise TypeError("compress needs context_window, the most tokens of a request, such as 128_000")
     elif context_window is not None:

@@ -10,6 +10,7 @@ from reference_cases import case
 from wirecall import compact_context
 from wirecall.compaction import Clear, Compress, Prune, Truncate
 from wirecall.compaction._compressor import NOTICE
+from wirecall.compaction._counting import tokens
 from wirecall.compaction._summary import INTRODUCTION
 
 
@@ -309,3 +310,23 @@ def test_the_order_is_truncate_prune_compress_clear() -> None:
     assert results[:2] == ["[Old tool result content cleared]"] * 2
     assert results[2].endswith("chars in all) ---\nxxxx")
     assert send(context, messages) == made
+
+
+def test_placeholders_longer_than_results_count_toward_the_window() -> None:
+    def count(text: str) -> float:
+        return len(text) / 4
+
+    context = compact_context(
+        context_window=1000,
+        compress=Compress(Summarizer(), max_summary_tokens=20),
+        clear=Clear(),
+        count=count,
+    )
+    messages: list[Any] = [{"role": "system", "content": "Be brief."}, *talk("go")]
+    for step in range(120):
+        call = {"id": f"c{step}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call["id"], "content": "ok"},
+        ]
+        assert tokens(send(context, messages), count) <= 1000
