@@ -386,6 +386,15 @@ def test_an_id_never_goes_back() -> None:
     assert re.findall(rb"id: (\d)", out) == [b"1", b"3"]
 
 
+def test_an_id_is_never_lost() -> None:
+    """The id of an event that was swallowed is that of the next event."""
+    exchange = opened()
+    out = exchange.chunk(b"id: 1\n" + event(text="<call>go to=")) + exchange.chunk(b": ping\n\n")
+    assert out == b": ping\n\n"
+    assert exchange.chunk(event(unknown=1)) == b"id: 1\n" + event(unknown=1)
+    assert exchange.chunk(event(unknown=2)) == event(unknown=2)
+
+
 def test_errors_and_pings_do_not_name_other_events() -> None:
     exchange = opened()
     error = b'event: error\ndata: {"unknown":1}\n\n'

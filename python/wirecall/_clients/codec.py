@@ -356,9 +356,10 @@ class ByteExchange(Driven):
             if read is not None:
                 out.extend(map(self._write, read))
             elif given is not None or not (stream.should_retry or self.ended):
+                if self._others and (others or data is not None):
+                    # The id of an event that was swallowed is that of the next one, unless it has its own.
+                    raw, self._others = raw if others else self._others + raw, b""
                 out.append(raw)
-                if others:
-                    self._others = b""
         return b"".join(out)
 
     def _unknown_error(self, raw: bytes) -> bytes:
