@@ -393,6 +393,9 @@ def test_an_id_is_never_lost() -> None:
     assert out == b": ping\n\n"
     assert exchange.chunk(event(unknown=1)) == b"id: 1\n" + event(unknown=1)
     assert exchange.chunk(event(unknown=2)) == event(unknown=2)
+    exchange.chunk(b"id: 2\nretry: 3\n" + event(text="x"))
+    exchange.chunk(b"retry: 4\n" + event(text="y"))
+    assert exchange.chunk(event(text="</call>")).startswith(b"id: 2\nretry: 4\ndata: ")
 
 
 def test_errors_and_pings_do_not_name_other_events() -> None:

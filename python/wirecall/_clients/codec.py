@@ -343,8 +343,9 @@ class ByteExchange(Driven):
                 # Its data is not an error of the API, but SDKs raise it, so nothing is retried after it.
                 out.append(self._unknown_error(raw))
                 continue
+            lacks = self._others and sse.lacking(self._others, others)
             if others:
-                self._others = others
+                self._others = lacks + others
             read: Any = None
             if given is not None:
                 self._note_usage(given)
@@ -358,7 +359,7 @@ class ByteExchange(Driven):
             elif given is not None or not (stream.should_retry or self.ended):
                 if self._others and (others or data is not None):
                     # The id of an event that was swallowed is that of the next one, unless it has its own.
-                    raw, self._others = raw if others else self._others + raw, b""
+                    raw, self._others = lacks + raw, b""
                 out.append(raw)
         return b"".join(out)
 

@@ -156,3 +156,11 @@ def format_event(data: Mapping[str, Any], *, name: bytes | None = None) -> bytes
     """An event with JSON data."""
     named = b"" if name is None else b"event: " + name + b"\n"
     return named + b"data: " + dump(data) + b"\n\n"
+
+
+def lacking(pending: bytes, others: bytes) -> bytes:
+    """The lines of the `others` of earlier events, for fields that the `others` of this event lack."""
+    fields = {line.partition(b":")[0] for line in others.splitlines()}
+    return b"".join(
+        line for line in pending.splitlines(keepends=True) if line.partition(b":")[0] not in fields
+    )
