@@ -405,14 +405,6 @@ def test_errors_and_pings_do_not_name_other_events() -> None:
     assert [one.name for one in sse.Parser().feed(out)] == [b"said", b"said", b"said", b"error"]
 
 
-@pytest.mark.parametrize("levels", [900, 990, 998])
-def test_events_that_can_be_read_can_be_written(levels: int) -> None:
-    deep = b'{"text":"<","more":' + b"[" * levels + b"]" * levels + b"}"
-    exchange = opened()
-    out = exchange.chunk(b"data: " + deep + b"\n\n") + exchange.end()
-    assert b"<" in out
-
-
 @pytest.mark.parametrize("data", [b"", b"Overloaded", b'["Overloaded"]', b'{"message":"Overloaded"}', b"{}"])
 def test_nothing_is_retried_after_an_error_event_of_any_form(data: bytes) -> None:
     exchange = opened()

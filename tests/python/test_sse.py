@@ -147,3 +147,10 @@ def test_what_is_no_object_is_none(text: bytes) -> None:
 
 def test_half_a_surrogate_pair_is_escaped() -> None:
     assert json.loads(sse.dump({"a": "\ud83c", "b": "é"})) == {"a": "\ud83c", "b": "é"}
+
+
+@pytest.mark.parametrize("levels", [900, 990, 998])
+def test_events_that_can_be_read_can_be_written(levels: int) -> None:
+    deep = b'{"a":' + b"[" * levels + b"]" * levels + b"}"
+    value = sse.load(deep)
+    assert value is None or sse.dump(value) == deep
