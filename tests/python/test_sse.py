@@ -149,8 +149,9 @@ def test_half_a_surrogate_pair_is_escaped() -> None:
     assert json.loads(sse.dump({"a": "\ud83c", "b": "é"})) == {"a": "\ud83c", "b": "é"}
 
 
-@pytest.mark.parametrize("levels", [900, 990, 998])
-def test_events_that_can_be_read_can_be_written(levels: int) -> None:
-    deep = b'{"a":' + b"[" * levels + b"]" * levels + b"}"
-    value = sse.load(deep)
-    assert value is None or sse.dump(value) == deep
+def test_events_that_can_be_read_can_be_written() -> None:
+    """However deep they are: writing needs no more of Python's stack than reading."""
+    texts = [b'{"a":' + b"[" * levels + b"]" * levels + b"}" for levels in range(600, 1000)]
+    read = [(text, value) for text in texts if (value := sse.load(text)) is not None]
+    assert read
+    assert all(sse.dump(value) == text for text, value in read)
