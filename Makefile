@@ -23,7 +23,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 
 # The profile of the extension: `make EXTENSION_PROFILE=dev …` compiles faster and runs slower. `make check` takes that of the
 # tests in Rust: half of it is compiled then, and overflow and assertions are checked in Python, too.
-EXTENSION_PROFILE ?= release
+EXTENSION_PROFILE ?= quick
 check check-rust check-python: EXTENSION_PROFILE := dev
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := chunking protocols families round_trip json loads documents
