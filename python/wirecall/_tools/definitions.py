@@ -79,15 +79,24 @@ def definitions(tools: Iterable[object]) -> list[Definition]:
             is a single tool.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
     """
-    if _is_single_tool(tools):
-        raise ToolError("pass a list of tools, such as Toolset([tool])")
     found: dict[str, Definition] = {}
-    for position, tool in enumerate(tools):
+    for position, tool in enumerate(listed(tools)):
         definition = _read(tool, f"tools[{position}]")
         if definition.name in found:
             raise ToolError("two tools have this name; rename one", tool=definition.name)
         found[definition.name] = definition
     return list(found.values())
+
+
+def listed(tools: Iterable[object]) -> list[object]:
+    """The tools that `definitions` is given, as a list.
+
+    Raises:
+        ToolError: `tools` is a single tool.
+    """
+    if _is_single_tool(tools):
+        raise ToolError("pass a list of tools, such as Toolset([tool])")
+    return list(tools)
 
 
 def schema_text(definition: Definition) -> str:

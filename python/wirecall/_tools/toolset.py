@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from wirecall import _core
-from wirecall._tools.definitions import Definition, definitions, schema_text
+from wirecall._tools.definitions import Definition, definitions, listed, schema_text
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import checked
@@ -133,7 +133,8 @@ class Toolset(_core.Toolset):
             for name in recover:
                 if not isinstance(name, str):
                     raise TypeError(f"recover must list names of protocols, not {type(name).__name__}")
-        read = definitions(tools)
+        given = listed(tools)
+        read = definitions(given)
         made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
@@ -150,11 +151,14 @@ class Toolset(_core.Toolset):
             reasoning=reasoning,
             limits=limits,
         )
+        made._given = tuple(given)
         made._protocol = protocol.name if isinstance(protocol, Protocol) else protocol
         if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
             made._custom_manual = protocol, read
         return made
 
+    # The tools as they were given, in the order of `names`.
+    _given: tuple[object, ...]
     _protocol: str
     _custom_manual: tuple[Protocol, list[Definition]] | None = None
 
