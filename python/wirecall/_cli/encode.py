@@ -8,7 +8,7 @@ import click
 
 from wirecall import ToolError, Toolset
 from wirecall._cli.inputs import blame, invalid_json, read_calls, read_text, reject_shared_stdin, title_of
-from wirecall._cli.options import load_tools, protocol_option, tools_option
+from wirecall._cli.options import load_tools, protocol_options, tools_option
 
 
 @click.command(
@@ -20,7 +20,7 @@ Examples:
 """,
 )
 @tools_option(without="Without it, calls of any name are written, with untyped values.")
-@protocol_option
+@protocol_options
 @click.argument("name", required=False)
 @click.argument("arguments", default="{}", metavar="[ARGUMENTS|-]")
 def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str) -> None:

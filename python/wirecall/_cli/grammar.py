@@ -4,11 +4,10 @@ from difflib import get_close_matches
 from typing import get_args
 
 import click
-from click.core import ParameterSource
 
-from wirecall import GrammarKind, ToolError, Toolset, protocol_for
+from wirecall import GrammarKind, ToolError, Toolset
 from wirecall._cli.inputs import UserError, title_of
-from wirecall._cli.options import load_toolset, protocol_option, tools_option
+from wirecall._cli.options import load_toolset, protocol_options, protocol_source, tools_option
 from wirecall._console import printable
 from wirecall._tools.grammar import MOST_LONGEST
 
@@ -35,8 +34,7 @@ Examples:
     help="gbnf is for llama.cpp, ebnf for xgrammar, structural_tag for xgrammar, vLLM and SGLang, lark for "
     "llguidance.",
 )
-@protocol_option
-@click.option("--model", metavar="NAME", help="Write the calls in this model's own format.")
+@protocol_options
 @click.option(
     "--tool-choice",
     metavar="CHOICE",
@@ -54,22 +52,15 @@ Examples:
     "has no bound, for small models that repeat themselves. A tenth of the items if they are strings, arrays "
     "or objects. Strings are not bounded in ebnf and structural_tag.",
 )
-@click.pass_context
 def grammar(
-    ctx: click.Context,
     tools_path: str,
     kind: GrammarKind,
     protocol: str,
-    model: str | None,
     tool_choice: str,
     parallel: bool,
     longest: int | None,
 ) -> None:
     """Print a grammar that accepts text with well-formed calls only."""
-    if model is not None:
-        if ctx.get_parameter_source("protocol") is not ParameterSource.DEFAULT:
-            raise click.UsageError("--protocol and --model cannot be combined.")
-        protocol = _protocol_of(model)
     toolset = load_toolset(tools_path, protocol)
     if not toolset.names:
         raise UserError(f"{title_of(tools_path)}: the list of tools is empty, so there is no grammar")
@@ -79,18 +70,11 @@ def grammar(
         made = toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel, longest=longest)
     except ToolError as error:
         # An error that names no tool is about the protocol.
-        chosen = f"--protocol {protocol}" if model is None else f"--model {printable(model)}"
-        raise UserError(f"{title_of(tools_path) if error.tool else chosen}: {error}") from error
+        place = title_of(tools_path) if error.tool else protocol_source()
+        raise UserError(f"{place}: {error}") from error
     print(made.text, end="" if made.text.endswith("\n") else "\n", flush=True)
     for missing in made.unconstrained:
         click.echo(f"wirecall: not constrained: {printable(str(missing))}", err=True)
-
-
-def _protocol_of(model: str) -> str:
-    try:
-        return protocol_for(model)
-    except ToolError as error:
-        raise UserError(f"--model: {printable(str(error))}") from error
 
 
 def _no_tool(name: str, toolset: Toolset) -> str:

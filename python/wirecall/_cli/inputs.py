@@ -21,6 +21,10 @@ class UserError(click.ClickException):
     exit_code = 2
 
 
+class NotUtf8Error(UserError):
+    """The input has a byte that is not UTF-8."""
+
+
 @contextmanager
 def blame(place: str) -> Iterator[None]:
     """Turns the caller's mistakes and unusable files into a `UserError` that names the place."""
@@ -56,22 +60,47 @@ def read_text(path: str, expected: str) -> str:
     """A whole file, which must be UTF-8."""
     with open_file(path, expected) as stream, blame(title_of(path)):
         data = stream.read()
+    return _decoded(data, title_of(path)).removeprefix("\ufeff")
+
+
+def _decoded(data: bytes, place: str) -> str:
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
-        raise UserError(f"{title_of(path)}: byte {error.start} is not valid UTF-8") from error
+        raise _not_utf8(place, error.start, error) from error
+
+
+def _not_utf8(place: str, position: int, error: UnicodeDecodeError) -> NotUtf8Error:
+    """The error for the byte at a position, counted from 0."""
+    byte = error.object[error.start]
+    why = f"0x{byte:02x}, {error.reason}"
+    return NotUtf8Error(f"{place}: byte {position} is not valid UTF-8 ({why}). Convert the input to UTF-8.")
 
 
 def read_pieces(path: str, expected: str) -> Iterator[str]:
-    """Text as it arrives. Bytes that are not valid UTF-8 become U+FFFD."""
-    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    """Text as it arrives.
+
+    Raises:
+        NotUtf8Error: After all text before the invalid byte.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    position = 0
     with open_file(path, expected) as stream:
         # `read1` of a buffered reader returns the result of one system call.
         read = getattr(stream, "read1", stream.read)
         while True:
             with blame(title_of(path)):
                 chunk = read(_CHUNK_BYTES)
-            if piece := decoder.decode(chunk, final=not chunk):
+            position += len(chunk)
+            try:
+                piece = decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                # Its bytes are those that were held back, and the chunk.
+                if error.start:
+                    yield error.object[: error.start].decode()
+                at = position - len(error.object) + error.start
+                raise _not_utf8(title_of(path), at, error) from error
+            if piece:
                 yield piece
             if not chunk:
                 return
@@ -83,7 +112,7 @@ def read_calls(path: str) -> Iterator[tuple[str, str, Any]]:
     title = title_of(path)
     with open_file(path, "calls, a JSON object on each line,") as stream, blame(title):
         for number, data in enumerate(stream, start=1):
-            if line := data.decode(errors="replace").strip():
+            if line := _decoded(data, f"{title}, line {number}").strip():
                 call = load_json(line, title, expected, line=number)
                 place = f"{title}, line {number}"
                 if not isinstance(call, dict) or not isinstance(call.get("name"), str):

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from wirecall._cli.inputs import UserError, title_of
-from wirecall._cli.options import load_toolset, manual_options, protocol_option, tools_option
+from wirecall._cli.options import load_toolset, manual_options, protocol_options, tools_option
 
 
 @click.command(
@@ -17,7 +17,7 @@ Examples:
 """,
 )
 @tools_option()
-@protocol_option
+@protocol_options
 @click.option(
     "--header", metavar="TEXT", help="Text before the tools, instead of the built-in one; '' for none."
 )

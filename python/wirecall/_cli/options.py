@@ -1,12 +1,14 @@
 """Options shared by several commands, and the toolsets that they select."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from wirecall import PROTOCOLS, Toolset
+from wirecall import PROTOCOLS, ToolError, Toolset, protocol_for
 from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
+from wirecall._console import printable
 
 _TOOLS = 'a JSON list of tools, or {"tools": […]}'
 
@@ -23,19 +25,52 @@ def tools_option(without: str | None = None) -> Callable[[Any], Any]:
     )
 
 
-def _known_protocol(_ctx: object, _parameter: object, protocol: str) -> str:
-    with blame("--protocol"):
-        Toolset(protocol=protocol)
+def protocol_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--protocol` and `--model`: the format of the calls. The command gets the name of a protocol."""
+
+    @functools.wraps(command)
+    def with_protocol(*arguments: Any, protocol: str | None, model: str | None, **given: Any) -> Any:
+        if protocol is not None and model is not None:
+            raise click.UsageError("--protocol and --model cannot be combined.")
+        if model is not None:
+            protocol = _protocol_of(model)
+        return command(*arguments, protocol=protocol or _DEFAULT, **given)
+
+    return _protocol_option(_model_option(with_protocol))
+
+
+def protocol_source() -> str:
+    """The option that selects the protocol of this command, as it was given, for errors."""
+    given = click.get_current_context().params
+    if given["model"] is not None:
+        return f"--model {printable(given['model'])}"
+    return f"--protocol {given['protocol'] or _DEFAULT}"
+
+
+def _protocol_of(model: str) -> str:
+    try:
+        return protocol_for(model)
+    except ToolError as error:
+        raise UserError(f"--model: {printable(str(error))}") from error
+
+
+def _known_protocol(_ctx: object, _parameter: object, protocol: str | None) -> str | None:
+    if protocol is not None:
+        with blame("--protocol"):
+            Toolset(protocol=protocol)
     return protocol
 
 
-protocol_option = click.option(
+_DEFAULT = "wire"
+_protocol_option = click.option(
     "--protocol",
     callback=_known_protocol,
     metavar="NAME",
-    default="wire",
     help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto; or a model family's own, such as harmony or "
-    "glm-4.5: `wirecall protocols` lists them.",
+    f"glm-4.5: `wirecall protocols` lists them.  [default: {_DEFAULT}]",
+)
+_model_option = click.option(
+    "--model", metavar="NAME", help="Instead of --protocol: the model whose own format the calls have."
 )
 _descriptions_option = click.option(
     "--descriptions",

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from wirecall import CallEnd, CallError, Event, Parser, Problem, Reasoning, Text, Toolset
-from wirecall._cli.inputs import read_pieces, reject_shared_stdin
-from wirecall._cli.options import load_toolset, protocol_option, tools_option
+from wirecall._cli.inputs import NotUtf8Error, read_pieces, reject_shared_stdin
+from wirecall._cli.options import load_toolset, protocol_options, protocol_source, tools_option
 from wirecall._cli.outputs import to_json
 from wirecall._tools.detection import SEARCHED, format_in
 
@@ -29,6 +29,8 @@ Events, one JSON object on each line:
 With --whole: {"items": […], "framing": [[start, end], …]}. Framing is what is in no item: markers of
 reasoning and of native formats, whitespace around them, and stop tokens.
 "message" is "sentence" followed by "example"; "example" and "arguments" can be null.
+The input is UTF-8. At a byte that is not, the message ends as if it was cut off there, and the exit code
+is 2; the error names the byte's position, counted from 0.
 
 \b
 Examples:
@@ -39,7 +41,7 @@ Examples:
 """,
 )
 @tools_option(without="Without it, calls of any name are parsed, with untyped values. xml and yaml need it.")
-@protocol_option
+@protocol_options
 @click.option(
     "--text", "only_text", is_flag=True, help="Print only the text, without calls and separate reasoning."
 )
@@ -95,12 +97,13 @@ def parse(
     reject_shared_stdin(tools_path, file)
     toolset = load_toolset(tools_path, protocol, **options)
     if not toolset.names and not toolset.parse(toolset.encode("name", {}), in_reasoning=False).calls:
-        raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
-    pieces = read_pieces(file, "a model's message")
+        raise click.UsageError(f"{protocol_source()} needs --tools: calls are tags with the tools' names.")
+    pieces = _Pieces(read_pieces(file, "a model's message"))
     batches: Iterable[Sequence[Event]] = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
     show: Callable[[Sequence[Event]], None]
     if whole:
-        message = toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning)
+        read = "".join(pieces)
+        message = toolset.parse(read, truncated=pieces.truncated(truncated), in_reasoning=in_reasoning)
         batches, show = [message.items], partial(_show_whole, framing=message.framing)
     else:
         show = _show_text if only_text else _show_events
@@ -114,15 +117,35 @@ def parse(
             is_text &= isinstance(event, (Text, Reasoning))
             if is_text and isinstance(event, Text):
                 text.write(event.text[: max(0, SEARCHED - text.tell())])
+    if pieces.error is not None:
+        raise pieces.error
     if is_text and options["code"] == "call":
         _hint_at_protocol(toolset, text.getvalue())
     if failed:
         raise click.exceptions.Exit(1)
 
 
-def _parsed(parser: Parser, pieces: Iterable[str], truncated: bool | None) -> Iterator[list[Event]]:
+class _Pieces:
+    """A message as it arrives, up to the first byte that is not UTF-8, which is then the `error`."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._pieces = pieces
+        self.error: NotUtf8Error | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        try:
+            yield from self._pieces
+        except NotUtf8Error as error:
+            self.error = error
+
+    def truncated(self, given: bool | None) -> bool | None:
+        """Whether the message was cut off, once all of it is read: what is `given`, or an invalid byte."""
+        return given if self.error is None else True
+
+
+def _parsed(parser: Parser, pieces: _Pieces, truncated: bool | None) -> Iterator[list[Event]]:
     yield from map(parser.feed, pieces)
-    yield parser.finish(truncated=truncated)
+    yield parser.finish(truncated=pieces.truncated(truncated))
 
 
 def _as_dict(event: Event) -> dict[str, Any]:

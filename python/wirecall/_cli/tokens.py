@@ -8,7 +8,7 @@ import click
 from wirecall import Toolset
 from wirecall import tokens as counting
 from wirecall._cli.inputs import UserError, blame, read_calls, reject_shared_stdin, title_of
-from wirecall._cli.options import load_tools, manual_options, protocol_option, tools_option
+from wirecall._cli.options import load_tools, manual_options, protocol_options, tools_option
 from wirecall._cli.outputs import to_json
 
 
@@ -28,7 +28,7 @@ without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
     "--calls", "calls_path", metavar="FILE", help='Calls, one {"name": …, "arguments": {…}} on each line.'
 )
 @click.option("--encoding", default=counting.ENCODING, metavar="NAME", help="tiktoken vocabulary.")
-@protocol_option
+@protocol_options
 @click.option("--characters", is_flag=True, help="Count characters instead; needs no tiktoken.")
 @manual_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")

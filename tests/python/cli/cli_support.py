@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
+import click
 from click.testing import CliRunner, Result
 
 from wirecall._cli.commands import wirecall
@@ -53,7 +54,8 @@ class Talk:
     def __init__(self, child: "subprocess.Popen[bytes]") -> None:
         self.child = child
         self.lines: queue.Queue[bytes] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self) -> None:
         assert self.child.stdout is not None
@@ -82,3 +84,18 @@ def talk(*arguments: str) -> Iterator[Talk]:
 
 def events(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """All commands with their names, such as `bench report`: groups after their own commands."""
+
+    def walk(group: click.Group, names: tuple[str, ...]) -> Iterator[tuple[str, click.Command]]:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                yield from walk(command, (*names, name))
+            yield " ".join((*names, name)), command
+
+    yield from walk(wirecall, ())

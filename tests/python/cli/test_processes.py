@@ -38,15 +38,12 @@ def test_events_come_before_the_input_ends(tools: str) -> None:
             "repairs": [],
             "problems": [],
         }
-        # A character that comes in two parts, then a byte that is not UTF-8, then half of a character.
+        # A character that comes in two parts.
         child.write("é".encode()[:1])
         child.write("é".encode()[1:] + b" ")
         assert child.event()["text"] == "é "
-        child.write(b"\xff\xe2\x82")
-        assert child.event()["text"] == "\ufffd"
         assert child.child.stdin is not None
         child.child.stdin.close()
-        assert child.event()["text"] == "\ufffd"
         assert child.child.wait(TIMEOUT) == 0
 
 
