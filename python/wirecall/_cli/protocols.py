@@ -1,11 +1,10 @@
 """`wirecall protocols`: the protocols and native formats, and which one a model writes."""
 
+import textwrap
 from typing import Any
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from wirecall import FAMILIES, PROTOCOLS, ToolError, protocol_for
 from wirecall._cli.inputs import UserError
@@ -15,7 +14,8 @@ from wirecall._core import native_formats
 from wirecall._tools.model_table import ENTRIES
 from wirecall._tools.models import find_model
 
-WIDTH = 120
+# The columns without a terminal, and the fewest that are used on one.
+_WIDTH, _MIN_WIDTH = 80, 40
 
 
 @click.command(
@@ -54,10 +54,15 @@ def protocols(model: str | None, as_json: bool) -> None:
     if as_json:
         print(to_json(chosen))
         return
-    print(f"protocol   {protocol}")
-    print(f"pattern    {found.pattern}")
-    print(f"begins in  {begins}, unless in_reasoning says how the prompt ends")
-    print(f"source     {found.source}")
+    _print(
+        OutputConsole(width=_WIDTH),
+        {
+            "protocol": [protocol],
+            "pattern": [found.pattern],
+            "begins in": [f"{begins}, unless in_reasoning says how the prompt ends"],
+            "source": [found.source],
+        },
+    )
 
 
 def _rows(native: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -102,19 +107,35 @@ def _begins(native: dict[str, Any] | None) -> str:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False)
-    for header in ("protocol", "begins in", "models", "source"):
-        table.add_column(header, no_wrap=header == "begins in")
+    console = OutputConsole(width=_WIDTH)
     for row in rows:
-        models, sources = ", ".join(row["models"]), "; ".join(row["sources"])
         if row["protocol"] is None:
-            table.add_row(f"none: {row['reason']}", "", models, sources)
-            continue
-        names = (
-            ", ".join([row["protocol"], *row["aliases"]])
-            if row["native"]
-            else f"{row['protocol']} (prompted)"
-        )
-        table.add_row(names, row["begins_in"], models, sources)
-    console: Console = OutputConsole(width=WIDTH)
-    console.print(table)
+            title, members = f"none: {row['reason']}", {}
+        else:
+            names = ", ".join([row["protocol"], *row["aliases"]])
+            title = names if row["native"] else f"{names} (prompted)"
+            members = {"begins in": [row["begins_in"]]}
+        members |= {"models": [", ".join(row["models"])], "source": row["sources"]}
+        console.print(Text(_wrapped(console, title, " " * 2), "bold"), soft_wrap=True)
+        _print(console, members, indent="  ")
+
+
+def _print(console: OutputConsole, members: dict[str, list[str]], indent: str = "") -> None:
+    """The name of each member, and its texts below each other."""
+    for name, texts in members.items():
+        for at, text in enumerate(filter(None, texts)):
+            first = f"{indent}{'' if at else name:<11}"
+            lines = _wrapped(console, text, " " * len(first), first)
+            console.print(Text(lines), soft_wrap=True)
+
+
+def _wrapped(console: OutputConsole, text: str, indent: str, first: str = "") -> str:
+    """Text in the columns of the console. Words are never divided, nor cut off."""
+    return textwrap.fill(
+        text,
+        max(console.width, _MIN_WIDTH),
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -3,11 +3,12 @@
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -46,6 +47,25 @@ def run(*arguments: str, stdin: str | bytes = "", **environment: str) -> Result:
 def process(*arguments: str, stdin: bytes = b"", **environment: str) -> "subprocess.CompletedProcess[bytes]":
     env = {**os.environ, "PYTHONUTF8": "1", **environment}
     return subprocess.run([*COMMAND, *arguments], input=stdin, capture_output=True, timeout=TIMEOUT, env=env)
+
+
+def terminal_output(columns: int, *arguments: str) -> str:
+    """What a command prints on a terminal of this width, without colours."""
+    termios = pytest.importorskip("termios", reason="no pseudo-terminals")
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    env = {**os.environ, "PYTHONUTF8": "1", "TERM": "xterm"}
+    env.pop("COLUMNS", None)
+    read = b""
+    with subprocess.Popen([*COMMAND, *arguments], stdin=theirs, stdout=theirs, env=env) as child:
+        os.close(theirs)
+        # The end of a terminal is an error on Linux.
+        with suppress(OSError):
+            while piece := os.read(ours, 1 << 16):
+                read += piece
+        os.close(ours)
+    assert child.returncode == 0
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", read.decode()).replace("\r\n", "\n")
 
 
 class Talk:

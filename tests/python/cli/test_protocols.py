@@ -2,10 +2,12 @@
 
 import json
 
-from cli_support import run
+import pytest
+from cli_support import process, run, terminal_output
 
 from wirecall import FAMILIES, PROTOCOLS
 from wirecall._core import native_formats
+from wirecall._tools.model_table import ENTRIES
 
 
 def test_the_table_has_all_protocols() -> None:
@@ -49,3 +51,27 @@ def test_an_unknown_model() -> None:
     assert result.exit_code == 2
     assert "no native format is known" in result.output
     assert "\x1b" not in result.output
+
+
+def test_listing_piped_or_on_a_terminal_fits_and_is_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    listed = [json.loads(line) for line in run("protocols", "--json").output.splitlines()]
+    texts = {text for row in listed for text in (*row["sources"], ", ".join(row["models"])) if text}
+    texts |= {name for row in listed if row["protocol"] for name in (row["protocol"], *row["aliases"])}
+    texts |= {row["reason"] for row in listed if row["protocol"] is None}
+    piped = process("protocols").stdout.decode()
+    shown = {80: terminal_output(80, "protocols"), 132: terminal_output(132, "protocols"), 0: piped}
+    for columns, output in shown.items():
+        assert max(map(len, output.splitlines())) <= (columns or 80), columns
+        joined = " ".join(output.split())
+        assert [text for text in texts if text not in joined] == [], columns
+        assert "…" not in output
+
+
+def test_choice_for_any_model_fits_in_80_columns() -> None:
+    names = [name for entry in ENTRIES for name in entry.patterns.split() if "*" not in name]
+    results = [run("protocols", "--model", name) for name in names]
+    shown = [result.stdout for result in results if result.exit_code == 0]
+    assert len(shown) > 50
+    for output in shown:
+        assert max(map(len, output.splitlines())) <= 80
