@@ -11,9 +11,9 @@ import json
 import os
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from hashlib import sha1
 from pathlib import Path
 from typing import Any, Literal
@@ -84,6 +84,8 @@ class Costs:
         calls: Each call, in the given order.
         example: The example calls in the header.
         constraints: Bounds, patterns, formats and examples in the tools' lines.
+        pays_from: About how many tools with the mean cost of these are needed for the manual to cost less
+            than native definitions. None if no number is enough, or there are no tools.
     """
 
     tools: list[ToolCost]
@@ -93,6 +95,7 @@ class Costs:
     calls: list[CallCost]
     example: int = 0
     constraints: int = 0
+    pays_from: int | None = None
 
 
 def measure(
@@ -119,27 +122,61 @@ def measure(
         ValueError: Arguments are not valid JSON, or a call names an unknown tool.
     """
     read = definitions(tools)
-    toolset = Toolset(read, protocol=protocol, descriptions=descriptions, constraints=constraints)
-    plain = Toolset(read, protocol=protocol, descriptions=descriptions, constraints=False)
-    native = [native_definition(tool) for tool in read]
-    manual = toolset.manual()
+    options: Any = {"protocol": protocol, "descriptions": descriptions}
+    toolset = Toolset(read, constraints=constraints, **options)
+    costs = _definitions(toolset, read, count)
+    several = costs
+    if len(read) == 1:  # The header of some protocols is longer if there are two tools.
+        pair = [*read, _renamed(*read)]
+        several = _definitions(Toolset(pair, constraints=constraints, **options), pair, count)
     signatures = toolset.manual(header="")
-    header = manual.removesuffix(signatures)
+    plain = Toolset(read, constraints=False, **options).manual(header="")
+    return replace(
+        costs,
+        constraints=count(signatures) - count(plain),
+        calls=[call_cost(toolset, name, arguments, count) for name, arguments in calls],
+        pays_from=_pays_from(several, least=1 if costs.wire < costs.native else len(read) + 1),
+    )
+
+
+def _definitions(toolset: Toolset, tools: Sequence[Definition], count: Count) -> Costs:
+    """The costs of the definitions and of the manual, without those that are of its parts."""
+    native = [native_definition(tool) for tool in tools]
+    manual = toolset.manual()
+    header = manual.removesuffix(toolset.manual(header=""))
     without_example = header
     for example in toolset.examples():
         without_example = without_example.replace(f"{example}\n", "", 1)
     return Costs(
         tools=[
             ToolCost(tool.name, count(compact(chat)), count(toolset.signature(tool.name)))
-            for tool, chat in zip(read, native, strict=True)
+            for tool, chat in zip(tools, native, strict=True)
         ],
         header=count(header),
-        example=count(header) - count(without_example),
-        constraints=count(signatures) - count(plain.manual(header="")),
         native=count(compact(native)),
         wire=count(manual),
-        calls=[call_cost(toolset, name, arguments, count) for name, arguments in calls],
+        calls=[],
+        example=count(header) - count(without_example),
     )
+
+
+def _renamed(tool: Definition) -> Definition:
+    """The tool with another name of the same length."""
+    return tool._replace(name=tool.name[:-1] + ("a" if tool.name[-1] != "a" else "b"))
+
+
+def _pays_from(costs: Costs, least: int) -> int | None:
+    """The number of tools that pays if each further one saves the mean of these; at least `least`."""
+    number, saving = len(costs.tools), _saving(costs)
+    if saving <= 0:
+        return None
+    more = (costs.wire - costs.native) * number // saving + 1
+    return max(least, number + more)
+
+
+def _saving(costs: Costs) -> int:
+    """How much less the tools cost as text, without the header."""
+    return sum(tool.native - tool.wire for tool in costs.tools)
 
 
 def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, count: Count) -> CallCost:
@@ -231,7 +268,22 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
         parts += [f"Calls, in {unit}\n{_table(heads, calls)}", _NOTES]
     example, constraints = costs.example, costs.constraints
     parts.append(f"In the manual, the example costs {example} and the constraints cost {constraints} {unit}.")
+    if costs.tools and costs.wire > costs.native:
+        parts.append(_why_text_costs_more(costs, unit.partition(" ")[0]))
     return "\n\n".join(parts)
+
+
+def _why_text_costs_more(costs: Costs, unit: str) -> str:
+    more, saving = costs.wire - costs.native, _saving(costs) / len(costs.tools)
+    each = f"{saving:,.1f}".removesuffix(".0") if saving >= 1 else f"{saving:.2g}"
+    if costs.pays_from is None:
+        saved_each = "save nothing, so text does not pay, however many they are"
+    else:
+        saved_each = f"save {each} {unit} each, so text pays from about {costs.pays_from:,} tools"
+    return (
+        f"Text costs {more:,} {unit} more than native for these tools: the header costs "
+        f"{costs.header:,} {unit}.\nTools of this size {saved_each}."
+    )
 
 
 def saved(native: int, wire: int) -> str:

@@ -30,7 +30,7 @@ Examples:
 )
 @click.option("--model", metavar="NAME", help="Say which format this model writes, and why.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON instead of a table: one object on each line."
+    "--json", "as_json", is_flag=True, help="Print JSON instead of paragraphs: one object on each line."
 )
 def protocols(model: str | None, as_json: bool) -> None:
     """List protocols and native formats, or find that of a model."""
