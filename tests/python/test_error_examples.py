@@ -4,12 +4,12 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import generate
-from wirecall import PROTOCOLS, CallError, ToolError, Toolset
+from wirecall import FAMILIES, PROTOCOLS, CallError, ErrorKind, RepairKind, ToolError, Toolset
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -77,6 +77,7 @@ def messages(tools: Toolset, call: str, rng: random.Random) -> Iterator[str]:
     yield call.replace("3", "[" * 30)
     yield call.replace("3", "many") + call
     yield name + '{"name":"weather"}' + call
+    yield name + "{totally broken}" + call[-7:]
     yield "".join(f"<{tag}>x" for tag in ("tool-result name=x", "tool_response"))
     for _ in range(60):
         at = rng.randrange(len(call))
@@ -86,11 +87,15 @@ def messages(tools: Toolset, call: str, rng: random.Random) -> Iterator[str]:
 
 
 def errors(tools: Toolset, message: str) -> list[CallError]:
-    both = (tools.parse(message, truncated=truncated).errors for truncated in (True, False))
+    both = (
+        tools.parse(message, truncated=truncated, in_reasoning=False).errors for truncated in (True, False)
+    )
     return [error for errors in both for error in errors]
 
 
 def check(tools: Toolset, error: CallError) -> None:
+    for told in (error.message, tools.encode_result(error.name, error)):
+        assert told.lower().count("for example") == (error.example is not None), told
     if error.example is None:
         assert error.message == error.sentence
         return
@@ -124,6 +129,32 @@ def test_errors_of_every_kind_show_a_call_that_runs(protocol: str, options: dict
                 without.add(error.kind)
     assert without <= WITHOUT_EXAMPLE
     assert kinds.keys() >= {"incomplete_call", "too_many_calls"}
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_error_in_a_native_format_is_told_with_one_example_at_most(protocol: str) -> None:
+    found = 0
+    # Formats that divide messages into parts refuse recover.
+    for options in (options for options in OPTIONS if "recover" not in options):
+        tools = toolset(TOOLS, protocol, **options)
+        call = tools.encode("weather", {"location": "New York", "days": 3})
+        for message in messages(tools, call, random.Random(7)):
+            for error in errors(tools, message):
+                found += 1
+                for told in (error.message, tools.encode_result(error.name, error)):
+                    assert told.lower().count("for example") == (error.example is not None), told
+    assert found
+
+
+def test_every_kind_of_error_is_among_the_generated_ones() -> None:
+    found: set[str] = set()
+    for options in OPTIONS:
+        tools = toolset(TOOLS, "wire", **options)
+        long = Toolset(TOOLS, limits={"call_bytes": 64}, **options)
+        call = tools.encode("weather", {"location": "New York", "days": 3})
+        for message in messages(tools, call, random.Random(7)):
+            found |= {error.kind for each in (tools, long) for error in errors(each, message)}
+    assert found >= set(get_args(ErrorKind)) - set(get_args(RepairKind)) - {"not_allowed"}
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -327,7 +327,12 @@ def test_manual(case: Case) -> None:
 @pytest.mark.parametrize("case", named("results"))
 def test_results(case: Case) -> None:
     tools = toolset({"tools": [], **case})
-    written = tools.encode_result(
-        case["name"], case["content"], error=case.get("error", False), number=case.get("number")
-    )
+    if "failed" in case:
+        [error] = tools.parse(case["failed"], truncated=False).items
+        assert isinstance(error, wirecall.CallError)
+        written = tools.encode_result(error.name, error)
+    else:
+        written = tools.encode_result(
+            case["name"], case["content"], error=case.get("error", False), number=case.get("number")
+        )
     assert written == case["text"]

@@ -1,6 +1,6 @@
-//! The JSON text of a tool's parameters: what is read, and what is wrong with what is not.
+//! The JSON text of a tool's parameters: what is read, and what is wrong with what is not; and what the README says a host can name.
 
-use wirecall_core::{Definition, Options, ToolError, Toolset, XmlSchema};
+use wirecall_core::{Definition, Options, ToolError, Toolset, XmlSchema, native_formats, protocols};
 
 fn tool(parameters: &str, options: Options) -> Result<Toolset, ToolError> {
     let mut definition = Definition::new("t", parameters);
@@ -96,4 +96,29 @@ fn numbers_of_examples_are_written_as_json_writes_them() {
         let examples = tool(&schema, Options::default()).expect("the schema is fine").examples();
         assert!(examples.iter().any(|call| call.contains(&format!("{shown}</call>"))), "{bounds}: {examples:?}");
     }
+}
+
+/// The names in code in a part of the crate's README.
+fn names_in_readme(after: &str, before: &str) -> Vec<&'static str> {
+    let (_, rest) = include_str!("../../rust/core/README.md").split_once(after).expect(after);
+    let (part, _) = rest.split_once(before).expect(before);
+    part.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_readme_lists_all_formats() {
+    let [prompted, native] =
+        [names_in_readme("the manual teaches a model: ", ".\n"), names_in_readme("models were trained on: ", ".\n")];
+    let known: Vec<_> = protocols().filter(|&name| name != "auto").collect();
+    assert_eq!(prompted, known);
+    let known: Vec<_> = native_formats().map(|format| format.name).collect();
+    assert_eq!(native, known);
+}
+
+#[test]
+fn the_readme_names_a_path_while_the_crate_is_not_published() {
+    let readme = include_str!("../../rust/core/README.md");
+    assert!(readme.contains("The crate is not published yet."));
+    assert!(readme.contains("wirecall-core = { path = "));
+    assert!(!readme.contains("wirecall-core = \""), "a version is not found on crates.io");
 }

@@ -72,3 +72,21 @@ fn the_models_mistakes_are_sentences_for_the_model() {
     assert_eq!(problem.to_string(), problem.message);
     assert_eq!(problem.kind.to_string(), "wrong_type");
 }
+
+#[test]
+fn an_error_is_told_with_its_example_once() {
+    let schema = r#"{"properties": {"n": {"type": "integer"}, "m": {"type": "number"}}, "required": ["n", "m"]}"#;
+    let mut options = Options::default();
+    options.validate = true;
+    let tools = Toolset::new(vec![Definition::new("t", schema)], options).expect("the schema is fine");
+    for call in ["<call>nope n=1</call>", "<call>t n=x</call>", "<call>t n m</call>", "<call>{}</call>"] {
+        let items = parse(&tools, call, Some(false), None);
+        let [Item::Error(error)] = &items[..] else { panic!("{items:#?}") };
+        let example = error.example.as_deref().expect("a tool has an example");
+        for told in [error.message(), error.to_string(), tools.encode_error(error)] {
+            assert_eq!(told.matches("For example:").count(), 1, "{told}");
+            assert_eq!(told.matches(example).count(), 1, "{told}");
+        }
+        assert!(tools.encode_error(error).starts_with("<tool-error"));
+    }
+}

@@ -397,9 +397,17 @@ fn manual(protocol: &str) {
 fn results(protocol: &str) {
     for case in load(protocol, "results") {
         let tools = toolset(&case, false);
-        let content = case["content"].as_str().map_or_else(|| case["content"].to_string(), str::to_owned);
-        let error = case["error"] == true;
-        let written = tools.encode_result(str_at(&case, "name"), &content, error, case["number"].as_u64());
+        let written = match case["failed"].as_str() {
+            Some(failed) => match &parse(&tools, failed, Some(false), None)[..] {
+                [Item::Error(error)] => tools.encode_error(error),
+                other => panic!("{}: {other:?}", case["id"]),
+            },
+            None => {
+                let content = case["content"].as_str().map_or_else(|| case["content"].to_string(), str::to_owned);
+                let error = case["error"] == true;
+                tools.encode_result(str_at(&case, "name"), &content, error, case["number"].as_u64())
+            }
+        };
         assert_eq!(written, str_at(&case, "text"), "{}", case["id"]);
     }
 }

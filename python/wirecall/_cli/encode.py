@@ -78,8 +78,7 @@ def _write(
     print(text, flush=True)
     for call in schemas.parse(schemas.encode(name, arguments)).calls if schemas else ():
         for problem in call.problems:
-            sentence = problem.message.partition(" For example: ")[0]
-            click.echo(f"{place}: warning: {sentence}", err=True)
+            click.echo(f"{place}: warning: {problem.message}", err=True)
         try:
             given = json.loads(arguments) if isinstance(arguments, str) else arguments
             same = json.loads(call.arguments) == given

@@ -129,7 +129,7 @@ fn push(stream: &str, event: Event<'_>, lines: &mut String) {
             ("arguments", string(&call.arguments)),
             ("problems", Value::Array(call.problems.iter().map(|problem| string(&problem.message)).collect())),
         ]),
-        // And here it tells the model what was wrong, with `Toolset::encode_error`.
+        // And here it tells the model what was wrong; `Toolset::encode_error` writes the same text as a result.
         Event::CallError(error) => {
             members.extend([("failed", string(error.kind.as_str())), ("message", string(&error.message()))]);
         }

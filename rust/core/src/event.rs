@@ -56,7 +56,8 @@ pub struct CallError {
 }
 
 impl CallError {
-    /// What to tell the model: the sentence, and then the example.
+    /// What to tell the model: the sentence, and then the example. [`Toolset::encode_error`](crate::Toolset::encode_error) writes it as
+    /// a result.
     pub fn message(&self) -> String {
         message(&self.sentence, self.example.as_deref())
     }

@@ -23,7 +23,7 @@
 //! let mut on_event = |event: Event<'_>| match event {
 //!     Event::Text(part) => text.push_str(part),
 //!     Event::CallEnd(call) => calls.push((call.name, call.arguments)),
-//!     Event::CallError(error) => errors.push(error.message()),
+//!     Event::CallError(error) => errors.push(tools.encode_error(&error)),
 //!     // Starts and deltas, for hosts that show calls as they are written.
 //!     _ => {}
 //! };

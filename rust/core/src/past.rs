@@ -1,7 +1,7 @@
 //! What toolsets write: calls, results, and whole messages of the model.
 
 use crate::error::EncodeError;
-use crate::event::message;
+use crate::event::{CallError, message};
 use crate::protocols::{CallResult, PastCall};
 use crate::syntax::json::{Member, Value, push_string, write_spaced_object};
 use crate::toolset::Toolset;
@@ -107,15 +107,22 @@ impl Toolset {
         Ok(())
     }
 
-    /// The text of a result. Neither its content nor its name can be read as a mark. `error`: the content describes an error.
-    /// `number`: which of several calls of the same tool in one turn this is the result of, from 1.
+    /// The text of a result. Neither its content nor its name can be read as a mark. `error`: the content describes an error of the
+    /// tool; [`Toolset::encode_error`] writes a [`CallError`]. `number`: which of several calls of the same tool in one turn this
+    /// is the result of, from 1.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         self.encode_past_result(&PastResult { name, content, error, number, ..PastResult::default() })
     }
 
-    /// The text of a result that reports an error to the model. Marks are neutralised in the sentence, which may quote the model or
-    /// a schema, but not in the example.
-    pub fn encode_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
+    /// The text of a result that reports an error to the model: its sentence, and then its example. Marks are neutralised in the
+    /// sentence, which may quote the model or a schema, but not in the example.
+    pub fn encode_error(&self, error: &CallError) -> String {
+        self.encode_parts_of_error(error.name.as_deref(), &error.sentence, error.example.as_deref())
+    }
+
+    /// [`Toolset::encode_error`] for the Python bindings, where hosts make errors of their own.
+    #[doc(hidden)]
+    pub fn encode_parts_of_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
         let content = &message(&self.neutralise(sentence), example);
         let result =
             CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None, call: PastCall::NONE };

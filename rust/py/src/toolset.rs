@@ -406,7 +406,7 @@ impl Toolset {
         let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {
             let failed = failed.get();
-            let text = self.tools.encode_error(name.as_deref(), &failed.sentence, failed.example.as_deref());
+            let text = self.tools.encode_parts_of_error(name.as_deref(), &failed.sentence, failed.example.as_deref());
             return protocol::raised().map(|()| text);
         }
         let name = name.as_deref().unwrap_or("unknown");

@@ -1,4 +1,5 @@
-//! Sentences for the model that say what is wrong. The parser adds the example of a call.
+//! Sentences for the model that say what is wrong. [`CallError::message`](crate::CallError::message) adds the example of a call, so
+//! no sentence here says "For example:": one about a value shows in parentheses how to write it.
 
 use super::{Context, MAX_PROBLEM_BYTES, ReadError, example};
 use crate::error::{ErrorKind, ProblemKind};
@@ -91,18 +92,18 @@ pub(crate) fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: 
     let beyond = respelled(value, false).is_some_and(|json| is_beyond_float(&json));
     let value = shorten(value);
     if beyond {
-        return format!("{field}: {value} is outside the range of a float. For example: {}", shown(cx, id, field));
+        return format!("{field}: {value} is outside the range of a float (write {}).", shown(cx, id, field));
     }
     let expected = expected(cx.schema, id);
     match kind {
         ProblemKind::NotInEnum => format!("{field}: {value} is not allowed; it must be one of: {expected}."),
-        _ => format!("{field}: {value} is not {expected}. For example: {}", shown(cx, id, field)),
+        _ => format!("{field}: {value} is not {expected} (write {}).", shown(cx, id, field)),
     }
 }
 
 pub(crate) fn missing(cx: &Context<'_>, object: NodeId, field: &str, name: &str) -> String {
     let id = cx.schema.member(object, name).unwrap_or(UNKNOWN);
-    format!("{field} is required and missing. For example: {}", shown(cx, id, field))
+    format!("{field} is required and missing (write {}).", shown(cx, id, field))
 }
 
 pub(crate) fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
@@ -128,13 +129,13 @@ pub(crate) fn container(bracket: u8) -> &'static str {
 
 /// A field that is declared under a name that differs in style.
 pub(crate) fn misnamed(cx: &Context<'_>, id: NodeId, written: &str, declared: &str) -> String {
-    format!("The field {} is called {declared}: {}", shorten(written), shown(cx, id, declared))
+    format!("The field {} is called {declared} (write {}).", shorten(written), shown(cx, id, declared))
 }
 
 /// A value that strict mode does not convert.
 pub(crate) fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &str) -> String {
     let expected = expected(cx.schema, id);
-    format!("{field}: {} must be written as {expected}, for example {}", shorten(value), shown(cx, id, field))
+    format!("{field}: {} must be written as {expected} (write {}).", shorten(value), shown(cx, id, field))
 }
 
 pub(crate) const UNCLOSED: &str = "The call is not closed before the next one.";
