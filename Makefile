@@ -1,4 +1,4 @@
-# Everything builds into .venv and target; `make demo` and `make test` need only Rust, Python 3.10+ and make.
+# Everything builds into .venv and target; `make demo` and `make test` need only Rust, Python 3.11+ and make.
 # The fuzzers also need a C++ compiler.
 
 SHELL := /bin/bash
@@ -17,14 +17,26 @@ CARGO_DENY := cargo-deny@0.20.2
 CARGO_SEMVER_CHECKS := cargo-semver-checks@0.51.0
 
 # The first interpreter that is new enough; `make PYTHON=python3.13 …` takes another.
-NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 10))
-PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$python" -c '$(NEW_ENOUGH)' 2>/dev/null && echo "$$python" && break; done)
 
-# The profile of the extension: `make EXTENSION_PROFILE=dev …` compiles faster and runs slower. `make check` takes that of the
-# tests in Rust: half of it is compiled then, and overflow and assertions are checked in Python, too.
-EXTENSION_PROFILE ?= quick
-check check-rust check-python: EXTENSION_PROFILE := dev
+# The profile of the extension (Cargo.toml), which the name of the stamp of the build contains: `make PROFILE=release build`.
+# `make check` takes that of the tests in Rust: half of it is compiled then, and overflow and assertions are checked in
+# Python, too. Benchmarks measure release, or nothing. All else takes what is built already, and otherwise what is compiled
+# soonest.
+BUILT := $(VENV)/.built-
+CHECKS := check check-rust check-python
+BENCHMARKED := bench bench-against bench-clients bench-v8 benchmarks live
+ifneq (,$(filter $(BENCHMARKED),$(MAKECMDGOALS)))
+  PROFILE ?= release
+  ifneq ($(PROFILE),release)
+    $(error $(filter $(BENCHMARKED),$(MAKECMDGOALS)) would measure the profile $(PROFILE): leave PROFILE out, or say PROFILE=release)
+  endif
+else ifneq (,$(filter $(CHECKS),$(MAKECMDGOALS)))
+  PROFILE ?= dev
+endif
+PROFILE ?= $(or $(patsubst $(BUILT)%,%,$(firstword $(wildcard $(BUILT)*))),quick)
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := chunking protocols families round_trip json loads documents
 
@@ -56,17 +68,17 @@ CLIENT_EXTRAS_litellm := --extra litellm
 GRAMMAR_VENV := .venv-grammar
 GRAMMAR := tests/grammar
 
-.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks pictures repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny denied advisories semver package structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients test-grammar
 
 help: ## show this list
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-demo: build ## see the format at work
+demo: $(BUILT)$(PROFILE) ## see the format at work
 	@$(BIN)/wirecall demo
 
-test: test-rust test-python ## all tests, of both languages
+test: test-python test-rust ## all tests, of both languages
 
 check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, dependencies, the package, tests
 
@@ -77,29 +89,45 @@ check-python: fmt-check-python lint-python types public stubtest test-python
 # Set-up ---------------------------------------------------------------------------------------------------------
 
 venv: $(VENV)/.installed ## the virtual environment with all pinned tools
-build: $(VENV)/.built ## the extension, compiled into the virtual environment
+build: $(BUILT)$(PROFILE) $(VENV)/.benches ## the extension, compiled into the virtual environment, and wirecall bench
 
 $(BIN)/python:
-	@[ -n "$(PYTHON)" ] || { echo "wirecall needs Python 3.10 or newer; name one with PYTHON=…" >&2; exit 1; }
+	@[ -n "$(PYTHON)" ] || { echo "wirecall needs Python 3.11 or newer; name one with PYTHON=…" >&2; exit 1; }
 	@echo "creating $(VENV) with $(PYTHON) ..."
 	@$(PYTHON) -m venv $(VENV)
 
+# What the demo and its build need: these packages of the lock, which are all that they import.
+QUICKSTART := click markdown-it-py maturin mdurl pygments rich
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+$(VENV)/.quickstart: requirements-dev.lock | $(BIN)/python
+	@echo "installing $(QUICKSTART) into $(VENV) ..."
+	@awk '/^[a-z]/ { kept = index(" $(QUICKSTART) ", " " substr($$1, 1, index($$1, "=") - 1) " ") } kept' $< > $@.txt
+	@$(PIP_INSTALL) --no-deps --require-hashes -r $@.txt
+	@touch $@
+
 # Installs in a sixth of pip's time.
 $(BIN)/uv: | $(BIN)/python
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
+	@$(PIP_INSTALL) "$(UV)"
 
 # uv does not read the settings of pip: where only these name an index that can be reached, pip installs.
 $(VENV)/.installed: requirements-dev.lock | $(BIN)/uv
-	@echo "installing the development tools into $(VENV) (some minutes the first time) ..."
+	@echo "installing the development tools into $(VENV) (about a minute, once) ..."
 	@$(BIN)/uv pip install --quiet --no-config --compile-bytecode --require-hashes --python $(BIN)/python -r $< \
-		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+		|| $(PIP_INSTALL) --require-hashes -r $<
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.installed pyproject.toml benches/pyproject.toml $(RUST_SOURCES)
-	@echo "building the Rust extension (some minutes the first time) ..."
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		--no-build-isolation --config-settings=build-args="--profile $(EXTENSION_PROFILE)" --editable .
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable ./benches
+# maturin shows Cargo's progress, which pip would hide; pip then installs what is built.
+$(BUILT)%: pyproject.toml $(RUST_SOURCES) | $(VENV)/.quickstart
+	@rm -f $(BUILT)*
+	@echo "compiling the Rust extension with the profile $* ($(or $(TIME_$*),some minutes) the first time) ..."
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --skip-install --profile $*
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP_INSTALL) --no-deps --no-build-isolation \
+		--config-settings=build-args="--profile $*" --editable .
+	@touch $@
+TIME_quick := a minute
+
+$(VENV)/.benches: benches/pyproject.toml | $(VENV)/.installed
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable ./benches
 	@touch $@
 
 # Without this file the tests that count tokens skip, so a failure to fetch it stops nothing.
@@ -242,6 +270,7 @@ benchmarks: build $(VENV)/.vocabularies ## docs/benchmarks.md, measured here; RE
 	cd $(BENCHMARKS) && $(CURDIR)/$(BIN)/wirecall bench latency --output latency.jsonl
 	$(BIN)/python scripts/benchmarks_page.py $(BENCHMARKS)/*.jsonl > $(BENCHMARKS)/page.md
 	mv $(BENCHMARKS)/page.md docs/benchmarks.md
+	$(BIN)/python scripts/pictures.py
 
 # CHECKOUT: a folder with the other project. esbuild removes the types from its source.
 ESBUILD := target/v8/node_modules/esbuild
@@ -250,6 +279,9 @@ bench-v8: build $(ESBUILD) ## the stream parser against its reference under Node
 
 $(ESBUILD):
 	npm install --silent --no-audit --no-fund --prefix target/v8 esbuild@0.28.2
+
+pictures: build ## docs/pictures, from the recordings of the demo and docs/benchmarks.md
+	$(BIN)/python scripts/pictures.py
 
 repairs: $(VENV)/.installed ## docs/repairs.md, made from tests/slips
 	@mkdir -p $(LOGS)
@@ -369,18 +401,18 @@ wheel-check: wheel ## audit the wheel, and run it in a clean environment of ever
 package: ## the crate wirecall-core as it would be published, built from its own files
 	cargo package --package wirecall-core --locked --allow-dirty --quiet
 
-lock: | $(BIN)/uv ## resolve both pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
-	$(BIN)/uv pip compile pyproject.toml benches/pyproject.toml --quiet --no-config --universal --python-version 3.10 \
+lock: | $(BIN)/uv ## resolve both pyproject.toml into all locks, for Python 3.11 and newer; UPGRADE=1: to newer versions
+	$(BIN)/uv pip compile pyproject.toml benches/pyproject.toml --quiet --no-config --universal --python-version 3.11 \
 		--extra cli --extra pydantic --extra tokens --group dev --no-emit-package wirecall --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
 	$(BIN)/uv pip compile $(GRAMMAR)/requirements.in --excludes $(GRAMMAR)/excludes.txt --quiet --no-config --universal \
-		--python-version 3.10 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+		--python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(GRAMMAR)/requirements.txt
 
 define lock-client
 $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$(1).in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
-		--python-version 3.10 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+		--python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(CLIENT_LOCKS)/$(1).txt
 
 endef
