@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Audits one abi3 wheel, then installs and runs it in a clean environment for every Python that is found (3.10 and newer,
+# Audits one abi3 wheel, then installs and runs it in a clean environment for every Python that is found (3.11 and newer,
 # on the path or under pyenv). The argument is the wheel; `make wheel-check` builds one first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ print(sys.executable, "%d.%d.%d" % sys.version_info[:3], kind)'
 
 candidates() {
     local version path
-    for version in 3.10 3.11 3.12 3.13 3.14 3.15; do
+    for version in 3.11 3.12 3.13 3.14 3.15; do
         type -aP "python$version" || true
     done
     type -aP python3 || true
@@ -34,7 +34,7 @@ candidates() {
 
 # A shim and its target are the same interpreter. A shim for a version that is not selected does not run, so it is ignored.
 mapfile -t pythons < <(candidates | while read -r path; do "$path" -c "$describe" 2>/dev/null || true; done | sort -u)
-[ ${#pythons[@]} -gt 0 ] || { echo "no Python 3.10 or newer was found" >&2; exit 1; }
+[ ${#pythons[@]} -gt 0 ] || { echo "no Python 3.11 or newer was found" >&2; exit 1; }
 
 seen=" "
 count=0

@@ -8,7 +8,7 @@ from wirecall import _core
 from wirecall.errors import XmlWarning
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["XmlParser", "format_xml", "parse_xml"]
 

@@ -13,7 +13,7 @@ from wirecall._tools.toolset import ToolsetOptions
 from wirecall.errors import ToolError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 # --- ToolError
 

@@ -23,13 +23,13 @@ def run(*command: object) -> str:
 
 def mypy() -> dict[tuple[str, int], str]:
     # Not the configuration of the project: its `files` are others.
-    out = run(BIN / "mypy", "--config-file=", "--strict", "--python-version=3.10", *FILES)
+    out = run(BIN / "mypy", "--config-file=", "--strict", "--python-version=3.11", *FILES)
     found = re.findall(r"^(?:.*/)?(\w+\.py):(\d+): error: (.*)$", out, re.MULTILINE)
     return {(name, int(line)): text for name, line, text in found}
 
 
 def pyright() -> dict[tuple[str, int], str]:
-    options = ("--level", "error", "--pythonpath", sys.executable, "--pythonversion", "3.10", "--outputjson")
+    options = ("--level", "error", "--pythonpath", sys.executable, "--pythonversion", "3.11", "--outputjson")
     report = json.loads(run(BIN / "basedpyright", "--project", HERE / "pyrightconfig.json", *options))
     return {
         (Path(one["file"]).name, one["range"]["start"]["line"] + 1): one["message"]

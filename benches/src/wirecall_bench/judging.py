@@ -12,7 +12,7 @@ import tempfile
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +225,7 @@ def _text(value: str, form: object) -> str:
         zulu = re.sub(r"\.(\d+)", lambda digits: f".{digits[1][:6]:0<6}", zulu)
         with contextlib.suppress(ValueError):
             time = datetime.fromisoformat(zulu)
-            return (time.astimezone(timezone.utc) if time.tzinfo else time).isoformat()
+            return (time.astimezone(UTC) if time.tzinfo else time).isoformat()
     return value
 
 

@@ -21,7 +21,7 @@ from wirecall._sync import run
 from wirecall._tools.toolset import Toolset
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
 Request = Mapping[str, Any]
 Generate = Callable[[Any], Mapping[str, Any]]

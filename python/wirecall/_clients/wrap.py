@@ -22,7 +22,7 @@ from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
 T = TypeVar("T")
 

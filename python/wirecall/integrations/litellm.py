@@ -21,7 +21,7 @@ from wirecall._sync import run
 from wirecall.errors import ToolError, combined
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
 OLDEST = "1.100"
 require("litellm", OLDEST)

@@ -66,14 +66,10 @@ pub(crate) fn loads<'py>(
 }
 
 fn digits(py: Python<'_>) -> PyResult<usize> {
-    // The first releases of 3.10 have no limit.
-    match py.import("sys")?.getattr_opt("get_int_max_str_digits")? {
-        Some(limit) => Ok(match limit.call0()?.extract()? {
-            0 => usize::MAX,
-            digits => digits,
-        }),
-        None => Ok(usize::MAX),
-    }
+    Ok(match py.import("sys")?.call_method0("get_int_max_str_digits")?.extract()? {
+        0 => usize::MAX,
+        digits => digits,
+    })
 }
 
 fn warning<'py>(py: Python<'py>, fault: &SyntaxError) -> PyResult<Bound<'py, PyAny>> {
