@@ -1,4 +1,4 @@
-"""The Makefile: slow steps say what they do, each target builds with its profile, and nothing measures another."""
+"""The Makefile: slow steps say what they do, and each target builds with its profile."""
 
 import os
 import re
@@ -107,8 +107,7 @@ def test_the_profile_is_that_of_the_last_build_unless_a_target_has_its_own(tmp_p
 
 def recipes() -> dict[str, str]:
     text = MAKEFILE.read_text() if MAKEFILE.exists() else ""
-    rules = re.findall(r"^([a-z][a-z0-9-]*):(?!=)[^\n]*\n((?:\t[^\n]*\n)+)", text, re.MULTILINE)
-    return {target: recipe for target, recipe in rules}
+    return dict(re.findall(r"^([a-z][a-z0-9-]*):(?!=)[^\n]*\n((?:\t[^\n]*\n)+)", text, re.MULTILINE))
 
 
 # `local_server` only starts one.
