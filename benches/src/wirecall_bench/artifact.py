@@ -13,10 +13,10 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 from wirecall import __version__
 
@@ -25,7 +25,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-SCHEMA = "wirecall._bench/1"
+_SCHEMAS = "wirecall._bench/"
+SCHEMA = f"{_SCHEMAS}1"
 Kind = Literal["offline", "live", "agent", "latency"]
 # Counting is fast, so its command has no --resume.
 _NEVER_RESUMED = frozenset({"offline"})
@@ -47,6 +48,7 @@ class Run:
         torn: Whether the last line was incomplete, and ignored.
         resumed: The "run" of each time the run was resumed.
         replaced: Cells that were run again. They are not results, but their cost counts.
+        lines: The line of each of `cells` in the file, from 1.
     """
 
     header: dict[str, Any]
@@ -54,6 +56,7 @@ class Run:
     torn: bool = False
     resumed: list[dict[str, Any]] = field(default_factory=list)
     replaced: list[Cell] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
@@ -207,30 +210,54 @@ def read(path: str | os.PathLike[str]) -> Run:
     """
     whole, torn = _whole_lines(Path(path))
     cells: dict[Key, Cell] = {}
+    lines: dict[Key, int] = {}
     resumed, replaced = [], []
     header: dict[str, Any] | None = None
     for number, text in enumerate(whole.splitlines(), start=1):
         try:
             line = json.loads(text, parse_constant=_no_number)
+            if not isinstance(line, dict):
+                raise TypeError("it is not a JSON object")
             if header is None:
-                header = _header(line)
+                header = _header(line, f"{path}, line {number}")
             elif "resumed" in line:
                 resumed.append(line["resumed"])
             else:
                 key = key_of(line)
                 if key in cells:
                     replaced.append(cells[key])
-                cells[key] = line
-        except KeyError as error:
+                cells[key], lines[key] = line, number
+        except (KeyError, ValueError, TypeError, RecursionError) as error:
+            hint = _GIVE if header is None else f"Remove it, or run `wirecall bench {header['kind']}` again"
             raise BenchError(
-                f"{path}, line {number}: this is not a line of an artifact: {error} is missing"
+                f"{path}, line {number}: this is not a line of an artifact of wirecall bench: "
+                f"{_why(error)}. {hint}"
             ) from error
-        except (ValueError, TypeError, RecursionError) as error:
-            raise BenchError(f"{path}, line {number}: this is not a line of an artifact: {error}") from error
     if header is None:
-        why = "is not an artifact of wirecall bench: its first line is incomplete" if torn else "is empty"
-        raise BenchError(f"{path} {why}")
-    return Run(header, list(cells.values()), torn, resumed, replaced)
+        why = (
+            "is not an artifact of wirecall bench: its first line is incomplete, without a line break"
+            if torn
+            else "is empty"
+        )
+        raise BenchError(f"{path} {why}. {_GIVE}")
+    return Run(header, list(cells.values()), torn, resumed, replaced, list(lines.values()))
+
+
+_GIVE = "Give a file that `wirecall bench offline --output`, `live`, `agent` or `latency` has written"
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with a line."""
+    match error:
+        case UnicodeDecodeError():
+            return "it is not text"
+        case json.JSONDecodeError():
+            return f"it is not valid JSON: {error.msg}, at column {error.colno}"
+        case KeyError():
+            return f"{error} is missing"
+        case RecursionError():
+            return "it is nested too deeply"
+    return str(error)
 
 
 def key_of(cell: Mapping[str, Any]) -> Key:
@@ -241,14 +268,20 @@ def key_of(cell: Mapping[str, Any]) -> Key:
     return tuple(key)
 
 
-def _header(line: Any) -> dict[str, Any]:
-    if not isinstance(line, dict) or "schema" not in line:
-        raise ValueError("the schema is missing")
-    if line["schema"] != SCHEMA:
-        raise ValueError(f"the schema is {line['schema']!r}; this version reads {SCHEMA!r}")
-    header: dict[str, Any] = line
-    _ = header["kind"], header["run"]["options"]
-    return header
+def _header(line: dict[str, Any], place: str) -> dict[str, Any]:
+    schema, kind = line["schema"], line["kind"]
+    later = "this version of wirecall"
+    if schema != SCHEMA and str(schema).startswith(_SCHEMAS):
+        later += f" reads {SCHEMA!r}, and this artifact has the schema {schema!r:.80}"
+    elif schema != SCHEMA:
+        raise ValueError(f"its schema is {schema!r:.80}, not {SCHEMA!r}")
+    elif kind not in get_args(Kind):
+        later += f" does not know `wirecall bench {kind!s:.80}`, which wrote this artifact"
+    elif not isinstance(line["run"]["options"], dict):
+        raise ValueError("its options are not a JSON object")
+    else:
+        return line
+    raise BenchError(f"{place}: {later}. Install the version that wrote it, or a later one")
 
 
 def _no_number(constant: str) -> NoReturn:
@@ -260,7 +293,7 @@ def _whole_lines(path: Path) -> tuple[bytes, bool]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise BenchError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise BenchError(f"{path} cannot be read: {error.strerror or error}. {_GIVE}") from error
     whole = data[: data.rfind(b"\n") + 1]
     return whole, len(whole) < len(data)
 
@@ -289,7 +322,7 @@ def _open(path: Path, flags: int, kind: Kind) -> int:
 def _run(options: Mapping[str, Any], libraries: Sequence[str]) -> dict[str, Any]:
     return {
         "command": shlex.join(["wirecall", *sys.argv[1:]]),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
             "python": platform.python_version(),
             "wirecall": __version__,

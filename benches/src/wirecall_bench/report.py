@@ -88,8 +88,6 @@ def report(paths: Sequence[str | Path]) -> Report:
     runs = [(Path(path).name, read(path)) for path in paths]
     sections = [_what_was_run(runs)]
     for name, run in runs:
-        if run.kind not in _SECTIONS:
-            raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
         with _as_written(name, run):
             sections.append(_SECTIONS[run.kind](name, run))
     return Report("wirecall bench", sections)
@@ -101,8 +99,19 @@ def _as_written(name: str, run: Run) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        said = f"{type(error).__name__}: {error}"
-        raise BenchError(f"{name} holds what `wirecall bench {run.kind}` does not write: {said}") from error
+        raise BenchError(
+            f"{name} holds what `wirecall bench {run.kind}` does not write: {_what_is_wrong(run, error)}. "
+            "It was changed, or written by another version: run the command again"
+        ) from error
+
+
+def _what_is_wrong(run: Run, error: Exception) -> str:
+    """The first line without the missing member, if it is of a cell; else the error."""
+    if isinstance(error, KeyError):
+        for number, cell in zip(run.lines, run.cells, strict=True):
+            if error.args[0] not in cell:
+                return f"{error} is missing in line {number}"
+    return f"{type(error).__name__}: {error}"
 
 
 def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
