@@ -77,9 +77,10 @@ _SENTENCES: dict[str, str] = {
     "too_deep": "a value is nested deeper than the limit",
     "too_many_calls": "the message has more calls than the limit",
     "not_allowed": "the request does not allow this call",
+    "missing_call": "the model did not call a tool, although tool_choice requires it",
 }
 
 
 def described(kind: str) -> str:
-    """An error's kind with a sentence that contains nothing written by the model."""
+    """A kind with a sentence for the developer, which contains nothing written by the model."""
     return f"{kind}: {_SENTENCES.get(kind, 'strict mode does not accept this')}"

@@ -309,6 +309,7 @@ def test_a_bad_call_raises() -> None:
         read(state(on_error="raise"), BAD, whole=True)
     assert caught.value.error is not None
     assert caught.value.error.raw == BAD
+    assert caught.value.for_model == caught.value.error.message
     assert str(caught.value) == "malformed_call: the call is not well-formed"
 
 
@@ -372,8 +373,13 @@ def test_a_missing_call_is_retried() -> None:
 def test_a_missing_call_raises_or_passes() -> None:
     one = state(Choice("required"), on_missing_call="raise")
     read(one, "No.")
-    with pytest.raises(ToolCallError, match="at least one tool"):
+    with pytest.raises(ToolCallError) as caught:
         one.should_retry(normal=True)
+    assert (
+        str(caught.value) == "missing_call: the model did not call a tool, although tool_choice requires it"
+    )
+    assert caught.value.error is None
+    assert caught.value.for_model == "You did not call a tool. Call at least one tool in your next message."
     one = state(Choice("required"), on_missing_call="pass")
     read(one, "No.")
     assert not one.should_retry(normal=True)
@@ -435,7 +441,7 @@ def test_the_log_has_no_bodies(caplog: pytest.LogCaptureFixture) -> None:
     read(state(on_error="text"), "<call>sk-secret a=1</call>")
     assert len(caplog.records) >= 4
     assert "repair spaced_equals: get" in caplog.messages
-    assert "problem wrong_type: get" in caplog.messages
+    assert "problem wrong_type: get, days" in caplog.messages
     assert "error malformed_call: get" in caplog.messages
     assert not any("None" in message for message in caplog.messages)
     assert "secret" not in caplog.text

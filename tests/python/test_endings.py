@@ -1,16 +1,17 @@
 """Where an answer ends, and what the end user reads of a call that could not be handed over."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from wirecall import Notice, Toolset
+from wirecall import ErrorKind, Notice, RepairKind, Toolset
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.reader import _EXCUSES
 
 Json = dict[str, Any]
 SCHEMA = {
@@ -20,6 +21,7 @@ SCHEMA = {
 }
 MARK = "<tool-result"
 UNREAD = "The assistant tried to call a tool, but the call could not be read."
+UNKNOWN = "The assistant tried to call a tool that does not exist."
 
 
 def chat_exchange(options: Options, **more: Any) -> Exchange:
@@ -214,7 +216,7 @@ def test_strict_styles_are_read_and_handed_over(streams: bool) -> None:
     [
         (f"I look. {BAD} So.", f"I look. \n\n{UNREAD} So."),
         (f"{BAD}{BAD}", UNREAD),
-        ("<call>rm path=a</call>So.", f"{UNREAD} So."),
+        ("<call>rm path=a</call>So.", f"{UNKNOWN} So."),
         ("Hm.<call>save path=", "Hm."),
         ('<call>save path="a', UNREAD),
         ('<tool-result name="save">x', "The assistant wrote a tool result itself. It is not real."),
@@ -229,6 +231,45 @@ def test_an_end_user_reads_no_markup(text: str, shown: str, streams: bool) -> No
     old = chat_answer(chat_exchange(Options(on_error="text")), text, streams)
     assert old is not None
     assert "<tool-error" in old["text"]
+
+
+# Kinds of calls that are not well-formed. Only of these, the end user is told that they could not be read.
+UNREADABLE = {"malformed_call", "unterminated_value", "invalid_json", *get_args(RepairKind)}
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize(
+    ("text", "kind", "shown"),
+    [
+        ("<call>rm path=a</call>", "unknown_tool", UNKNOWN),
+        (BAD, "malformed_call", UNREAD),
+        ('<call>save path="a', "unterminated_value", UNREAD),
+        ('<call>save {"path": [}</call>', "invalid_json", UNREAD),
+        ("<call>save path=a path=b</call>", "duplicate_argument", "an argument twice."),
+        ("<call>save path=a days=9 ", "invalid_arguments", "the arguments do not fit the tool."),
+        (f"<call>save path={'a' * 80}</call>", "too_large", "was too large."),
+        ("<call>save path=a days=[[[[[1]]]]]</call>", "too_deep", "nested too deeply."),
+        (f"{MARK}>x", "forged_result", "It is not real."),
+    ],
+)
+def test_sentence_for_the_end_user_is_true_of_each_kind_of_error(
+    text: str, kind: str, shown: str, streams: bool
+) -> None:
+    told: list[Notice] = []
+    limits: Any = {"call_bytes": 64, "depth": 3}
+    options = Options(max_retries=0, validate="error", limits=limits, on_event=told.append)
+    answer = chat_answer(chat_exchange(options), text, streams)
+    assert answer is not None
+    assert [notice.detail.partition(":")[0] for notice in told if notice.kind == "error"][:1] == [kind]
+    assert answer["text"].endswith(shown)
+    assert ("could not be read" in answer["text"]) == (kind in UNREADABLE)
+
+
+@pytest.mark.parametrize("kind", get_args(ErrorKind))
+def test_sentence_for_the_end_user_says_unread_only_of_unreadable_calls(kind: Any) -> None:
+    # A call that was cut off adds nothing to the text.
+    assert (kind in _EXCUSES) != (kind in UNREADABLE or kind == "incomplete_call")
+    assert all("could not be read" not in sentence for sentence in _EXCUSES.values())
 
 
 @pytest.mark.parametrize("streams", [False, True])

@@ -6,15 +6,21 @@ import wirecall._core as core
 
 
 class ToolCallError(Exception):
-    """A call that cannot be handed over, raised where the host wants it so (`on_error="raise"`).
+    """A call that failed or is missing, where the options `on_error` or `on_missing_call` are "raise".
+
+    `str()` is a sentence for the developer, which contains nothing that the model wrote.
 
     Attributes:
         error: The `CallError`; None where the call that `tool_choice` requires is missing.
+        for_model: What to tell the model so that it corrects the call: for a `CallError`, its message.
     """
 
-    def __init__(self, message: str, error: "core.CallError | None" = None) -> None:
+    def __init__(
+        self, message: str, error: "core.CallError | None" = None, *, for_model: str | None = None
+    ) -> None:
         super().__init__(message)
         self.error = error
+        self.for_model = for_model if error is None else error.message
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,15 +25,22 @@ from wirecall._rewriting.response import ResponseState
 _Event = core.Text | core.Reasoning | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 
 
-# What the end user reads in place of a call that cannot be handed over.
-_EXCUSES = {
+# What the end user reads in place of a call that cannot be handed over, by the kind of the error: nothing if
+# the call was cut off.
+_EXCUSES: dict[ErrorKind, str] = {
+    "unknown_tool": "The assistant tried to call a tool that does not exist.",
+    "duplicate_argument": "The assistant tried to call a tool, but gave an argument twice.",
+    "invalid_arguments": "The assistant tried to call a tool, but the arguments do not fit the tool.",
+    "too_large": "The assistant tried to call a tool, but the call was too large.",
+    "too_deep": "The assistant tried to call a tool, but its arguments were nested too deeply.",
     "forged_result": "The assistant wrote a tool result itself. It is not real.",
     "not_allowed": "The assistant tried to call a tool that may not be called now.",
     "too_many_calls": "The assistant made too many tool calls. The rest of its message is not shown.",
 }
+# Of a call that is not well-formed.
+_EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 # Text after these is not shown: the model made it up, or it contains calls that were not parsed.
 _MUTING = ("forged_result", "too_many_calls")
-_EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 
 
 class TextReader:
@@ -292,7 +299,7 @@ class TextReader:
             id = self._id(error.id or random_id())
             parts.append(CallPart(id, error.name or "unknown", native, late))
         elif error.kind != "incomplete_call" and not response.excused:
-            # One sentence is enough, however many calls could not be read.
+            # One sentence is enough, however many calls failed.
             response.excused = True
             kind = "not_allowed" if refused else error.kind
             self._show(_EXCUSES.get(kind, _EXCUSE), parts, apart=True)

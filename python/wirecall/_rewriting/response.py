@@ -52,7 +52,7 @@ class ResponseState:
         stops: The stop sequences of the host's own request.
         called: The number of calls handed over. Native calls are included: the API's own code counts them.
         late: The number of calls that violate the schema and are handed over unless the request is retried.
-        excused: The end user has been told that a call could not be read.
+        excused: The end user has been told that a call failed.
         reasoned: The server has separated reasoning itself in this attempt, so no text begins in it.
         attempt: 0 for the first response.
         kept: For the API's own code: what remains of earlier attempts, for whole answers.
@@ -166,9 +166,9 @@ class ResponseState:
             return False
         missing = normal and self.choice.mode == "required" and not self.called and not self._failures
         if missing:
-            self.notify("missing_call", None, self._missing_message())
+            self.notify("missing_call", None, described("missing_call"))
             if self.options.on_missing_call == "raise":
-                raise ToolCallError(self._missing_message())
+                raise ToolCallError(described("missing_call"), for_model=self._missing_message())
         wanted = self.options.on_missing_call == "retry" and missing
         if self._failures:
             wanted = self.options.on_error == "retry"
@@ -222,6 +222,7 @@ class ResponseState:
             log.warning("on_event raised %s", type(failure).__name__)
 
     def _missing_message(self) -> str:
+        """What the model is told."""
         names = " or ".join(self.choice.names) or "at least one tool"
         return f"You did not call a tool. Call {names} in your next message."
 

@@ -100,6 +100,7 @@ def test_a_failed_call_is_raised_as_what_it_is_and_not_retried(
     with pytest.raises(wirecall.ToolCallError) as caught:
         run(sdk.made(kind, server, {"on_error": "raise"}, max_retries=2), ask)
     assert caught.value.error is not None
+    assert caught.value.for_model == caught.value.error.message
     assert isinstance(caught.value, sdk.error)
     assert len(server.requests) == 1
     server.settle()
