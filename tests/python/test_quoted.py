@@ -145,3 +145,12 @@ def test_custom_delimiters_are_misspelled_as_wire_s_are() -> None:
         assert started(tools, [text], None) == []
         assert [error.kind for error in tools.parse(text).errors] == ["malformed_call"]
         assert opening not in tools.neutralise(text)
+
+
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, "xml", "qwen3coder"])
+@pytest.mark.parametrize("quotes", ['"{}"', "'{}'", '\n> "{}"\n', "“{}”"])
+def test_quotes_outside_of_calls_have_no_meaning(protocol: str, quotes: str) -> None:
+    tools = Toolset(TOOLS, protocol=protocol)
+    call = tools.encode("rm", {"path": "a"})
+    message = tools.parse(f"The page says: {quotes.format(call)} That is all.", truncated=False)
+    assert [(call.name, call.args) for call in message.calls] == [("rm", {"path": "a"})]
