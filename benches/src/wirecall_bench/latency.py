@@ -5,6 +5,7 @@ is not timed. Then all contestants take turns in every round, so that a slow pha
 of them. Finally a separate process parses the workload once more, to measure its memory.
 """
 
+import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from wirecall_bench import memory
 from wirecall_bench.artifact import Artifact, Cell
 from wirecall_bench.correctness import Entry, entries_of, judge
+from wirecall_bench.duration import cost_of, estimate, in_words
 from wirecall_bench.latency_report import CLOCK, rules, tables
 from wirecall_bench.peers import LIBRARIES, Contestant, contestants, written
 from wirecall_bench.progress import progress
@@ -45,7 +47,15 @@ def command(
         "limit": limit,
         "delta": DELTA,
     }
-    return run(workloads(lengths, streams), contestants(), options, output, resume=resume, samples=samples)
+    who = contestants()
+
+    def announce(left: Sequence[Workload]) -> None:
+        costs = [(contestant, cost) for contestant in who if (cost := cost_of(contestant)) is not None]
+        seconds = estimate(left, costs, rounds, limit, samples, _HELD)
+        print(f"bench latency: this takes {in_words(seconds)} on this machine.", file=sys.stderr, flush=True)
+
+    everything = workloads(lengths, streams)
+    return run(everything, who, options, output, resume=resume, samples=samples, announce=announce)
 
 
 def run(
@@ -57,12 +67,18 @@ def run(
     resume: bool,
     samples: int = SAMPLES,
     grown: Grown = memory.grown,
+    announce: Callable[[Sequence[Workload]], None] = lambda left: None,
 ) -> int:
-    """Run contestants on workloads, write the artifact, and show it. Returns the exit code."""
+    """Run contestants on workloads, write the artifact, and show it. Returns the exit code.
+
+    Before the first one, `announce` gets the workloads that are not in the artifact.
+    """
     rounds, limit = options["rounds"], options["limit"]
     begin = Artifact.resume if resume else Artifact.create
     with begin(output, "latency", options, libraries=LIBRARIES) as artifact:
         left = [workload for workload in everything if not _is_done(artifact, workload, who)]
+        if left:
+            announce(left)
         each = len(who) * (rounds + 2)
         done = each * (len(everything) - len(left))
         with progress(each * len(everything), "bench latency", done=done, still=True) as shown:
