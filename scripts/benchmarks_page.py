@@ -43,7 +43,10 @@ again from the beginning with every delta, because they were made for short argu
 other work as well. The work of a server around its parser is not measured.
 """,
 }
-(WELL_FORMED,) = (one for one in MEASURES["live"] if one.name == "well-formed")
+WELL_FORMED, RIGHT_TOOL, RIGHT_CALL = (
+    next(one for one in MEASURES["live"] if one.name == name)
+    for name in ("well-formed", "tool", "normalised")
+)
 LIVE_FOLDER = Path(__file__).parents[1] / "benches" / "live"
 LIVE_ORDER = (
     "reference",
@@ -58,10 +61,12 @@ LIVE = """\
 To measure your model, natively and through `wirecall.wrap`, interleaved, with every request and answer
 saved:
 
-    pip install . ./benches
-    wirecall bench live --models MODEL --reps 3 --ablation no-manual --output live.jsonl
-    wirecall bench agent --models MODEL --reps 3 --output agent.jsonl
-    wirecall bench report live.jsonl agent.jsonl --html report.html
+```sh skip
+pip install . ./benches
+wirecall bench live --models MODEL --reps 3 --ablation no-manual --output live.jsonl
+wirecall bench agent --models MODEL --reps 3 --output agent.jsonl
+wirecall bench report live.jsonl agent.jsonl --html report.html
+```
 
 `--base-url` and `--api` select any endpoint with an OpenAI or Anthropic API. `--dry-run` shows what
 would be sent and its price. `--max-usd` stops the run before more is spent. Keys are read from the
@@ -75,6 +80,8 @@ tools, at temperature 0 and at most 512 tokens for an answer; the variants of th
 most 128, and without a bound of values.
 
 {samples}
+
+**In short.** {outcome}
 
 **What such a model can show.** Under a grammar, it shows what the grammar and the manual make of a model that
 hardly follows instructions: whether calls are well-formed, what they cost in tokens, and which mistakes the
@@ -141,7 +148,12 @@ def live_section(runs: Mapping[str, Run]) -> str:
     variants = {path: run for path, run in runs.items() if run.options.get("ablations")}
     parts = [
         LIVE_TITLE,
-        MEASURED.format(samples=samples(runs), formed=formed(modes.values()), longest=LONGEST),
+        MEASURED.format(
+            samples=samples(runs),
+            outcome=outcome(modes.values()),
+            formed=formed(modes.values()),
+            longest=LONGEST,
+        ),
         LIVE,
     ]
     parts += [f"{grid}\n" for run in modes.values() for grid in comparisons(run)]
@@ -173,9 +185,39 @@ def samples(runs: Mapping[str, Run]) -> str:
     return f"Samples: {'; '.join(said)}.{why}"
 
 
+def under_grammar(runs: Iterable[Run], mode: str = "-grammar") -> list[Cell]:
+    """The answers under a grammar of wirecall, in all modes or in one."""
+    return [cell for run in runs for cell in run.cells if cell["mode"].endswith(mode)]
+
+
+def outcome(runs: Iterable[Run]) -> str:
+    """What the model did, in a few figures."""
+    runs = list(runs)
+    whole = counted(under_grammar(runs), WELL_FORMED)
+    said = [
+        "The model hardly ever calls a tool without a grammar. Under a grammar of wirecall, "
+        f"{whole} of its {len(under_grammar(runs))} answers were well-formed calls."
+    ]
+    for run in runs:
+        wire, hermes = (under_grammar([run], f"{name}-grammar") for name in ("wire", "hermes"))
+        tools, calls = (
+            [counted(cells, measure) for cells in (wire, hermes)] for measure in (RIGHT_TOOL, RIGHT_CALL)
+        )
+        said.append(
+            f"Of the {len(wire)} cases of {run.options['catalogue']}, it chose the right tool in {tools[0]} "
+            f"with wire and in {tools[1]} with the JSON of Hermes; the arguments were right in {calls[0]} "
+            f"and {calls[1]} of them."
+        )
+    return " ".join(said)
+
+
+def counted(cells: Iterable[Cell], measure: Measure) -> int:
+    return sum(bool(measure.of(cell)) for cell in cells)
+
+
 def formed(runs: Iterable[Run]) -> str:
     """What became of the answers under a grammar of wirecall."""
-    cells = [cell for run in runs for cell in run.cells if cell["mode"].endswith("-grammar")]
+    cells = under_grammar(runs)
     whole = [cell for cell in cells if WELL_FORMED.of(cell)]
     cut = sum(cell["finish"] == "length" for cell in cells if cell not in whole)
     return (

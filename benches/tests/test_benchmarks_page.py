@@ -1,6 +1,7 @@
 """docs/benchmarks.md and the README say what the commands find now."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,12 @@ def test_published_artifacts_have_no_texts() -> None:
             assert not {"text", "reasoning"} & cell.keys()
             assert all(request.keys() == {"sha256"} for request in cell["requests"])
             assert not any(call["arguments"] for call in cell["calls"] if isinstance(call["arguments"], dict))
+
+
+def test_the_summary_of_the_live_model_is_counted_from_its_answers() -> None:
+    runs = [read(path) for path in LIVE if path.stem in ("reference", "built-in")]
+    cells = [cell for run in runs for cell in run.cells if cell["mode"].endswith("-grammar")]
+    assert f"{len(cells)} of its {len(cells)} answers were well-formed calls." in PAGE
+    said = SCRIPT.outcome([replace(run, cells=[]) for run in runs])
+    assert "0 of its 0 answers" in said
+    assert said.count("it chose the right tool in 0 with wire and in 0 with the JSON of Hermes") == 2
