@@ -1,9 +1,12 @@
 """The example with openai-agents runs over both APIs, and shows what it is there to show."""
 
+from pathlib import Path
+
 import agents
 import openai
 import pytest
-from examples import output, written_in_the_readme
+from examples import ROOT, output, written_in_the_readme
+from pages import Block, cases, run
 
 import wirecall
 
@@ -28,3 +31,8 @@ def test_the_readme_sets_a_wrapped_client() -> None:
     with pytest.raises(ValueError, match="already wrapped"):
         wirecall.wrap(clients[0])
     assert callable(agents.set_default_openai_client)
+
+
+@pytest.mark.parametrize("block", cases(ROOT / "docs/clients/openai-agents.md"))
+def test_block_of_the_page_runs_alone(block: Block, tmp_path: Path) -> None:
+    run(block, tmp_path)

@@ -1,8 +1,11 @@
 """The example of docs/clients/langchain.md."""
 
+from pathlib import Path
+
 import pytest
-from examples import output, written_in_the_readme
+from examples import ROOT, output, written_in_the_readme
 from langchain_openai import ChatOpenAI
+from pages import Block, cases, run
 
 import wirecall
 
@@ -20,3 +23,8 @@ def test_the_readme_wraps_a_model() -> None:
     assert type(model) is ChatOpenAI
     with pytest.raises(ValueError, match="already wrapped"):
         wirecall.wrap(model)
+
+
+@pytest.mark.parametrize("block", cases(ROOT / "docs/clients/langchain.md"))
+def test_block_of_the_page_runs_alone(block: Block, tmp_path: Path) -> None:
+    run(block, tmp_path)

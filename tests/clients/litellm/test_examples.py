@@ -1,8 +1,11 @@
 """The example of docs/clients/litellm.md."""
 
+from pathlib import Path
+
 import litellm
 import pytest
-from examples import output, written_in_the_readme
+from examples import ROOT, output, written_in_the_readme
+from pages import Block, cases, run
 
 import wirecall.integrations.litellm  # noqa: F401
 
@@ -24,3 +27,8 @@ def test_the_readme_registers_a_provider(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(litellm, "custom_provider_map", [])
     written_in_the_readme("litellm")
     assert [one["provider"] for one in litellm.custom_provider_map] == ["wirecall"]
+
+
+@pytest.mark.parametrize("block", cases(ROOT / "docs/clients/litellm.md"))
+def test_block_of_the_page_runs_alone(block: Block, tmp_path: Path) -> None:
+    run(block, tmp_path)

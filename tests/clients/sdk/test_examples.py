@@ -5,7 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from examples import EXAMPLES, output
+import pytest
+from examples import EXAMPLES, ROOT, output
+from pages import Block, cases, run
+
+PAGES = cases(
+    ROOT / "docs/clients/openai.md", ROOT / "docs/clients/anthropic.md", ROOT / "tests/clients/README.md"
+)
 
 
 def test_openai() -> None:
@@ -60,3 +66,8 @@ def test_an_incident() -> None:
 def test_a_copy_of_the_folder_runs(tmp_path: Path) -> None:
     copy = shutil.copytree(EXAMPLES, tmp_path / "mine")
     assert output("anthropic_messages.py", folder=copy) == output("anthropic_messages.py")
+
+
+@pytest.mark.parametrize("block", PAGES)
+def test_block_of_the_page_runs_alone(block: Block, tmp_path: Path) -> None:
+    run(block, tmp_path)
