@@ -370,6 +370,14 @@ def test_a_missing_call_is_retried() -> None:
     assert not one.should_retry(normal=True)
 
 
+def test_a_retry_shows_one_example_for_each_failed_call() -> None:
+    one = state()
+    read(one, f"{BAD}<call>nope</call>")
+    assert one.should_retry(normal=True)
+    _, told = one.begin_retry()
+    assert [result.count("For example:") for result in told.split("</tool-error>")] == [1, 1, 0]
+
+
 def test_a_missing_call_raises_or_passes() -> None:
     one = state(Choice("required"), on_missing_call="raise")
     read(one, "No.")
