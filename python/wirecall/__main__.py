@@ -1,6 +1,6 @@
 """The entry point of the command line: turns exceptions and signals into exit codes.
 
-The commands need the extra `wirecall[cli]`; without it, this module says so.
+The commands need the extra `cli`; without it, this module says so.
 """
 
 import os
@@ -23,7 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("click", "rich"):
             raise
-        print(f"wirecall: {error.name} is not installed: pip install 'wirecall[cli]'", file=sys.stderr)
+        remedy = "Install the extra: pip install '.[cli]' in a clone of wirecall"
+        print(f"wirecall: {error.name} is not installed. {remedy}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -1,7 +1,7 @@
 """The cost of tool definitions and calls: native, and in the wire format or another protocol.
 
 The `count` function sets the unit. `tokenizer` counts tokens of a tiktoken vocabulary (extra
-`wirecall[tokens]`), and `len` counts characters.
+`tokens`), and `len` counts characters.
 
 Native texts are compact JSON. Providers do not publish how they render tools in the prompt, so the costs of
 definitions are an estimate. Models of other providers have other vocabularies.
@@ -222,7 +222,9 @@ def tokenizer(encoding: str = ENCODING) -> Count:
     try:
         import tiktoken
     except ImportError as error:
-        raise VocabularyError("counting tokens needs tiktoken: pip install 'wirecall[tokens]'.") from error
+        raise VocabularyError(
+            "counting tokens needs tiktoken. Install the extra: pip install '.[tokens]' in a clone of wirecall."
+        ) from error
     if encoding not in (names := tiktoken.list_encoding_names()):
         raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; available: {', '.join(names)}.")
     try:

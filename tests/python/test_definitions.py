@@ -277,7 +277,7 @@ def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(_tools, "introspection")
     monkeypatch.setitem(sys.modules, "pydantic", None)
     for tool in (search, Book):
-        with pytest.raises(ImportError, match=r"pip install 'wirecall\[pydantic\]'"):
+        with pytest.raises(ImportError, match=r"pip install '\.\[pydantic\]' in a clone"):
             definitions([tool])
     assert one({"name": "a", "parameters": SCHEMA}).parameters is SCHEMA
 

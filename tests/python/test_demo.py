@@ -191,14 +191,14 @@ def test_output_that_lacks_characters() -> None:
 def test_tokens_or_characters(tmp_path: Path) -> None:
     output = "".join(run(TIKTOKEN_CACHE_DIR=str(tmp_path), COLUMNS="140").stdout.decode().split())
     assert "nativecharacters" in output
-    assert "pipinstall'wirecall[tokens]'" in output
+    assert "pipinstall'.[tokens]'inacloneofwirecall" in output
     assert f"TIKTOKEN_CACHE_DIR={tmp_path}wirecalltokens" in output
     assert list(tmp_path.iterdir()) == []
     assert "TIKTOKEN_CACHE_DIR is empty" in " ".join(run(TIKTOKEN_CACHE_DIR="").stdout.decode().split())
     if tokens.cached_tokenizer() is not None:
         output = run().stdout.decode()
         assert "native tokens" in output
-        assert "wirecall[tokens]" not in output
+        assert ".[tokens]" not in output
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo terminals")

@@ -166,6 +166,17 @@ def test_c_libraries_of_the_page_on_installing_are_those_of_the_wheels() -> None
     assert all(name.endswith(f"{major}_{minor}") for name, major, minor in found)
 
 
+def test_extra_is_installed_from_a_clone() -> None:
+    texts = [
+        *PAGES,
+        *ROOT.glob("examples/*.py"),
+        *(ROOT / "python").rglob("*.py"),
+        *(ROOT / "benches").rglob("*.py"),
+    ]
+    named = [name(path) for path in texts if "'wirecall[" in path.read_text(encoding="utf-8")]
+    assert named == ["docs/install.md"]  # it says why not
+
+
 def test_commands_of_a_page_are_in_fences() -> None:
     for path in PAGES:
         prose = pages.FENCE.sub("", path.read_text(encoding="utf-8"))

@@ -140,7 +140,7 @@ def test_tiktoken_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").touch()
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(sys.modules, "tiktoken", None)
-    with pytest.raises(tokens.VocabularyError, match=r"pip install 'wirecall\[tokens\]'"):
+    with pytest.raises(tokens.VocabularyError, match=r"pip install '\.\[tokens\]' in a clone"):
         tokens.tokenizer()
     assert tokens.cached_tokenizer() is None
 

@@ -284,7 +284,9 @@ def _summarizer(
     try:
         sdk = importlib.import_module(api)
     except ImportError as error:
-        raise UserError(f"{api} is not installed: pip install 'wirecall[{api}]'") from error
+        raise UserError(
+            f"{api} is not installed. Install the extra: pip install '.[{api}]' in a clone of wirecall"
+        ) from error
     variable = key_variable or f"{api.upper()}_API_KEY"
     # A local server may need no key, but the SDK requires one.
     key = os.environ.get(variable) or ("none" if base_url is not None and key_variable is None else "")

@@ -65,8 +65,8 @@ Native: calls as {{"name":…,"arguments":{{…}}}}, definitions as OpenAI chat 
 Wire: calls as the model wrote them, definitions as one manual. Calls that failed are not counted.
 With type and id, as histories carry them, the native calls are {envelopes} {unit}."""
 _NO_TOKENS = (
-    "Counted in characters: counting tokens needs tiktoken (pip install 'wirecall[tokens]') "
-    "and its vocabulary"
+    "Counted in characters: counting tokens needs tiktoken (pip install '.[tokens]' in a clone of "
+    "wirecall) and its vocabulary"
 )
 
 

@@ -19,7 +19,7 @@ Examples:
   wirecall tokens --tools tools.json --calls calls.jsonl --json
   wirecall tokens --tools tools.json --characters
 
-Needs tiktoken: pip install 'wirecall[tokens]'. It downloads a vocabulary once and caches it;
+Needs tiktoken: pip install '.[tokens]' in a clone of wirecall. It downloads a vocabulary once and caches it;
 without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
 """,
 )

@@ -77,7 +77,7 @@ def definitions(tools: Iterable[object]) -> list[Definition]:
     Raises:
         ToolError: A definition is in none of these forms or incomplete, two have the same name, or `tools`
             is a single tool.
-        ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
+        ImportError: A function or class, and the extra `pydantic` is not installed.
     """
     found: dict[str, Definition] = {}
     for position, tool in enumerate(listed(tools)):
@@ -192,8 +192,8 @@ def _read_callable(tool: Callable[..., Any]) -> Definition:
         from wirecall._tools import introspection
     except ImportError as error:
         raise ImportError(
-            "tools from functions and classes need pydantic and docstring_parser: "
-            "pip install 'wirecall[pydantic]'"
+            "tools from functions and classes need pydantic and docstring_parser. "
+            "Install the extra: pip install '.[pydantic]' in a clone of wirecall"
         ) from error
     if isinstance(tool, type):
         title, description, schema = introspection.describe_class(tool)

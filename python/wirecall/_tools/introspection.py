@@ -1,6 +1,6 @@
 """Describes Python functions and classes as tools: name, description and JSON Schema.
 
-Needs the extra `wirecall[pydantic]`: pydantic writes the schemas, docstring_parser reads the docstrings. Only
+Needs the extra `pydantic`: pydantic writes the schemas, docstring_parser reads the docstrings. Only
 `definitions.py` imports this module, and only for functions and classes.
 
 Annotations are evaluated and types run their own code in schema generation, so any exception may be raised:

@@ -99,7 +99,7 @@ class Toolset(_core.Toolset):
         ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.
-        ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
+        ImportError: A function or class, and the extra `pydantic` is not installed.
     """
 
     @checked

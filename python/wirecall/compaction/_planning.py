@@ -64,7 +64,7 @@ def plan_compaction(
             summary, but at least one. So it must be much larger than `max_summary_tokens`. Results without a
             call do not count.
         count: Returns the number of tokens of a text. By default that of tiktoken's o200k_base (extra
-            `wirecall[tokens]`).
+            `tokens`).
         usage: The provider's count of input tokens for exactly these messages. An estimate of each message is
             scaled to it, so no tokenizer is needed.
         max_summary_tokens: How much of `max_tokens` is reserved for the summary, even if it is shorter.

@@ -156,7 +156,7 @@ def test_without_the_extra(missing: str) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert "pip install 'wirecall[cli]'" in done.stderr
+    assert "pip install '.[cli]' in a clone of wirecall" in done.stderr
 
 
 def test_the_version_is_that_of_the_project_also_without_an_installation(

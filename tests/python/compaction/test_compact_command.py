@@ -300,4 +300,4 @@ def test_an_sdk_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     result = run("--keep-recent-turns", "0", "--model", "m", "--api", "anthropic", stdin=json.dumps(MESSAGES))
     assert result.exit_code != 0
-    assert "pip install 'wirecall[anthropic]'" in result.stderr
+    assert "pip install '.[anthropic]' in a clone of wirecall" in result.stderr

@@ -119,7 +119,7 @@ def test_what_must_be_said() -> None:
 
 def test_without_a_tokenizer_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
-    with pytest.raises(VocabularyError, match=r"pip install 'wirecall\[tokens\]'"):
+    with pytest.raises(VocabularyError, match=r"pip install '\.\[tokens\]' in a clone"):
         plan_compaction(chat(), max_tokens=10)
     assert plan_compaction([], max_tokens=10).turns == 0
 
