@@ -7,7 +7,8 @@ The language of a fence says how its block is run, and words after it change tha
 - `json`: parsed. `json NAME` is a file, which exists for every block of the page;
 - `skip`: the block is not run. The paragraph before or after a block in Python says what it needs;
 - `endpoint`: the environment variables of the SDKs name a server on this machine. Its model calls
-  `get_weather` with the city Austin and 2 days, and then answers "It will be 21 degrees.".
+  `get_weather` with the city Austin and 2 days, and then answers "It will be 21 degrees.";
+- `demo`: `examples/demo_server.py` runs, but at another port than the block says.
 
 A `text` block after "It prints:" is the output of the block before it. Blocks in `sh` have a `tools.json`
 with `get_weather`, unless the page has its own.
@@ -32,8 +33,10 @@ FENCE = re.compile(
     r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```[ ]*$(?:\n\nIt prints:\n\n```text\n(?P<prints>.*?)^```[ ]*$)?",
     re.MULTILINE | re.DOTALL,
 )
-WORDS = {"python": {"skip", "endpoint"}, "sh": {"skip"}, "toml": set(), "rust": set(), "text": set()}
+WORDS = {"python": {"skip", "endpoint", "demo"}, "sh": {"skip"}, "toml": set(), "rust": set(), "text": set()}
 COMMANDS = {"wirecall", "echo", "printf", "cat"}
+# Where the demo server runs, if nothing else is said.
+DEMO = "http://127.0.0.1:8765"
 DOCTEST = ("-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS")
 WEATHER = {
     "name": "get_weather",
@@ -99,15 +102,17 @@ def run(block: Block, folder: Path) -> None:
     # With the name and the line numbers of the page, so that a traceback names the line.
     script = folder / "page" / block.page
     script.parent.mkdir(parents=True)
-    script.write_text("\n" * block.line + block.code, encoding="utf-8")
     if block.language == "sh":
         command = [*shell(block), str(script), block.page]
         if not (here / "tools.json").exists():
             (here / "tools.json").write_text(json.dumps([WEATHER]), encoding="utf-8")
     else:
-        strict = () if "endpoint" in block.words else ("-W", "error")
+        strict = () if block.words & {"endpoint", "demo"} else ("-W", "error")
         command = [sys.executable, *strict, *(DOCTEST if ">>>" in block.code else ()), str(script)]
-    with endpoint("endpoint" in block.words) as variables:
+    with endpoint("endpoint" in block.words) as variables, demo("demo" in block.words) as address:
+        code = block.code.replace(DEMO, address)
+        assert (code != block.code) == (address != DEMO), f"{block} does not use {DEMO}"
+        script.write_text("\n" * block.line + code, encoding="utf-8")
         done = subprocess.run(
             command,
             cwd=here,
@@ -173,6 +178,23 @@ def endpoint(wanted: bool) -> Iterator[dict[str, str]]:
         refused = [request.refused for request in server.requests if request.refused]
         assert server.requests, "the block sends no request"
         assert (refused, server.errors) == ([], []), f"the server refused it: {refused} {server.errors}"
+
+
+@contextlib.contextmanager
+def demo(wanted: bool) -> Iterator[str]:
+    """The address of a demo server, at a free port."""
+    if not wanted:
+        yield DEMO
+        return
+    command = [sys.executable, str(ROOT / "examples" / "demo_server.py"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as server:
+        assert server.stdout is not None
+        try:
+            found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+            assert found is not None, "the demo server does not start"
+            yield found[0]
+        finally:
+            server.terminate()
 
 
 def check(block: Block) -> None:

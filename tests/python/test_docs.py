@@ -29,7 +29,6 @@ CLIENTS = ROOT / "tests" / "clients"
 READMES = [ROOT / folder / "README.md" for folder in ("benches", "examples", "tests/clients")]
 FILES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [*FILES, *READMES, ROOT / "rust" / "core" / "README.md"]
-PAGES.remove(ROOT / "README.md")  # UNTIL THE README IS REWRITTEN: delete this line when its blocks run alone.
 # These run in the environments of their clients.
 ELSEWHERE = [CLIENTS / "README.md", *sorted((ROOT / "docs" / "clients").glob("*.md"))]
 SOURCES = [*sorted((ROOT / "python" / "wirecall").rglob("*.py")), *sorted((ROOT / "python").rglob("*.pyi"))]

@@ -40,6 +40,7 @@ def test_page_whose_second_block_uses_a_name_of_the_first_fails(tmp_path: Path) 
         ("```python skip\nprint(undefined)\n```\n\nNot run here.", "say why it is not run"),
         ("```python skip\nprint(undefined)\n```\n\nIt needs a GPU.", "Undefined name `undefined`"),
         ("```python endpoint\nprint(1)\n```", "the block sends no request"),
+        ("```python demo\nprint(1)\n```", "page.md:3 does not use http://127.0.0.1:8765"),
         ("```python twice\nprint(1)\n```", "page.md:3: unknown fence 'python twice'"),
         ("```sh\nwirecall manual --tools tools.json\nwirecall nothing\n```", r"page\.md:5: wirecall nothing"),
         ("```sh\nwirecall manual --tools tools.json | head\n```", "page.md:3 runs head: write `sh skip`"),
