@@ -132,5 +132,5 @@ def test_a_bad_call_that_is_not_repaired_is_text_and_no_call(
     server = play([Answer("<call>nothing</call>")] * 2)
     messages, _, _ = run(wirecall.wrap(model("chat", server)), "messages")
     assert messages[-1].tool_calls == []
-    assert messages[-1].text == "The assistant tried to call a tool, but the call could not be read."
+    assert messages[-1].text == "The assistant tried to call a tool that does not exist."
     assert len(server.requests) == 2
