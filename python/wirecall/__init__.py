@@ -29,6 +29,7 @@ from wirecall._tools.detection import Detection, detect
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained
 from wirecall._tools.models import protocol_for
 from wirecall._tools.protocol import Protocol
+from wirecall._tools.running import ToolResult
 from wirecall._tools.templates import protocol_from_template
 from wirecall._tools.toolset import Toolset, ToolsetOptions
 from wirecall.compaction import compact_context
@@ -74,6 +75,7 @@ __all__ = [
     "Text",
     "ToolCallError",
     "ToolError",
+    "ToolResult",
     "Toolset",
     "ToolsetOptions",
     "Unconstrained",

@@ -99,6 +99,19 @@ def listed(tools: Iterable[object]) -> list[object]:
     return list(tools)
 
 
+def native_tool(definition: Definition, api: str) -> dict[str, Any]:
+    """The definition as it is in `tools` of a request to an API: "chat", "responses" or "messages"."""
+    tool = {key: value for key, value in definition._asdict().items() if value is not None}
+    tool["parameters"] = json.loads(schema_text(definition))
+    if api == "chat":
+        return {"type": "function", "function": tool}
+    if api == "responses":
+        # Here, `strict` is true by default, which few schemas fit.
+        return {"type": "function", "strict": False, **tool}
+    tool["input_schema"] = tool.pop("parameters")
+    return tool
+
+
 def schema_text(definition: Definition) -> str:
     """The parameters as JSON text.
 

@@ -1,7 +1,7 @@
 """Describes Python functions and classes as tools: name, description and JSON Schema.
 
-Needs the extra `pydantic`: pydantic writes the schemas, docstring_parser reads the docstrings. Only
-`definitions.py` imports this module, and only for functions and classes.
+Needs the extra `pydantic`: pydantic writes the schemas, docstring_parser reads the docstrings. The
+module is imported only for functions and classes.
 
 Annotations are evaluated and types run their own code in schema generation, so any exception may be raised:
 each becomes a `ToolError` that names the parameter.
@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import docstring_parser
 from docstring_parser import DocstringStyle, ParseError
@@ -71,6 +71,35 @@ def describe_function(function: Callable[..., Any]) -> tuple[str, str | None, Sc
         ToolError: The signature cannot be read, or has a parameter that cannot be passed by name or whose
             type has no JSON Schema.
     """
+    signature = read_signature(function)
+    description, texts = _read_docstring(signature.doc)
+    return signature.name, description, _object_schema(signature.name, signature.parameters, texts)
+
+
+class Signature(NamedTuple):
+    """What a call can pass to a callable.
+
+    Attributes:
+        name: The tool's name.
+        doc: The docstring.
+        parameters: With evaluated annotations.
+        bound: The names that a `functools.partial` has bound; they are not in `parameters`.
+        needs_instance: It is a method without its instance. Its first parameter is not in `parameters`.
+    """
+
+    name: str
+    doc: str | None
+    parameters: list[inspect.Parameter]
+    bound: frozenset[str]
+    needs_instance: bool
+
+
+def read_signature(function: Callable[..., Any]) -> Signature:
+    """The signature of a callable.
+
+    Raises:
+        ToolError: It cannot be read.
+    """
     inner, bound = function, set[str]()
     code: Callable[..., Any]
     while isinstance(inner, functools.partial):
@@ -93,13 +122,14 @@ def describe_function(function: Callable[..., Any]) -> tuple[str, str | None, Sc
         reason = f"its signature cannot be read ({_first_line(error)}); annotations must exist at run time"
         raise ToolError(reason, tool=name) from error
 
-    description, texts = _read_docstring(doc)
     parameters = [
         p.replace(annotation=hints.get(p.name, Any if p.annotation is p.empty else p.annotation))
-        for position, p in enumerate(signature.parameters.values())
-        if p.name not in bound and not (position == 0 and p.name in ("self", "cls"))
+        for p in signature.parameters.values()
+        if p.name not in bound
     ]
-    return name, description, _object_schema(name, parameters, texts)
+    first = next(iter(signature.parameters), None)
+    needs_instance = first in ("self", "cls") and first not in bound
+    return Signature(name, doc, parameters[needs_instance:], frozenset(bound), needs_instance)
 
 
 class _SchemaWithoutNoise(GenerateJsonSchema):
@@ -148,7 +178,7 @@ def _object_schema(tool: str, parameters: list[inspect.Parameter], texts: dict[s
                 "remove the `/` from the signature",
                 tool=tool,
             )
-        adapters[name] = _adapter(tool, parameter)
+        adapters[name] = type_adapter(tool, parameter)
         default = parameter.default
         if kind is parameter.VAR_KEYWORD:
             rest = name
@@ -174,7 +204,12 @@ def _object_schema(tool: str, parameters: list[inspect.Parameter], texts: dict[s
     return schema | shared
 
 
-def _adapter(tool: str, parameter: inspect.Parameter) -> TypeAdapter[Any]:
+def type_adapter(tool: str, parameter: inspect.Parameter) -> TypeAdapter[Any]:
+    """The type of a parameter, with its default.
+
+    Raises:
+        ToolError: It has no JSON Schema.
+    """
     annotation, default = parameter.annotation, parameter.default
     try:
         if isinstance(default, FieldInfo):

@@ -1,14 +1,15 @@
 """A toolset: tools, compiled once for one protocol."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
-from wirecall._tools.definitions import Definition, definitions, listed, schema_text
+from wirecall._tools.definitions import Definition, definitions, listed, native_tool, schema_text
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
-from wirecall._tools.option_types import checked
+from wirecall._tools.option_types import check, checked
 from wirecall._tools.protocol import Protocol
+from wirecall._tools.running import Runner, ToolResult, read_call
 from wirecall.errors import ToolError
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ ReasoningOption = (
     | tuple[str, str, Literal["content", "separate"]]
     | None
 )
+
+
+Api = Literal["chat", "responses", "messages"]
 
 
 class ToolsetOptions(TypedDict, total=False):
@@ -152,6 +156,7 @@ class Toolset(_core.Toolset):
             limits=limits,
         )
         made._given = tuple(given)
+        made._runners = {}
         made._protocol = protocol.name if isinstance(protocol, Protocol) else protocol
         if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
             made._custom_manual = protocol, read
@@ -159,6 +164,8 @@ class Toolset(_core.Toolset):
 
     # The tools as they were given, in the order of `names`.
     _given: tuple[object, ...]
+    # Made at the first call of a tool. Threads that make the same one at once store equal ones.
+    _runners: dict[str, Runner]
     _protocol: str
     _custom_manual: tuple[Protocol, list[Definition]] | None = None
 
@@ -183,6 +190,104 @@ class Toolset(_core.Toolset):
         if not isinstance(text, str):
             raise TypeError(f"format_tools must return a str, not {type(text).__name__}")
         return text
+
+    def for_api(self, api: Api) -> list[Any]:
+        """The tools as `tools=` of a request, for a client that `wrap` returns, or for native tool calling.
+
+        Args:
+            api: "chat" for OpenAI's chat completions, "responses" for OpenAI's Responses, "messages" for
+                Anthropic's messages.
+
+        Returns:
+            New dicts, in the order of `names`.
+
+        Raises:
+            ValueError: `api` is not one of these.
+        """
+        check({"api": api}, {"api": Api})
+        return [native_tool(tool, api) for tool in definitions(self._given)]
+
+    def run(self, call: object) -> ToolResult:
+        """Run the function of a call's tool, and return its result as text for the model.
+
+        The arguments are validated and converted to the types of the function's parameters, so it gets
+        pydantic models, dataclasses, enums and dates. A str is returned as it is, another result as compact
+        JSON (None as `null`). Everything that goes wrong in the call is a sentence for the model, with
+        `ToolResult.error` set: the problems of a `CallEnd`, whose function is then not called; arguments that
+        do not fit; a tool that does not exist; the type and message of an exception of the function.
+
+        Args:
+            call: A `CallEnd`; a `CallError`, whose result is its message; or a native tool call with a name
+                and arguments, an object of an SDK or a dict: OpenAI's `message.tool_calls[0]` or
+                `function_call` item, Anthropic's `tool_use` block.
+
+        Raises:
+            ToolError: The tool is not a function (but a dict, or a class), or is async: use `arun`.
+            TypeError: `call` is not a call.
+        """
+        read = read_call(call, self.names)
+        return read if isinstance(read, ToolResult) else self._runner(read[0]).run(read[1])
+
+    async def arun(self, call: object) -> ToolResult:
+        """Run the function of a call's tool in asyncio: an async function in the running loop, another one in
+        a thread, so that it does not block the loop. Otherwise as `run`.
+
+        Raises:
+            ToolError: The tool is not a function.
+            TypeError: `call` is not a call.
+        """
+        read = read_call(call, self.names)
+        return read if isinstance(read, ToolResult) else await self._runner(read[0]).arun(read[1])
+
+    def _runner(self, name: str) -> Runner:
+        if name not in self._runners:
+            self._runners[name] = Runner(name, self._given[self.names.index(name)])
+        return self._runners[name]
+
+    def encode_result(
+        self,
+        name: str | None,
+        content: object,
+        /,
+        *,
+        error: bool = False,
+        number: int | None = None,
+        id: str | None = None,
+        index: int = 0,
+        calls_before: int = 0,
+    ) -> str:
+        """The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
+
+        Args:
+            name: The tool's name; None if it is unknown, which is written as "unknown".
+            content: What `run` returned; a str as it is; a `CallError`, for its sentence and its example; or
+                another JSON value, written as compact JSON. Lone surrogates in a str become U+FFFD.
+            error: Whether the content describes an error: in wire a `<tool-error>` instead of a
+                `<tool-result>`. Native formats do not show it. What `run` returned knows this itself.
+            number: Which of several calls of the same tool in one turn this is the result of, from 1. Native
+                formats do not show it.
+            id: The id of the call, for native formats that write it.
+            index: The position of the call in its message, from 0, for native formats that number results.
+            calls_before: The number of calls in the conversation before this call, those of its own message
+                included, for native formats that number results.
+
+        Raises:
+            TypeError: The value is not JSON.
+            ValueError: NaN, an infinity; a lone surrogate inside JSON; more than `depth` levels of nesting; a
+                `number` less than 1.
+        """
+        if isinstance(content, ToolResult):
+            error = error or content.error
+            content = content if content._rejected is None else content._rejected
+        return super().encode_result(
+            name,
+            content,
+            error=error,
+            number=number,
+            id=id,
+            index=index,
+            calls_before=calls_before,
+        )
 
     @checked
     def grammar(

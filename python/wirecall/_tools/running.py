@@ -1,0 +1,189 @@
+"""Runs the function of a tool for a call, and returns its result as text for the model.
+
+Only `binding.py`, which is imported for functions, needs pydantic.
+"""
+
+import inspect
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
+
+from wirecall._core import CallEnd, CallError, loads
+from wirecall.errors import JsonError, ToolError
+
+# How much the model reads of an exception, which may quote a whole document.
+_MAX_MESSAGE = 2000
+# How many problems, and names of tools, a sentence lists. More do not help the model.
+_MAX_LISTED = 20
+
+
+class ToolResult(str):
+    """The result of a call, as text for the model.
+
+    `Toolset.encode_result` takes it, too, and writes an error as one. A function that is a tool may return
+    it, to report an error without an exception.
+
+    Attributes:
+        error: Whether the text says what went wrong, instead of a result.
+        exception: What the function raised; None if it did not raise.
+    """
+
+    error: bool
+    exception: Exception | None
+    # The rejected call that the text is about. `encode_result` keeps its example as it is.
+    _rejected: CallError | None
+
+    def __new__(cls, text: str, *, error: bool = False, exception: Exception | None = None) -> "ToolResult":
+        made = super().__new__(cls, text)
+        made.error = error
+        made.exception = exception
+        made._rejected = None
+        return made
+
+
+class Runner:
+    """Runs one tool that is a function.
+
+    Raises:
+        ToolError: The tool is not a function, or it is a method without its instance.
+    """
+
+    def __init__(self, name: str, tool: object) -> None:
+        if isinstance(tool, staticmethod):
+            tool = tool.__func__
+        if isinstance(tool, type):
+            raise ToolError(
+                "it is a class, which describes data and has nothing to run: make the instance from the "
+                "call's arguments yourself",
+                tool=name,
+            )
+        if isinstance(tool, Mapping) or not callable(tool):
+            what = "is not bound to a class" if isinstance(tool, classmethod) else "was declared without one"
+            raise ToolError(
+                f"it has no function to run, because it {what}: pass a function to Toolset, or run its "
+                "calls yourself",
+                tool=name,
+            )
+        from wirecall._tools.binding import Binding
+
+        self._name = name
+        self._function = tool
+        self._binding = Binding(tool)
+
+    def run(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """See `Toolset.run`."""
+        if self._is_async:
+            raise self._needs_arun()
+        outcome = self._call(arguments)
+        if isinstance(outcome, ToolResult):
+            return outcome
+        if inspect.iscoroutine(outcome):
+            outcome.close()
+        raise self._needs_arun()
+
+    async def arun(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """See `Toolset.arun`."""
+        import asyncio  # which takes longer to load than this package
+
+        if self._is_async:
+            outcome = self._call(arguments)
+        else:
+            outcome = await asyncio.to_thread(self._call, arguments)
+        if isinstance(outcome, ToolResult):
+            return outcome
+        try:
+            return self._result(await outcome)
+        except Exception as error:
+            return self._failed(error)
+
+    @property
+    def _is_async(self) -> bool:
+        function = self._function
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+    def _call(self, arguments: Mapping[str, Any]) -> ToolResult | Awaitable[object]:
+        """The result; something to wait for if the function is async."""
+        try:
+            values = self._binding.values(arguments)
+            if isinstance(values, str):
+                return ToolResult(f"The arguments of {self._name} are not valid. {values}", error=True)
+            value = self._function(**values)
+            return value if inspect.isawaitable(value) else self._result(value)
+        except Exception as error:
+            return self._failed(error)
+
+    def _result(self, value: object) -> ToolResult:
+        if isinstance(value, ToolResult):
+            return value
+        if isinstance(value, str):
+            text = str.__str__(value)  # of a member of an enum, its value
+        else:
+            from wirecall._tools.binding import json_text
+
+            text = json_text(value)
+        return ToolResult(_without_lone_surrogates(text))
+
+    def _failed(self, error: Exception) -> ToolResult:
+        try:
+            message = str(error)
+        except Exception:  # `__str__` of an exception is anybody's code
+            message = ""
+        kind = type(error).__name__
+        told = f"{kind}: {_shortened(message, _MAX_MESSAGE)}" if message else kind
+        text = _without_lone_surrogates(f"{self._name} failed: {told}")
+        return ToolResult(text, error=True, exception=error)
+
+    def _needs_arun(self) -> ToolError:
+        return ToolError("its function is async: use `await tools.arun(call)`", tool=self._name)
+
+
+def read_call(call: object, names: Sequence[str]) -> tuple[str, Mapping[str, Any]] | ToolResult:
+    """The name and the arguments of a call, or what the model must be told about it.
+
+    Raises:
+        ToolError: There are no tools.
+        TypeError: This is not a call.
+    """
+    if isinstance(call, CallError):
+        told = ToolResult(call.message, error=True)
+        told._rejected = call
+        return told
+    inner = _member(call, "function") or call
+    name, arguments = _member(inner, "name"), _member(inner, "arguments")
+    if arguments is None:
+        arguments = _member(inner, "input")
+    if not isinstance(name, str) or not isinstance(arguments, (str, Mapping)):
+        raise TypeError(
+            "a call must be a CallEnd or CallError of this package, or a tool call of OpenAI or Anthropic, "
+            f"not {type(call).__name__}"
+        )
+    if not names:
+        raise ToolError("the toolset has no tools, so there is no function to run")
+    if name not in names:
+        listed = ", ".join(names[:_MAX_LISTED]) + (", …" if len(names) > _MAX_LISTED else "")
+        return ToolResult(f"There is no tool `{_shortened(name, 100)}`. The tools are: {listed}.", error=True)
+    if isinstance(call, CallEnd) and call.problems:
+        messages = [_shortened(problem.message, _MAX_MESSAGE) for problem in call.problems[:_MAX_LISTED]]
+        return ToolResult(" ".join(messages), error=True)
+    if isinstance(arguments, Mapping):
+        return name, arguments
+    try:
+        # Some servers send "" for no arguments.
+        read = loads(arguments, relaxed=False) if arguments.strip() else {}
+    except JsonError as error:
+        return ToolResult(f"The arguments of {name} are not valid JSON: {error}.", error=True)
+    if not isinstance(read, dict):
+        return ToolResult(f"The arguments of {name} must be a JSON object.", error=True)
+    return name, read
+
+
+def _member(value: object, key: str) -> object:
+    return value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _without_lone_surrogates(text: str) -> str:
+    """Text that can be sent as UTF-8, such as the name of a file in another encoding."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
