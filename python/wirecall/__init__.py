@@ -21,6 +21,7 @@ from wirecall._core import (
     loads,
 )
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
+from wirecall._public import publish
 from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
@@ -95,3 +96,5 @@ __all__ = [
     "protocol_from_template",
     "wrap",
 ]
+
+publish(globals())

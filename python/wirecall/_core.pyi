@@ -8,9 +8,9 @@ The docstrings of the compiled module, which `help()` shows, are the same; a tes
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias, final
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final
 
-from typing_extensions import Self, disjoint_base
+from typing_extensions import disjoint_base
 
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall.errors import JsonWarning, XmlWarning
@@ -114,6 +114,9 @@ class Toolset:
     ) -> tuple[str, list[tuple[str, str, str]]]:
         """The text of a grammar, and what it does not enforce: tool, field and keyword."""
 
+    def _declared_field(self, name: str, field: str, /) -> str:
+        """The part of a problem's field that the tool's schema declares: the rest is what the model wrote."""
+
     @property
     def names(self) -> tuple[str, ...]:
         """The tools' names, in the given order."""
@@ -185,8 +188,7 @@ class Toolset:
         """The canonical text of a call (section 8). In both modes, it parses as the same JSON.
 
         Args:
-            name: A tool's name. An undeclared tool is not an error: its call is written without types. (The
-                command line rejects it.)
+            name: A tool's name. If the set is open, any name, whose call is written without types.
             arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
                 and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
                 violations are parsed as the schema requires (`1` as `"1"` for a string).
@@ -194,6 +196,8 @@ class Toolset:
                 JSON object if the format reads that, or as a note, which is not a call.
 
         Raises:
+            ToolError: There are tools, and none has this name. (`encode_message` writes past calls of tools
+                that no longer exist.)
             TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
                 JSON.
             ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
@@ -290,14 +294,14 @@ class Toolset:
         """One tool's line in the manual.
 
         Raises:
-            ValueError: There is no such tool.
+            ToolError: There is no such tool.
         """
 
     def plan(self, name: str, /) -> Plan:
         """How a tool's calls are written (section 8).
 
         Raises:
-            ValueError: There is no such tool.
+            ToolError: There is no such tool.
         """
 
     def segments(self, text: str, /) -> list[str]:
@@ -379,6 +383,11 @@ class Message:
     become str objects on first access; the message keeps the parsed str alive.
     """
 
+    def __new__(
+        cls,
+        items: Iterable[Text | Reasoning | CallEnd | CallError],
+        framing: Sequence[tuple[int, int]] = ...,
+    ) -> Self: ...
     @property
     def items(self) -> tuple[Text | Reasoning | CallEnd | CallError, ...]:
         """Texts, reasoning, calls and errors, in the order of the message.
@@ -411,6 +420,9 @@ class Message:
     def errors(self) -> tuple[CallError, ...]:
         """The calls that were rejected, and forged results."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -425,6 +437,9 @@ class Text:
     @property
     def text(self) -> str:
         """The text; not empty. If a chunk contains only text, this is the same str object."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -452,6 +467,9 @@ class Reasoning:
     def end(self) -> int:
         """Offset after its last character."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -475,6 +493,9 @@ class CallStart:
     def name(self) -> str:
         """The tool's name, as declared."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -493,6 +514,9 @@ class ArgumentsDelta:
     @property
     def delta(self) -> str:
         """A part of the JSON text; not empty."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -565,6 +589,9 @@ class CallEnd:
     def problems(self) -> tuple[Problem, ...]:
         """The violations of the tool's schema (section 4)."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -588,6 +615,7 @@ class CallError:
         "sentence",
         "example",
         "arguments",
+        "problems",
     )
     type: ClassVar[Literal["call_error"]]
     def __new__(
@@ -603,6 +631,7 @@ class CallError:
         sentence: str | None = None,
         example: str | None = None,
         arguments: str | None = None,
+        problems: Sequence[Problem] = ...,
     ) -> Self: ...
     @property
     def index(self) -> int | None:
@@ -654,6 +683,13 @@ class CallError:
         Only for `invalid_arguments`, and for `coerced` and `key_style` in strict mode.
         """
 
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """For `invalid_arguments`, the violations of the tool's schema."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -676,6 +712,9 @@ class Problem:
     def message(self) -> str:
         """A sentence for the model."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -685,6 +724,7 @@ class Plan:
     """How the calls of one tool are written (section 8 of docs/wire-format.md); made by `Toolset.plan`."""
 
     __match_args__ = ("name", "encoding", "fields", "reason")
+    def __new__(cls, name: str, encoding: str, fields: Sequence[Field], reason: str | None) -> Self: ...
     @property
     def name(self) -> str:
         """The tool's name."""
@@ -701,6 +741,9 @@ class Plan:
     def reason(self) -> str | None:
         """Why calls are written as JSON although that was not requested."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -710,6 +753,7 @@ class Field:
     """One key of a tool's calls, as the encoder writes it."""
 
     __match_args__ = ("key", "type", "required")
+    def __new__(cls, key: str, type: str, required: bool) -> Self: ...
     @property
     def key(self) -> str:
         """The key, with its dots and quotes."""
@@ -721,6 +765,9 @@ class Field:
     @property
     def required(self) -> bool:
         """Whether every call must contain the key."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # No API nests values deeper, and `repr` of a deeper one may exceed Python's stack.
-_MAX_LEVEL = 64
+MAX_LEVEL = 64
 
 
 class _Repr(reprlib.Repr):
@@ -15,7 +15,7 @@ class _Repr(reprlib.Repr):
 
     def __init__(self) -> None:
         super().__init__()
-        self.maxlevel = _MAX_LEVEL
+        self.maxlevel = MAX_LEVEL
         for name in vars(self):
             if name.startswith("max") and name != "maxlevel":
                 setattr(self, name, sys.maxsize)

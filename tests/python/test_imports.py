@@ -18,7 +18,7 @@ PACKAGE = ROOT / "python" / "wirecall"
 # names of all layers up to `_clients`; only what comes after that imports it.
 LAYERS = [
     {"errors", "_console", "_kinds", "_shown", "_sync"},
-    {"_core"},
+    {"_core", "_dicts", "_public"},
     {"_tools"},
     {"testing", "tokens", "xml", "_rewriting"},
     {"_apis"},

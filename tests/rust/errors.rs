@@ -90,3 +90,49 @@ fn an_error_is_told_with_its_example_once() {
         assert!(tools.encode_error(error).starts_with("<tool-error"));
     }
 }
+
+#[test]
+fn a_rejected_call_has_its_problems() {
+    let schema = r#"{"properties": {"n": {"type": "integer", "maximum": 3}, "m": {"type": "number"}}}"#;
+    let mut options = Options::default();
+    options.validate = true;
+    let tools = Toolset::new(vec![Definition::new("t", schema)], options).expect("the schema is fine");
+    let items = parse(&tools, "<call>t n=4 m=x</call><call>t n</call>", Some(false), None);
+    let [Item::Error(invalid), Item::Error(malformed)] = &items[..] else { panic!("{items:#?}") };
+    let found: Vec<_> = invalid.problems.iter().map(|one| (one.kind.as_str(), one.field.as_str())).collect();
+    assert_eq!(found, [("wrong_type", "m"), ("schema", "n")]);
+    let sentences: Vec<_> = invalid.problems.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(invalid.sentence, sentences.join("\n"));
+    assert_eq!(malformed.problems, []);
+}
+
+#[test]
+fn a_declared_field_ends_before_what_the_model_wrote() {
+    let schema = r#"{"properties": {
+        "a": {"type": "object", "properties": {"b": {"type": "integer"}, "c.d": {}, "e f": {}}, "required": ["g"]},
+        "l": {"type": "array", "items": {"properties": {"n": {}}}},
+        "x.y": {}
+    }}"#;
+    let tools = Toolset::new(vec![Definition::new("t", schema)], Options::default()).expect("the schema is fine");
+    let tool = tools.get("t").expect("it was given");
+    for (field, declared) in [
+        ("", ""),
+        ("a", "a"),
+        ("a.b", "a.b"),
+        ("a.b.secret", "a.b"),
+        ("a.\"c.d\"", "a.\"c.d\""),
+        ("a.\"e f\".secret[0]", "a.\"e f\""),
+        ("a.g", "a.g"),
+        ("a.g.secret", "a.g"),
+        ("a.secret.b", "a"),
+        ("a[0].b", "a"),
+        ("l[12].n", "l[12].n"),
+        ("l[12].secret", "l[12]"),
+        ("secret", ""),
+        ("\"a.b\"", ""),
+        ("\"x.y\"", "\"x.y\""),
+        ("a.\"b", "a.b"),
+    ] {
+        assert_eq!(tools.declared_field(tool, field), declared, "{field}");
+    }
+}

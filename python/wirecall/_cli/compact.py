@@ -309,7 +309,7 @@ def _show(plan: CompactionPlan, count: Count, as_json: bool) -> None:
         for name, (part, turns) in parts.items()
     }
     if as_json:
-        repairs = [repair._asdict() for repair in plan.repairs]
+        repairs = [repair.to_dict() for repair in plan.repairs]
         click.echo(json.dumps({"format": plan.format, "unit": unit, **counted, "repairs": repairs}))
         return
     click.echo(f"format {plan.format}, {unit}")

@@ -1,7 +1,6 @@
 """`wirecall encode`: calls as text."""
 
 import json
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -68,10 +67,6 @@ def _write(
 ) -> None:
     """Prints a call, then warnings about arguments that do not match the schema; `place` is theirs."""
     with blame(name_at):
-        if toolset.names and name not in toolset.names:
-            near = get_close_matches(name, toolset.names, n=1)
-            hint = f"did you mean {near[0]!r}? Available" if near else "available"
-            raise ValueError(f"there is no tool {name!r}; {hint}: {', '.join(toolset.names)}")
         toolset.encode(name, {})
     with blame(place):
         text = toolset.encode(name, arguments)

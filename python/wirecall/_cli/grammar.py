@@ -1,14 +1,14 @@
 """`wirecall grammar`: the grammar of calls, for constrained decoding."""
 
-from difflib import get_close_matches
 from typing import get_args
 
 import click
 
-from wirecall import GrammarKind, ToolError, Toolset
+from wirecall import GrammarKind, ToolError
 from wirecall._cli.inputs import UserError, title_of
 from wirecall._cli.options import load_toolset, protocol_options, protocol_source, tools_option
 from wirecall._console import printable
+from wirecall._tools.definitions import no_tool
 from wirecall._tools.grammar import MOST_LONGEST
 
 # What `--tool-choice` means besides the name of a tool.
@@ -65,7 +65,7 @@ def grammar(
     if not toolset.names:
         raise UserError(f"{title_of(tools_path)}: the list of tools is empty, so there is no grammar")
     if tool_choice not in (*_CHOICES, *toolset.names):
-        raise UserError(f"--tool-choice: {_no_tool(tool_choice, toolset)}")
+        raise UserError(f"--tool-choice: {no_tool(tool_choice, toolset.names, others=_CHOICES)}")
     try:
         made = toolset.grammar(kind, tool_choice=tool_choice, parallel=parallel, longest=longest)
     except ToolError as error:
@@ -75,9 +75,3 @@ def grammar(
     print(made.text, end="" if made.text.endswith("\n") else "\n", flush=True)
     for missing in made.unconstrained:
         click.echo(f"wirecall: not constrained: {printable(str(missing))}", err=True)
-
-
-def _no_tool(name: str, toolset: Toolset) -> str:
-    near = get_close_matches(name, toolset.names, n=1)
-    hint = f"did you mean {near[0]!r}? Available" if near else "available"
-    return f"there is no tool {name!r}; {hint}: {', '.join((*_CHOICES, *toolset.names))}"

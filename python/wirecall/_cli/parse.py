@@ -3,12 +3,11 @@
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import click
 
-from wirecall import CallEnd, CallError, Event, Parser, Problem, Reasoning, Text, Toolset
+from wirecall import CallError, Event, Parser, Reasoning, Text, Toolset
 from wirecall._cli.inputs import NotUtf8Error, read_pieces, reject_shared_stdin
 from wirecall._cli.options import load_toolset, protocol_options, protocol_source, tools_option
 from wirecall._cli.outputs import to_json
@@ -24,7 +23,7 @@ Events, one JSON object on each line:
   {"type": "arguments_delta", "index", "delta"}
   {"type": "call_end", "index", "id", "name", "arguments", "start", "end", "repairs", "problems"}
   {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end",
-   "sentence", "example", "arguments"}
+   "sentence", "example", "arguments", "problems"}
 "arguments" is JSON text, the joined deltas of a call. "start" and "end" count characters.
 With --whole: {"items": […], "framing": [[start, end], …]}. Framing is what is in no item: markers of
 reasoning and of native formats, whitespace around them, and stop tokens.
@@ -104,7 +103,7 @@ def parse(
     if whole:
         read = "".join(pieces)
         message = toolset.parse(read, truncated=pieces.truncated(truncated), in_reasoning=in_reasoning)
-        batches, show = [message.items], partial(_show_whole, framing=message.framing)
+        batches, show = [message.items], lambda _: print(to_json(message.to_dict()))
     else:
         show = _show_text if only_text else _show_events
     # The text of a message without calls may contain calls of another protocol.
@@ -148,23 +147,8 @@ def _parsed(parser: Parser, pieces: _Pieces, truncated: bool | None) -> Iterator
     yield parser.finish(truncated=pieces.truncated(truncated))
 
 
-def _as_dict(event: Event) -> dict[str, Any]:
-    members = {"type": event.type, **_members(event)}
-    if isinstance(event, CallEnd):
-        members["problems"] = [_members(problem) for problem in event.problems]
-    return members
-
-
-def _members(value: Event | Problem) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__match_args__}
-
-
-def _show_whole(items: Sequence[Event], framing: list[tuple[int, int]]) -> None:
-    print(to_json({"items": [_as_dict(item) for item in items], "framing": framing}))
-
-
 def _show_events(events: Sequence[Event]) -> None:
-    sys.stdout.writelines(f"{to_json(_as_dict(event))}\n" for event in events)
+    sys.stdout.writelines(f"{to_json(event.to_dict())}\n" for event in events)
 
 
 def _show_text(events: Sequence[Event]) -> None:

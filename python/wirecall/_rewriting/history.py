@@ -119,7 +119,7 @@ class Turn:
     def _note(self, call: PastCall) -> str | None:
         """The text for a call that cannot be written: its name or its values are not valid."""
         try:
-            self._toolset.encode(call.name, _object(call.arguments))
+            self._toolset.encode_message("", [(call.name, _object(call.arguments))])
         except (ValueError, TypeError):
             note = f"[called {shown(call.name)} with {shown(call.arguments)}]"
             return self._toolset.neutralise(encodable(note))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, get_type_hints
 
+from wirecall._dicts import as_dict
 from wirecall._rewriting.record import Record
 from wirecall._tools.definitions import Definition
 from wirecall._tools.grammar import GrammarKind, check_longest
@@ -34,12 +35,20 @@ class Notice(NamedTuple):
             text. For "saved", which needs tiktoken and its vocabulary, it is the number of tokens
             (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
+        field: For "problem", the argument, written as a key: `profile.address.city`, `items[0].sku`; empty
+            for all arguments. Names that the schema does not declare were written by the model, so the field
+            ends before the first of them: for an unknown field, it is the object that contains it.
     """
 
     kind: NoticeKind
     tool: str | None
     detail: str
     raw: str | None = None
+    field: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+        return as_dict(self)
 
 
 class WrapOptions(ToolsetOptions, total=False):

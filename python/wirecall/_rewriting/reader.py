@@ -233,15 +233,13 @@ class TextReader:
             self._refuse(event)
         for repair in event.repairs:
             response.notify("repair", event.name, repair)
-        for problem in event.problems:
-            response.notify("problem", event.name, problem.kind)
+        response.notify_problems(event)
         if response.options.complete_calls_only and "missing_close" in event.repairs:
             self._fail(self._as_error(event, "incomplete_call", "The call is not closed."), parts)
         elif (refusal := self._refusals.get(event.index)) is not None:
             self._fail(self._as_error(event, "not_allowed", refusal), parts)
         else:
-            problems = tuple(problem.kind for problem in event.problems)
-            self._record("call", event, event.arguments, repairs=event.repairs, problems=problems)
+            self._record("call", event, event.arguments, repairs=event.repairs)
             if self._open == event.index:
                 self._open = None
                 parts.append(CallFinished())
@@ -272,7 +270,7 @@ class TextReader:
         native = None if refused else error.arguments
         if self._open is not None and self._open == error.index:
             self._open = None
-            response.notify("error", error.name, described(error.kind), error.raw)
+            response.notify_error(error)
             if native is None or mode not in ("retry", "native"):
                 parts.append(CallAborted(error))
             else:
@@ -339,7 +337,11 @@ class TextReader:
     ) -> None:
         if self._recorder is not None:
             where: Any = {"text": self._number, "start": event.start, "end": event.end}
-            self._recorder.add_event(kind, event.name, content, **where, **more)
+            problems = {
+                "problems": tuple(problem.kind for problem in event.problems),
+                "fields": tuple(self._response.declared_field(event, problem) for problem in event.problems),
+            }
+            self._recorder.add_event(kind, event.name, content, **where, **problems, **more)
 
 
 def random_id() -> str:

@@ -9,11 +9,12 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from types import NoneType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from wirecall._dicts import as_dict
 from wirecall._shown import written
 
 log = logging.getLogger("wirecall")
@@ -48,6 +49,10 @@ class MessageOutline:
     length: int
     sha256: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+        return as_dict(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordEvent:
@@ -63,6 +68,7 @@ class RecordEvent:
         error: The kind of the error.
         repairs: The names of the repairs.
         problems: The kinds of the problems: what does not fit the schema.
+        fields: For each problem, the argument that it is about, as in `Notice`.
         content: With `record_content`: the text or reasoning, the call's arguments, or the raw call of an
             error.
     """
@@ -76,7 +82,12 @@ class RecordEvent:
     error: str | None = None
     repairs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
     content: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+        return as_dict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +125,10 @@ class Attempt:
     answer: str | None
     events: tuple[RecordEvent, ...]
     usage: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+        return as_dict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +173,10 @@ class Record:
     error: str | None
     usage: Mapping[str, Any]
     output: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+        return as_dict(self)
 
     def __str__(self) -> str:
         where = f"{self.method} {self.path}" if self.path is not None else self.api
@@ -281,7 +300,7 @@ class Recorder:
         self._output: list[bytes] = []
         self._texts = 0
         self._delivered = False
-        self._started = datetime.now(timezone.utc)
+        self._started = datetime.now(UTC)
         self._start = time.perf_counter()
 
     def set_tools(self, tools: Iterable[str], protocol: str) -> None:

@@ -205,18 +205,26 @@ class ResponseState:
         self.notify("retry", None, reasons)
         return words, message
 
-    def notify(self, kind: NoticeKind, tool: str | None, detail: str, raw: str | None = None) -> None:
+    def notify(
+        self,
+        kind: NoticeKind,
+        tool: str | None,
+        detail: str,
+        raw: str | None = None,
+        field: str | None = None,
+    ) -> None:
         """Tells the host, and the log. Only `raw` may hold what the model or a user wrote."""
         # A name that is not a tool's is what the model wrote.
         tool = tool if tool in self.toolset.names else None
         logged: list[str] = [kind]
         if kind in ("repair", "problem", "error", "other_format"):
             logged.append(detail.partition(":")[0])
-        log.info("%s%s", " ".join(logged), "" if tool is None else f": {tool}")
+        about = ", ".join(filter(None, (tool, field)))
+        log.info("%s%s", " ".join(logged), about and f": {about}")
         if self.options.on_event is None:
             return
         try:
-            self.options.on_event(Notice(kind, tool, detail, raw))
+            self.options.on_event(Notice(kind, tool, detail, raw, field))
         except Exception as failure:
             # Without its message, which may quote the notice.
             log.warning("on_event raised %s", type(failure).__name__)
@@ -228,9 +236,21 @@ class ResponseState:
 
     # For readers.
 
+    def notify_problems(self, call: core.CallEnd | core.CallError) -> None:
+        for problem in call.problems:
+            self.notify("problem", call.name, problem.kind, field=self.declared_field(call, problem))
+
+    def declared_field(self, call: core.CallEnd | core.CallError, problem: core.Problem) -> str:
+        """The field of a problem, without what the model wrote."""
+        return self.toolset._declared_field(call.name or "", problem.field)
+
+    def notify_error(self, error: core.CallError) -> None:
+        self.notify_problems(error)
+        self.notify("error", error.name, described(error.kind), error.raw)
+
     def add_failure(self, error: core.CallError) -> bool:
         """Notes a call that failed. True: what follows is held, because the request may be retried."""
-        self.notify("error", error.name, described(error.kind), error.raw)
+        self.notify_error(error)
         self._failures.append(error)
         holds = self.options.on_error == "retry" and len(self._failures) == 1 and self.may_retry
         if holds:

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from wirecall.errors import ToolError
@@ -112,6 +112,27 @@ def native_tool(definition: Definition, api: str) -> dict[str, Any]:
     return tool
 
 
+def callable_of(tool: object) -> Callable[..., Any] | None:
+    """The function or class that a tool is; None for definitions of any other form."""
+    if isinstance(tool, (Mapping, tuple)) or _mcp_schema(tool) is not _MISSING:
+        return None
+    if isinstance(tool, (staticmethod, classmethod)):
+        tool = tool.__func__
+    return tool if callable(tool) else None
+
+
+def no_tool(name: str, names: Sequence[str], *, others: Sequence[str] = ()) -> str:
+    """The message for a name that none of the tools has; `others` are also possible."""
+    if not names:
+        return f"there is no tool {name!r}, because there are no tools"
+    # Loaded for errors only.
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}? Available" if near else "available"
+    return f"there is no tool {name!r}; {hint}: {', '.join((*others, *names))}"
+
+
 def schema_text(definition: Definition) -> str:
     """The parameters as JSON text.
 
@@ -153,10 +174,8 @@ def _read(tool: object, where: str) -> Definition:
         return _definition(where, tool[0], None, tool[1])
     if (schema := _mcp_schema(tool)) is not _MISSING:
         return _definition(where, getattr(tool, "name", None), getattr(tool, "description", None), schema)
-    if isinstance(tool, (staticmethod, classmethod)):
-        tool = tool.__func__
-    if callable(tool):
-        return _read_callable(tool)
+    if (function := callable_of(tool)) is not None:
+        return _read_callable(function)
     raise _unknown_form(tool, where)
 
 

@@ -1,6 +1,7 @@
 """Keeps long conversations short: durably, in lists that applications own, or in flight, in each request."""
 
 from wirecall._apis.conversation import MixedFormatsError
+from wirecall._public import publish
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._context import CompactContext, compact_context
 from wirecall.compaction._durable import (
@@ -35,3 +36,5 @@ __all__ = [
     "summarize_messages",
     "summarizer",
 ]
+
+publish(globals())

@@ -1,10 +1,11 @@
 """Options for compressing requests, and what an application is told about it."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.conversation import Message
 from wirecall._apis.names import ApiName
+from wirecall._dicts import as_dict
 from wirecall.compaction._checks import at_least, check_summarize
 from wirecall.compaction._durable import AsyncSummarize
 from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
@@ -80,3 +81,7 @@ class ContextNotice(NamedTuple):
     kind: Kind
     session: str | None
     detail: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+        return as_dict(self)

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.conversation import ASSISTANT, Call, Message, MessageFormat, MessageInfo
 from wirecall._apis.values import dict_of, listed
+from wirecall._dicts import as_dict
 from wirecall.compaction._summary import OPENING
 
 
@@ -33,6 +34,10 @@ class ResultRepair(NamedTuple):
     at: int
     id: str
     name: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dict for `json.dumps`; docs/api.md lists its keys."""
+        return as_dict(self)
 
 
 @dataclass(slots=True)

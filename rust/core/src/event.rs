@@ -45,6 +45,8 @@ pub struct CallError {
     /// The arguments as one compact JSON object, if the call was closed and they were read completely. Only for `invalid_arguments`,
     /// and in strict mode for `coerced` and `key_style`.
     pub arguments: Option<String>,
+    /// For `invalid_arguments`, what does not fit the tool's schema.
+    pub problems: Vec<Problem>,
     /// The source from `start` to `end`, up to the size limit of a call.
     pub raw: String,
     /// Where it begins in the message, in characters.

@@ -347,6 +347,12 @@ impl Toolset {
         crate::schema::fields(&tool.schema, &self.settings.delimiters)
     }
 
+    /// The part of a [`Problem::field`](crate::Problem) that the tool's schema declares, from its beginning. What follows, such as an
+    /// unknown field, is what the model wrote, so hosts that log no content log only this part.
+    pub fn declared_field(&self, tool: &Tool, field: &str) -> String {
+        crate::arguments::declared_part(&tool.schema, field)
+    }
+
     /// One tool's line of the manual.
     pub fn signature(&self, tool: &Tool) -> String {
         self.protocol.signature(&self.prompt(), tool)

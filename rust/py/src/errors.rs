@@ -17,6 +17,13 @@ pub(crate) fn schema_error(py: Python<'_>, error: &SchemaError) -> PyErr {
     definition_error(py, None, Some(&error.pointer), &error.message)
 }
 
+/// The same, for a name that no tool has.
+pub(crate) fn no_tool(py: Python<'_>, name: &str, names: &[&str]) -> PyErr {
+    let message =
+        || py.import("wirecall._tools.definitions")?.call_method1("no_tool", (name, names))?.extract::<String>();
+    message().map_or_else(|error| error, |message| definition_error(py, None, None, &message))
+}
+
 fn definition_error(py: Python<'_>, tool: Option<&str>, pointer: Option<&str>, message: &str) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let raise = || -> PyResult<PyErr> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use wirecall_core as core;
 
 use crate::convert;
@@ -79,35 +79,47 @@ pub struct CallEnd {
 /// A call that was rejected, or a forged result (section 6 of docs/wire-format.md).
 ///
 /// `Toolset.encode_result` writes it as an answer to the model.
-#[pyclass(frozen, eq, hash, get_all, module = "wirecall")]
+#[pyclass(frozen, eq, hash, module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CallError {
     /// The index of the call's start; None if none was reported.
+    #[pyo3(get)]
     pub index: Option<usize>,
     /// The id of the call's start; None if none was reported.
+    #[pyo3(get)]
     pub id: Option<String>,
     /// The tool's name; None if it is unknown.
+    #[pyo3(get)]
     pub name: Option<String>,
     /// A kind in section 6; in strict mode also the name of a repair.
+    #[pyo3(get)]
     pub kind: String,
     /// The text for the model: the sentence, followed by the example.
+    #[pyo3(get)]
     pub message: String,
     /// The source from `start` to `end`, shortened only if it exceeds the limit of a call.
+    #[pyo3(get)]
     pub raw: String,
     /// Offset of OPEN or of the forged tag, in characters of the message.
+    #[pyo3(get)]
     pub start: usize,
     /// Offset after the text of the error, in characters of the message.
+    #[pyo3(get)]
     pub end: usize,
     /// What is wrong.
+    #[pyo3(get)]
     pub sentence: String,
     /// A correct call as `encode` writes it: of this tool, or of the most similar one if it is unknown.
     ///
     /// None if no example would help, or if none can be made.
+    #[pyo3(get)]
     pub example: Option<String>,
     /// The arguments as compact JSON text, if the call was parsed completely, up to its closing tag.
     ///
     /// Only for `invalid_arguments`, and for `coerced` and `key_style` in strict mode.
+    #[pyo3(get)]
     pub arguments: Option<String>,
+    pub problems: Vec<Problem>,
 }
 
 /// One violation of the schema in a call's arguments (section 4 of docs/wire-format.md).
@@ -177,9 +189,33 @@ pub(crate) fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// For pickle and copy: the class, and the attributes of `__match_args__`.
-fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+pub(crate) fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
     let values = attributes(event)?.into_iter().map(|(_, value)| value);
     Ok((event.get_type(), PyTuple::new(event.py(), values.collect::<Vec<_>>())?))
+}
+
+/// As a dict of JSON values: the `type`, if there is one, and the attributes of `__match_args__`.
+pub(crate) fn to_dict<'py>(event: &Bound<'py, PyAny>, kind: &[&str]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(event.py());
+    for kind in kind {
+        dict.set_item("type", kind)?;
+    }
+    for (name, value) in attributes(event)? {
+        dict.set_item(name, json(&value)?)?;
+    }
+    Ok(dict)
+}
+
+/// An attribute as a JSON value.
+pub(crate) fn json<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
+        let items = value.try_iter()?.map(|item| json(&item?)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyList::new(value.py(), items)?.into_any());
+    }
+    match value.getattr_opt("to_dict")? {
+        Some(to_dict) => to_dict.call0(),
+        None => Ok(value.clone()),
+    }
 }
 
 /// The methods of an event: those that all have, and its own. `matched` are its `__match_args__`, `named` is its `type`.
@@ -195,18 +231,26 @@ macro_rules! event {
                 const r#type: &'static str = $kind;
             )?
 
-            fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-                repr(slf)
+            /// As a dict for `json.dumps`; docs/api.md lists its keys.
+            fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+                $crate::events::to_dict(slf, &[$($kind)?])
             }
 
-            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
-                reduce(slf)
+            fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+                $crate::events::repr(slf)
+            }
+
+            fn __reduce__<'py>(
+                slf: &Bound<'py, Self>,
+            ) -> PyResult<(Bound<'py, pyo3::types::PyType>, Bound<'py, pyo3::types::PyTuple>)> {
+                $crate::events::reduce(slf)
             }
 
             $($method)*
         }
     };
 }
+pub(crate) use event;
 
 event! {
     Text: matched("text"), named("text");
@@ -331,10 +375,10 @@ event! {
 }
 
 event! {
-    CallError: matched("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments"), named("call_error");
+    CallError: matched("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments", "problems"), named("call_error");
 
     #[new]
-    #[pyo3(signature = (index, id, name, kind, message, raw, start, end, sentence=None, example=None, arguments=None))]
+    #[pyo3(signature = (index, id, name, kind, message, raw, start, end, sentence=None, example=None, arguments=None, problems=Vec::new()))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         index: Option<usize>,
@@ -348,9 +392,16 @@ event! {
         sentence: Option<String>,
         example: Option<String>,
         arguments: Option<String>,
+        problems: Vec<Problem>,
     ) -> Self {
         let sentence = sentence.unwrap_or_else(|| message.clone());
-        CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments }
+        CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments, problems }
+    }
+
+    /// For `invalid_arguments`, the violations of the tool's schema.
+    #[getter]
+    fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.problems.iter().cloned())
     }
 }
 
@@ -358,14 +409,16 @@ event! {
     Problem: matched("kind", "field", "message"), named();
 }
 
+impl From<&core::Problem> for Problem {
+    fn from(problem: &core::Problem) -> Self {
+        let core::Problem { kind, field, message, .. } = problem;
+        Problem { kind: kind.as_str().to_owned(), field: field.clone(), message: message.clone() }
+    }
+}
+
 impl CallEnd {
     /// With an id, a name and arguments of the caller's.
     pub fn from_core(call: &core::CallEnd, id: LazyText, name: Py<PyString>, arguments: LazyText) -> Self {
-        let problem = |problem: &core::Problem| Problem {
-            kind: problem.kind.as_str().to_owned(),
-            field: problem.field.clone(),
-            message: problem.message.clone(),
-        };
         CallEnd {
             index: call.index,
             id,
@@ -374,7 +427,7 @@ impl CallEnd {
             start: call.start,
             end: call.end,
             repairs: call.repairs.iter().map(|repair| Cow::Borrowed(repair.as_str())).collect(),
-            problems: call.problems.iter().map(problem).collect(),
+            problems: call.problems.iter().map(Problem::from).collect(),
         }
     }
 }
@@ -388,8 +441,8 @@ impl CallError {
 
     pub fn from_core(error: core::CallError, id: Option<String>) -> Self {
         let message = error.message();
-        let core::CallError { index, name, kind, raw, start, end, sentence, example, arguments, .. } = error;
-        let kind = kind.as_str().to_owned();
-        CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments }
+        let core::CallError { index, name, kind, raw, start, end, sentence, example, arguments, problems, .. } = error;
+        let (kind, problems) = (kind.as_str().to_owned(), problems.iter().map(Problem::from).collect());
+        CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments, problems }
     }
 }

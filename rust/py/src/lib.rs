@@ -12,10 +12,11 @@ mod message;
 mod options;
 mod parallel;
 mod parser;
+#[allow(non_upper_case_globals)]
+mod plan;
 mod protocol;
 mod recycle;
 mod text;
-#[allow(non_upper_case_globals)]
 mod toolset;
 mod xml;
 
@@ -31,7 +32,9 @@ mod _core {
     #[pymodule_export]
     use crate::parser::Parser;
     #[pymodule_export]
-    use crate::toolset::{Field, Plan, Toolset};
+    use crate::plan::{Field, Plan};
+    #[pymodule_export]
+    use crate::toolset::Toolset;
     #[pymodule_export]
     use crate::xml::{XmlParser, format_xml};
 

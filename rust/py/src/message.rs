@@ -2,11 +2,11 @@
 
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use wirecall_core as core;
 
 use crate::errors;
-use crate::events::{CallEnd, CallError, Reasoning, Text};
+use crate::events::{self, CallEnd, CallError, Reasoning, Text};
 use crate::ids::Ids;
 use crate::text::{LazyText, Slot};
 
@@ -83,6 +83,34 @@ impl Message {
 
 #[pymethods]
 impl Message {
+    #[new]
+    #[pyo3(signature = (items, framing=Vec::new()))]
+    fn made(py: Python<'_>, items: &Bound<'_, PyAny>, framing: Vec<(usize, usize)>) -> PyResult<Self> {
+        let items = items.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        for item in &items {
+            let known = item.is_instance_of::<Text>() || item.is_instance_of::<Reasoning>();
+            if !known && !item.is_instance_of::<CallEnd>() && !item.is_instance_of::<CallError>() {
+                return Err(errors::wrong_type("an item must be a Text, Reasoning, CallEnd or CallError", item));
+            }
+        }
+        Ok(Message { items: PyTuple::new(py, items)?.unbind(), framing })
+    }
+
+    /// As a dict for `json.dumps`; docs/api.md lists its keys.
+    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let (py, this) = (slf.py(), slf.get());
+        let dict = PyDict::new(py);
+        dict.set_item("items", events::json(this.items.bind(py))?)?;
+        let spans = this.framing.iter().map(|(start, end)| [*start, *end]);
+        dict.set_item("framing", spans.collect::<Vec<_>>())?;
+        Ok(dict)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        let this = slf.get();
+        Ok((slf.get_type(), (&this.items, &this.framing).into_pyobject(slf.py())?))
+    }
+
     /// The joined texts.
     #[getter]
     fn text(&self, py: Python<'_>) -> PyResult<String> {

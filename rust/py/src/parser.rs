@@ -340,6 +340,12 @@ impl Parser {
         made.list(py, &mut this.recycler)
     }
 
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a Parser cannot be pickled or copied, because it may be inside a message: keep the text, and feed it to a new parser",
+        ))
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // SAFETY: the collector has whatever lock the interpreter has, and the token goes no further than to `take`.
         let py = unsafe { Python::assume_attached() };

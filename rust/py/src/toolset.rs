@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyString, PyTuple};
@@ -18,6 +18,7 @@ use crate::message::Message;
 use crate::options::{GivenTool, Reasoning, Recover, definition, limits, one_of};
 use crate::parallel::parse_many;
 use crate::parser::Parser;
+use crate::plan::{Field, Plan};
 use crate::{convert, errors, protocol};
 
 /// Compiled tools. Immutable: one toolset can be used by any number of threads at once.
@@ -32,53 +33,6 @@ pub struct Toolset {
     text: Exclusive<String>,
     /// Whether reading and writing call methods of the host.
     is_custom: bool,
-}
-
-/// How the calls of one tool are written (section 8 of docs/wire-format.md); made by `Toolset.plan`.
-#[pyclass(frozen, eq, get_all, module = "wirecall")]
-#[derive(Debug, PartialEq)]
-pub struct Plan {
-    /// The tool's name.
-    name: String,
-    /// "pairs" or "json".
-    encoding: String,
-    /// The keys of its calls.
-    fields: Vec<Field>,
-    /// Why calls are written as JSON although that was not requested.
-    reason: Option<String>,
-}
-
-/// One key of a tool's calls, as the encoder writes it.
-#[pyclass(frozen, eq, get_all, module = "wirecall", from_py_object)]
-#[derive(Clone, Debug, PartialEq)]
-pub struct Field {
-    /// The key, with its dots and quotes.
-    key: String,
-    /// The type as in the manual.
-    r#type: String,
-    /// Whether every call must contain the key.
-    required: bool,
-}
-
-#[pymethods]
-impl Plan {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str, &'static str, &'static str) =
-        ("name", "encoding", "fields", "reason");
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        crate::events::repr(slf)
-    }
-}
-
-#[pymethods]
-impl Field {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str, &'static str) = ("key", "type", "required");
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        crate::events::repr(slf)
-    }
 }
 
 impl Toolset {
@@ -98,10 +52,10 @@ impl Toolset {
         protocol::raised().and(text).map(|text| PyString::new(py, &text))
     }
 
-    fn tool(&self, name: &str) -> PyResult<&core::Tool> {
+    fn tool(&self, py: Python<'_>, name: &str) -> PyResult<&core::Tool> {
         self.tools.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.tools.tools().map(|tool| tool.name.as_str()).collect();
-            PyValueError::new_err(format!("there is no tool {name:?}; available: {}", names.join(", ")))
+            errors::no_tool(py, name, &names)
         })
     }
 }
@@ -169,6 +123,12 @@ impl Toolset {
         longest: Option<usize>,
     ) -> PyResult<WrittenGrammar> {
         crate::grammar::write(py, &self.tools, kind, tool_choice, parallel, longest)
+    }
+
+    /// The part of a problem's field that the tool's schema declares: the rest is what the model wrote.
+    #[pyo3(name = "_declared_field", signature = (name, field, /))]
+    fn declared_field(&self, name: &str, field: &str) -> String {
+        self.tools.get(name).map(|tool| self.tools.declared_field(tool, field)).unwrap_or_default()
     }
 
     /// The tools' names, in the given order.
@@ -287,8 +247,7 @@ impl Toolset {
     /// The canonical text of a call (section 8). In both modes, it parses as the same JSON.
     ///
     /// Args:
-    ///     name: A tool's name. An undeclared tool is not an error: its call is written without types. (The
-    ///         command line rejects it.)
+    ///     name: A tool's name. If the set is open, any name, whose call is written without types.
     ///     arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
     ///         and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
     ///         violations are parsed as the schema requires (`1` as `"1"` for a string).
@@ -296,6 +255,8 @@ impl Toolset {
     ///         JSON object if the format reads that, or as a note, which is not a call.
     ///
     /// Raises:
+    ///     ToolError: There are tools, and none has this name. (`encode_message` writes past calls of tools
+    ///         that no longer exist.)
     ///     TypeError: `arguments` is neither a mapping nor JSON text, a key is not a str, or a value is not
     ///         JSON.
     ///     ValueError: The JSON text is not an object; a value is NaN, an infinity or a lone surrogate, or is
@@ -303,6 +264,9 @@ impl Toolset {
     ///         native format cannot hold the arguments.
     #[pyo3(signature = (name, arguments, /, *, native=false))]
     fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>, native: bool) -> PyResult<Bound<'py, PyString>> {
+        if self.tools.tools().next().is_some() {
+            self.tool(arguments.py(), name)?;
+        }
         if native {
             let depth = self.tools.limits().depth;
             let members = convert::members(arguments, depth)?;
@@ -458,19 +422,19 @@ impl Toolset {
     /// One tool's line in the manual.
     ///
     /// Raises:
-    ///     ValueError: There is no such tool.
+    ///     ToolError: There is no such tool.
     #[pyo3(signature = (name, /))]
-    fn signature(&self, name: &str) -> PyResult<String> {
-        Ok(self.tools.signature(self.tool(name)?))
+    fn signature(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        Ok(self.tools.signature(self.tool(py, name)?))
     }
 
     /// How a tool's calls are written (section 8).
     ///
     /// Raises:
-    ///     ValueError: There is no such tool.
+    ///     ToolError: There is no such tool.
     #[pyo3(signature = (name, /))]
-    fn plan(&self, name: &str) -> PyResult<Plan> {
-        let tool = self.tool(name)?;
+    fn plan(&self, py: Python<'_>, name: &str) -> PyResult<Plan> {
+        let tool = self.tool(py, name)?;
         let fields = self.tools.fields(tool).into_iter();
         Ok(Plan {
             name: tool.name.clone(),

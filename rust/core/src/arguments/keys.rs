@@ -59,6 +59,37 @@ pub(crate) fn is_declared(schema: &Schema, key: &str) -> bool {
     is_declared_by(schema.node(schema.root), &segments(key))
 }
 
+/// The longest beginning of a key that consists of declared properties and of indexes; empty if the first segment is neither.
+pub(crate) fn declared_part(schema: &Schema, key: &str) -> String {
+    let segments = segments(key);
+    let (mut path, mut id, mut at) = (String::new(), schema.root, 0);
+    while let Some(segment) = segments.get(at) {
+        let object = schema.node(id).object.as_ref();
+        let (count, name) = match segment {
+            Segment::Index(_) if schema.node(id).array.is_none() => break,
+            Segment::Index(index) => {
+                path.push_str(&format!("[{index}]"));
+                (id, at) = (schema.item(id, *index), at + 1);
+                continue;
+            }
+            Segment::Bare(name) => match object.and_then(|object| joined(object, &segments[at..])) {
+                Some((count, name, _)) => (count, &**name),
+                None => (1, *name),
+            },
+            Segment::Quoted(name) | Segment::Bracketed(name) => (1, name.as_str()),
+        };
+        let Some(object) = object else { break };
+        let declared = object.properties.get(name).copied();
+        // A missing field is required, but it may have no schema.
+        if declared.is_none() && !object.required.iter().any(|required| required == name) {
+            break;
+        }
+        path = messages::join(&path, name);
+        (id, at) = (declared.unwrap_or(UNKNOWN), at + count);
+    }
+    path
+}
+
 fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
     let Some(object) = &node.object else { return false };
     match segments {

@@ -20,6 +20,6 @@ pub(crate) use context::{
 };
 pub(crate) use example::{Given, example, example_members};
 pub(crate) use fields::{Fields, Slot};
-pub(crate) use keys::{is_declared, is_field, is_misnamed};
+pub(crate) use keys::{declared_part, is_declared, is_field, is_misnamed};
 pub(crate) use object::{Literals, Object};
 pub(crate) use tree::{Lists, TreeWriter, push_text};

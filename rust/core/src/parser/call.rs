@@ -252,7 +252,8 @@ impl Machine {
                 let known = report.problems.iter().any(|known| known.field == problem.field);
                 !(known || missing && problem.message.contains("is a required property"))
             });
-            let said = report.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
+            report.problems.append(&mut problems);
+            let said = report.problems.iter().map(|problem| problem.message.as_str());
             let (kind, message) = (ErrorKind::InvalidArguments, said.collect::<Vec<_>>().join("\n"));
             (!message.is_empty()).then_some(Failure { kind, message, recovery: Recovery::TokenStart })
         } else {
@@ -342,10 +343,11 @@ impl Machine {
     /// The error of a call that failed, or that was cut off.
     pub(super) fn error(&self, tools: &Toolset, call: Call, end: usize, end_byte: usize) -> CallError {
         let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, report, body, .. } = call;
-        // Frees memory before the source may be read again.
-        drop((report, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
         let (kind, sentence) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
+        let problems = if kind == ErrorKind::InvalidArguments { report.problems } else { Vec::new() };
+        // Frees memory before the source may be read again.
+        drop((report.args, body));
         let example = if self.bare { None } else { example(tools, kind, tool, name.as_deref()) };
         let arguments = arguments.or_else(|| match kind {
             ErrorKind::Strict(Repair::Coerced | Repair::KeyStyle) if cut == 0 => {
@@ -353,7 +355,8 @@ impl Machine {
             }
             _ => None,
         });
-        CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes: start_byte..end_byte }
+        let bytes = start_byte..end_byte;
+        CallError { index, name, kind, sentence, example, arguments, problems, raw, start, end, bytes }
     }
 
     /// The message has ended inside a call.

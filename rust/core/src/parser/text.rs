@@ -239,7 +239,8 @@ impl Machine {
         self.state = ParserState::Rest;
         let bytes = byte..byte + length;
         let (index, name, arguments) = (None, None, None);
-        let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
+        let problems = Vec::new();
+        let error = CallError { index, name, kind, sentence, example, arguments, problems, raw, start, end, bytes };
         on_event(Event::CallError(Box::new(error)));
         true
     }

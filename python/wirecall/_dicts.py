@@ -1,0 +1,45 @@
+"""Objects as dicts that `json.dumps` accepts: `to_dict` of notices, records and costs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import Any
+
+from wirecall._shown import MAX_LEVEL, shown
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """The public fields of a dataclass or a named tuple, as JSON values."""
+    return {name: _json(getattr(value, name), 1) for name in _names(value)}
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if is_dataclass(value):
+        return tuple(one.name for one in fields(value) if not one.name.startswith("_"))
+    return tuple(getattr(value, "_fields", ()))
+
+
+def _json(value: Any, level: int) -> Any:
+    """A value of any host as a JSON value; what JSON cannot express is text, as `shown` writes it."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, int):
+        try:
+            repr(value)
+        except ValueError:
+            # `json.dumps` refuses so many digits, too.
+            return shown(value)
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if level <= MAX_LEVEL:
+        if names := _names(value):
+            return {name: _json(getattr(value, name), level + 1) for name in names}
+        if isinstance(value, Mapping):
+            return {str(key): _json(held, level + 1) for key, held in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [_json(held, level + 1) for held in value]
+    return shown(value)
