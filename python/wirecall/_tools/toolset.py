@@ -1,5 +1,6 @@
 """A toolset: tools, compiled once for one protocol."""
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -8,12 +9,13 @@ from wirecall._tools.definitions import Definition, definitions, listed, native_
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import check, checked
+from wirecall._tools.pickling import Given, picklable
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.running import Runner, ToolResult, read_call
 from wirecall.errors import ToolError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 ReasoningOption = (
@@ -48,7 +50,8 @@ class ToolsetOptions(TypedDict, total=False):
 class Toolset(_core.Toolset):
     """Tools, compiled once: reads and writes their calls and results, and writes their manual.
 
-    Immutable, so any number of threads may use it at once. Section numbers refer to docs/wire-format.md.
+    Immutable, so any number of threads may use it at once. It can be pickled: functions by reference, other
+    tools as JSON Schema. Section numbers refer to docs/wire-format.md.
 
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
@@ -139,23 +142,28 @@ class Toolset(_core.Toolset):
                     raise TypeError(f"recover must list names of protocols, not {type(name).__name__}")
         given = listed(tools)
         read = definitions(given)
+        compiled = tuple(Given(*pair, schema_text(pair[1])) for pair in zip(given, read, strict=True))
+        options: dict[str, Any] = {
+            "protocol": protocol,
+            "recover": recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
+            "syntax": syntax,
+            "fallback_to_json": fallback_to_json,
+            "strict": strict,
+            "validate": validate,
+            "code": code,
+            "descriptions": descriptions,
+            "constraints": constraints,
+            "delimiters": delimiters,
+            "reasoning": reasoning,
+            "limits": None if limits is None else dict(limits),
+        }
         made = super().__new__(
             cls,
-            [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
-            protocol=protocol,
-            recover=recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
-            syntax=syntax,
-            fallback_to_json=fallback_to_json,
-            strict=strict,
-            validate=validate,
-            code=code,
-            descriptions=descriptions,
-            constraints=constraints,
-            delimiters=delimiters,
-            reasoning=reasoning,
-            limits=limits,
+            [(tool.name, tool.description, schema, bool(tool.strict)) for _, tool, schema in compiled],
+            **options,
         )
         made._given = tuple(given)
+        made._compiled, made._options = compiled, options
         made._runners = {}
         made._protocol = protocol.name if isinstance(protocol, Protocol) else protocol
         if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
@@ -164,6 +172,8 @@ class Toolset(_core.Toolset):
 
     # The tools as they were given, in the order of `names`.
     _given: tuple[object, ...]
+    _compiled: tuple[Given, ...]
+    _options: dict[str, Any]
     # Made at the first call of a tool. Threads that make the same one at once store equal ones.
     _runners: dict[str, Runner]
     _protocol: str
@@ -325,3 +335,31 @@ class Toolset(_core.Toolset):
         check_longest("longest", longest)
         text, found = self._grammar(kind, tool_choice=tool_choice, parallel=parallel, longest=longest)
         return Grammar(kind, text, tuple(Unconstrained(*one) for one in found))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._restored, (picklable(self._compiled), self._options), self._state
+
+    @classmethod
+    def _restored(cls, tools: list[object], options: dict[str, Any]) -> "Self":
+        # A subclass may have another constructor.
+        return Toolset.__new__(cls, tools, **options)
+
+    def __copy__(self) -> "Self":
+        return self._copied(self._state)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Self":
+        return self._copied(copy.deepcopy(self._state, memo))
+
+    def _copied(self, state: dict[str, Any] | None) -> "Self":
+        if state is None:
+            # It is immutable.
+            return self
+        made = self._restored([one.unchanged() for one in self._compiled], self._options)
+        vars(made).update(state)
+        return made
+
+    @property
+    def _state(self) -> dict[str, Any] | None:
+        """The attributes that a subclass or an application has added."""
+        own = Toolset.__annotations__
+        return {name: value for name, value in vars(self).items() if name not in own} or None
