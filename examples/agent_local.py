@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from arguments import check_arguments
 from openai import APIConnectionError, APIError, OpenAI
 
 import wirecall
@@ -146,4 +147,5 @@ def main(questions: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    check_arguments("QUESTION")
     sys.exit(main(sys.argv[1:]))

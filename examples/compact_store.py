@@ -13,10 +13,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from arguments import check_arguments
 from demo_server import DEMO, warehouse
 from openai import OpenAI
 
 import wirecall
+from wirecall import Toolset
 from wirecall.compaction import compact_messages, plan_compaction, summarizer
 
 # The tokens of the conversation, without tools and answer: less than a tenth of a real model's window.
@@ -29,32 +31,21 @@ def count(text: str) -> float:
 
 
 def label() -> str:
+    """The label of the warehouse."""
     return "The label is kestrel-7."
 
 
 def shelf(number: int, total: int) -> str:
+    """Counts a shelf, and adds to the total so far."""
     return f"Shelf {number}: the total is {total + number % 5 + 3}. " + "Boxes of oranges and rope. " * 6
 
 
 def note(text: str) -> str:
+    """Notes something."""
     return "Noted."
 
 
-FUNCTIONS = {"label": label, "shelf": shelf, "note": note}
-
-
-def tool(name: str, description: str, **properties: str) -> Any:
-    fields = {key: {"type": kind} for key, kind in properties.items()}
-    parameters = {"type": "object", "properties": fields, "required": list(fields)}
-    function = {"name": name, "description": description, "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-TOOLS: list[Any] = [
-    tool("label", "The label of the warehouse."),
-    tool("shelf", "Counts a shelf, and adds to the total so far.", number="integer", total="integer"),
-    tool("note", "Notes something.", text="string"),
-]
+tools = Toolset([label, shelf, note])
 BEGINNING = [
     {"role": "system", "content": "You count what is in a warehouse."},
     {"role": "user", "content": "Count 40 shelves, note every tenth. Then say the label and the total."},
@@ -73,7 +64,7 @@ def store(path: Path, messages: list[Any]) -> None:
 
 
 def run(path: Path) -> None:
-    with warehouse("gpt-4.1-mini", count, takes=[] if DEMO else sys.argv[1:]) as model:
+    with warehouse("gpt-4.1-mini", count, takes=["FILE"]) as model:
         client = wirecall.wrap(OpenAI())
         summarize = summarizer(client, model=model, max_tokens=300)
         sizes: dict[str, Any] = {"count": count, "max_summary_tokens": 300}
@@ -85,11 +76,13 @@ def run(path: Path) -> None:
                 messages = compact_messages(messages, summarize, max_tokens=LIMIT // 2, **sizes)
                 store(path, messages)
                 print(f"[{before} messages became {len(messages)}]")
-            answer = client.chat.completions.create(model=model, messages=messages, tools=TOOLS)
+            answer = client.chat.completions.create(
+                model=model, messages=messages, tools=tools.for_api("chat")
+            )
             message = answer.choices[0].message
             added: list[Any] = [message.to_dict(exclude_none=True)]
             for call in message.tool_calls or ():
-                result = FUNCTIONS[call.function.name](**json.loads(call.function.arguments))
+                result = tools.run(call)
                 print(f"{call.function.name} {call.function.arguments} -> {result[:40]}")
                 added.append({"role": "tool", "tool_call_id": call.id, "content": result})
             # Never store a call without its result.
@@ -101,6 +94,7 @@ def run(path: Path) -> None:
 
 
 def main() -> None:
+    check_arguments("--demo", "FILE")
     if DEMO:
         with tempfile.TemporaryDirectory() as folder:
             run(Path(folder) / "conversation.json")

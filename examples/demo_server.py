@@ -1,9 +1,14 @@
-"""`--demo` of the examples: the test server, with a tiny model that reads the manual.
+"""A server on this machine that speaks the APIs of OpenAI and Anthropic, with a tiny model.
 
-The model follows a plan. It writes text, and makes a mistake where the plan has one. The model of `warehouse`
-needs no plan: it decides from the conversation what to do next, so it can play loops of any length.
+python examples/demo_server.py        # no key, no network
+
+The model knows only text. It reads the manual that wirecall writes, calls the tool that fits the question
+best, and tells its result. It works with any tools, but it only compares words: it is no language model.
 """
 
+import argparse
+import asyncio
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,10 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from arguments import check_arguments
+
 import wirecall
 
 DEMO = "--demo" in sys.argv[1:]
-if DEMO:
+if DEMO or "--help" in sys.argv[1:]:
     # Otherwise litellm downloads prices when it is imported.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
@@ -22,6 +29,62 @@ if DEMO:
 Step = (
     tuple[str, Sequence[tuple[str, dict[str, Any]]]] | tuple[str, Sequence[tuple[str, dict[str, Any]]], str]
 )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--port", type=int, default=8765, help="8765 by default; 0 for a free one")
+    parser.add_argument("--verbose", action="store_true", help="print what the model reads and writes")
+    options = parser.parse_args()
+    _find_server("The demo server")
+    try:
+        asyncio.run(_serve(options.port, verbose=options.verbose))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OverflowError:
+        sys.exit(f"--port must be from 0 to 65535, not {options.port}")
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            sys.exit(
+                f"Port {options.port} is taken. Is the demo server running? Otherwise, use another --port."
+            )
+        sys.exit(f"Port {options.port} cannot be used: {error.strerror or error}")
+
+
+async def _serve(port: int, *, verbose: bool) -> None:
+    from guessing import Guessing
+    from server import Request, Server
+
+    model = Guessing()
+
+    def answer(request: Request) -> Any:
+        answered = model(request)
+        if verbose:
+            print(f"\n{request.body.decode()}\n-> {answered.parts}", flush=True)
+        server.requests.clear()  # tests look at them
+        return answered
+
+    server = Server(answer)
+    await server.start(port=port)
+    try:
+        print(
+            f"""The demo server runs at {server.url}. Ctrl-C ends it. Paste one of these into your program:
+
+client = wirecall.wrap(OpenAI(base_url="{server.openai_url}", api_key="-"))  # model="demo"
+client = wirecall.wrap(Anthropic(base_url="{server.url}", api_key="-"))  # model="demo"
+""",
+            flush=True,
+        )
+        await asyncio.Event().wait()
+    finally:
+        await server.stop()
+
+
+# The rest is `--demo` of the other examples. Their model follows a plan: it writes text, and makes a mistake
+# where the plan has one. The model of `warehouse` decides from the conversation what to do next, so it can
+# play loops of any length.
 
 
 @contextmanager
@@ -64,21 +127,15 @@ def warehouse(
 
 @contextmanager
 def _endpoint(default_model: str, made: Callable[[], Any], takes: Sequence[str] = ()) -> Iterator[str]:
-    if unknown := [given for given in sys.argv[1:] if given not in ("--demo", *takes)]:
-        sys.exit(f"unknown argument {unknown[0]}; this takes {' or '.join(('--demo', *takes))}")
+    check_arguments("--demo", *takes)
     if not DEMO:
         key = "ANTHROPIC_API_KEY" if default_model.startswith("claude") else "OPENAI_API_KEY"
         if not os.environ.get(key):
             sys.exit(f"{key} is not set. Set it, or run this with --demo, which needs no key.")
         yield os.environ.get("MODEL", default_model)
         return
-    sys.path.append(str(_tests()))
-    try:
-        from server import serve
-    except ModuleNotFoundError as error:
-        if error.name != "aiohttp":
-            raise
-        sys.exit("--demo needs aiohttp: pip install aiohttp")
+    _find_server("--demo")
+    from server import serve
 
     with serve(made()) as server:
         os.environ.update(
@@ -90,12 +147,25 @@ def _endpoint(default_model: str, made: Callable[[], Any], takes: Sequence[str] 
         yield "demo"
 
 
-def _tests() -> Path:
+def _find_server(what: str) -> None:
+    """Makes the test server importable."""
+    sys.path.append(str(_tests(what)))
+    try:
+        import aiohttp  # noqa: F401
+    except ModuleNotFoundError:
+        sys.exit(f"{what} needs aiohttp: pip install aiohttp")
+
+
+def _tests(what: str) -> Path:
     """The folder of the test server: in this checkout, or in the checkout that wirecall is installed from."""
     for root in (Path(__file__).resolve().parents[1], Path(wirecall.__file__).resolve().parents[2]):
         if (found := root / "tests" / "clients").is_dir():
             return found
     sys.exit(
-        "--demo needs a checkout of wirecall, which has the test server. Run the example in the checkout, "
+        f"{what} needs a checkout of wirecall, which has the test server. Run the example in the checkout, "
         "or install wirecall from it: pip install -e PATH"
     )
+
+
+if __name__ == "__main__":
+    main()

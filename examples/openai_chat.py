@@ -5,34 +5,23 @@ OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=x MODEL=my-model python 
 python examples/openai_chat.py --demo        # no key, no network
 """
 
-import json
-from typing import Any
+from typing import Any, Literal
 
 from demo_server import endpoint
 from openai import OpenAI
 
 import wirecall
+from wirecall import Toolset
 
 STOCK = {("shirt", "S"): 4, ("shirt", "M"): 0, ("shirt", "L"): 11}
 
-TOOLS: list[Any] = [
-    {
-        "type": "function",
-        "function": {
-            "name": "stock",
-            "description": "How many of an article are in stock.",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "article": {"type": "string"},
-                    "size": {"type": "string", "enum": ["S", "M", "L"]},
-                },
-                "required": ["article", "size"],
-            },
-        },
-    }
-]
 
+def stock(article: str, size: Literal["S", "M", "L"]) -> int:
+    """How many of an article are in stock."""
+    return STOCK.get((article, size), 0)
+
+
+tools = Toolset([stock])
 DEMO = [
     (
         "I'll look. ",
@@ -52,7 +41,9 @@ def main() -> None:
         ]
         while True:
             # The SDK's .stream(): text immediately, then the complete message with its calls.
-            with client.chat.completions.stream(model=model, messages=messages, tools=TOOLS) as stream:
+            with client.chat.completions.stream(
+                model=model, messages=messages, tools=tools.for_api("chat")
+            ) as stream:
                 for event in stream:
                     if event.type == "content.delta":
                         print(event.delta, end="", flush=True)
@@ -62,10 +53,9 @@ def main() -> None:
             if not message.tool_calls:
                 break
             for call in message.tool_calls:
-                arguments = json.loads(call.function.arguments)
-                count = STOCK.get((arguments["article"], arguments["size"]), 0)
-                print(f"{call.function.name} {arguments} -> {count}")
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": str(count)})
+                result = tools.run(call)
+                print(f"{call.function.name} {call.function.arguments} -> {result}")
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
 
 if __name__ == "__main__":

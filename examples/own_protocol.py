@@ -7,6 +7,8 @@ import ast
 import json
 import keyword
 
+from arguments import check_arguments
+
 from wirecall import CallEnd, CallError, Protocol, Text, Toolset
 from wirecall.testing import check_protocol
 
@@ -90,4 +92,5 @@ def handle(events: list[object]) -> None:
 
 
 if __name__ == "__main__":
+    check_arguments()
     main()

@@ -5,6 +5,8 @@ Any iterable of text works. With an SDK, use the text deltas of its stream.
 
 from collections.abc import Iterable, Iterator
 
+from arguments import check_arguments
+
 from wirecall import CallEnd, CallError, Text, Toolset
 
 tools = Toolset(
@@ -49,4 +51,5 @@ def handle(events: Iterable[object]) -> None:
 
 
 if __name__ == "__main__":
+    check_arguments()
     show(model())

@@ -17,7 +17,7 @@ PAGES = cases(
 def test_openai() -> None:
     shown = output("openai_chat.py")
     assert "[error: malformed_call: the call is not well-formed]" in shown
-    assert "stock {'article': 'shirt', 'size': 'S'} -> 4\n" in shown
+    assert 'stock {"article":"shirt","size":"S"} -> 4\n' in shown
     assert shown.endswith("There are four in S and none in M.\n")
 
 

@@ -8,7 +8,7 @@ and reads results by their tags; so it is an independent witness of what manual,
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from .answers import Answer, Call, Delivery, RefusedError, Usage
@@ -251,6 +251,7 @@ class Field:
     key: str
     optional: bool
     type: str
+    constraints: str = ""  # all of them, as they are written
 
 
 def manual_signature(system: str, name: str) -> list[Field]:
@@ -260,15 +261,22 @@ def manual_signature(system: str, name: str) -> list[Field]:
             break
     else:
         raise LostError(f"model: the manual has no tool {name}")
-    fields = []
-    for word in _words(PATTERN.sub("", line[len(name) :])):
+    return fields_of(line[len(name) :])
+
+
+def fields_of(signature: str) -> list[Field]:
+    """The fields in the line of a tool, after its name."""
+    fields: list[Field] = []
+    for word in _words(PATTERN.sub("", signature)):
         if word == "-":
             break
-        if not CONSTRAINT.match(word):
-            key, _, kind = word.partition(":")
-            key = key.partition("=")[0]
-            optional = key.endswith("?") or key == ANY
-            fields.append(Field(key.rstrip("?"), optional, kind.partition("=")[0] or "string"))
+        if CONSTRAINT.match(word):
+            fields[-1] = replace(fields[-1], constraints=f"{fields[-1].constraints} {word}".strip())
+            continue
+        key, _, kind = word.partition(":")
+        key = key.partition("=")[0]
+        optional = key.endswith("?") or key == ANY
+        fields.append(Field(key.rstrip("?"), optional, kind.partition("=")[0] or "string"))
     return fields
 
 
