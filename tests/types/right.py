@@ -61,3 +61,21 @@ def kinds(error: CallError, call: CallEnd, problem: Problem, kind: NoticeKind) -
         or kind == "repair"
         or "inner_quotes" in said
     )
+
+
+def get_weather(city: str) -> str:
+    return city
+
+
+async def functions(client: OpenAI, anthropic: Anthropic, asynchronous: AsyncOpenAI) -> None:
+    tools = Toolset([get_weather])
+    answer = client.chat.completions.create(model="m", messages=[], tools=tools.for_api("chat"))
+    for native in answer.choices[0].message.tool_calls or ():
+        content: str = tools.run(native)
+        print(content, (await tools.arun(native)).error)
+    message = anthropic.messages.create(model="m", max_tokens=1, messages=[], tools=tools.for_api("messages"))
+    results: list[wirecall.ToolResult] = [tools.run(block) for block in message.content]
+    await asynchronous.responses.create(model="m", input="", tools=tools.for_api("responses"))
+    parsed = tools.parse("")
+    calls: list[CallEnd | CallError] = [*parsed.calls, *parsed.errors]
+    print([tools.encode_result(call.name, tools.run(call)) for call in calls], results)

@@ -33,6 +33,7 @@ def types() -> None:
     compact_tools(template=lambda tools: len(tools))  # wrong
     compact_tools(media="all")  # wrong
     Toolset([], validate="warn")  # wrong
+    Toolset([]).for_api("openai")  # wrong
     compact_context(count="o200k_base")  # wrong
     a_client: AsyncOpenAI = wirecall.wrap(OpenAI())  # wrong
     print(a_client)
