@@ -35,6 +35,13 @@ vocabulary, and that each call parses back as it was written. It does not show w
 writes a format well. The costs of definitions as JSON are an estimate, because providers do not
 publish how they render tools for a model. Formats without delimiters would need some to be found
 in a text.
+
+Tools that others wrote save less than ours, whose descriptions are short. Counted once, on 28 November
+2026, in `o200k_base`: the `tools/list` of 46 public MCP servers (1,503 tools) has 890,923 tokens as
+minified OpenAI chat tools, and 645,471 as a manual, 28 % less. Without the largest of them, Microsoft
+365, it is 38 %. The 3,416 functions of BFCL v4 save 37 %, and the operations of three OpenAPI documents
+11 %. Of 140 schemas from tests of SDKs, 14 are longer as text, and all together by 25 %: they are
+recursive or have wide unions, which the manual expands.
 """,
     "latency": """\
 **Latency** times parsers on the same calls in the same deltas in one run. Each parser is first
@@ -135,7 +142,9 @@ def body(paths: Sequence[str]) -> str:
 
 
 def body_of(sections: Sequence[Section]) -> str:
-    return markdown(Report("", list(sections))).partition("\n")[2].lstrip("\n")
+    # The page says in its own words what was found.
+    tables = [replace(section, findings=[]) for section in sections]
+    return markdown(Report("", tables)).partition("\n")[2].lstrip("\n")
 
 
 # Live models ------------------------------------------------------------------------------------------------

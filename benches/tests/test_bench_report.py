@@ -1,71 +1,24 @@
 """The report: planted outcomes come out, nothing is dropped, and hostile texts stay texts."""
 
 import json
-import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from markupsafe import escape
+from report_support import Cell, artifact, asked
 
 from wirecall._cli.commands import wirecall as cli
 from wirecall_bench.artifact import Artifact, BenchError
-from wirecall_bench.report import LEGEND, NO_DIFFERENCE, html, markdown, report
+from wirecall_bench.findings import NO_DIFFERENCE
+from wirecall_bench.report import LEGEND, html, markdown, report
 
-Cell = dict[str, Any]
 HOSTILE = "</td><script>alert(1)</script> $x$ | `a` *b*\n# c & ]]>"
-
-
-def asked(
-    rates: dict[tuple[str, str], float],
-    *,
-    cases: int = 60,
-    repetitions: int = 3,
-    seed: int = 1,
-    change: Callable[[Cell], None] = lambda cell: None,
-) -> Iterable[Cell]:
-    """Cells of `bench live`, with the planted share of right answers for each mode and ablation."""
-    draw = random.Random(seed)
-    for case in range(cases):
-        for (mode, ablation), rate in rates.items():
-            for repetition in range(repetitions):
-                right = draw.random() < rate
-                cell: Cell = {
-                    "key": ["m", mode, ablation, str(case), str(repetition)],
-                    "case": f"case {case}",
-                    "group": "odd" if case % 2 else "even",
-                    "model": "m",
-                    "mode": mode,
-                    "ablation": ablation or None,
-                    "repetition": repetition,
-                    "status": "ok",
-                    "reason": None,
-                    "scores": {"exact": right, "normalised": right, "judged": None},
-                    "usage": {"input": 100 + case, "output": 10, "cached": 0, "unknown": 0},
-                    "times": {"first_token": 0.1, "first_call": 0.2, "total": 0.3},
-                    "repairs": [],
-                    "problems": [],
-                    "errors": [],
-                    "retries": [],
-                    "requests": [{"sha256": sha256(f"{mode}{ablation}{case}".encode()).hexdigest()}],
-                }
-                change(cell)
-                yield cell
-
-
-def artifact(
-    path: Path, cells: Iterable[Cell], kind: Any = "live", options: Mapping[str, Any] | None = None
-) -> Path:
-    with Artifact.create(path, kind, options or {}) as made:
-        for cell in cells:
-            made.append(cell)
-    return path
 
 
 def row(text: str, title: str, variant: str) -> list[str]:
@@ -373,7 +326,7 @@ def test_the_legend_has_what_the_page_uses(tmp_path: Path) -> None:
 
 
 def test_the_page_has_a_legend_and_its_tables_have_frames(tmp_path: Path) -> None:
-    """Rows are one line high; what is wider than the page scrolls in a frame of its own."""
+    """Every text is there in full, with the name of its column; test_report_page.py looks at the widths."""
 
     def change(cell: Cell) -> None:
         cell.update(case=f"{'A long name. ' * 20}{cell['case']}")
@@ -385,12 +338,18 @@ def test_the_page_has_a_legend_and_its_tables_have_frames(tmp_path: Path) -> Non
     )
     page = html(document)
     assert signs_of(page) == [LEGEND[0][0], LEGEND[3][0], LEGEND[4][0]]
-    tables = sum(len(section.tables) for section in document.sections)
-    frame = r'<div class="wide" tabindex="0" role="region" aria-label="[^"]+"><table>'
-    assert len(re.findall(frame, page)) == page.count("<table>") == tables
-    style = dict(re.findall(r"^([^{\n]+) \{([^}]+)\}$", page, re.MULTILINE))
-    assert "overflow-x: auto" in style[".wide"]
-    assert "white-space: nowrap" in style["th, td"]
-    assert "text-overflow: ellipsis" in style["td.left"]
-    # What does not fit is told in full.
-    assert re.search(r'<td class="left" title="[^"]*(It was not to be\. )+', page)
+    tables = [table for section in document.sections for table in section.tables]
+    frame = r'<div class="wide" tabindex="0" role="region" aria-label="[^"]+"><table class="(few|some|many)">'
+    assert len(re.findall(frame, page)) == page.count("<table ") == len(tables)
+    cells = re.findall(r'<td(?: class="left")? data-head="([^"]*)">([^<]*)</td>', page)
+    expected = [
+        (escape(head), escape(text))
+        for table in tables
+        for row in table.rows
+        for head, text in zip(table.head, row, strict=True)
+    ]
+    assert cells == [(str(head), str(text)) for head, text in expected]
+    assert ("reason", f"failed: {'It was not to be. ' * 20}") in cells
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert "ellipsis" not in style
+    assert "hidden" not in style

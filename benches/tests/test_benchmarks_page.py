@@ -76,7 +76,7 @@ def test_the_readme_s_tokens_are_those_of_the_page() -> None:
 
 
 def test_the_readme_s_times_are_those_of_the_page() -> None:
-    measured = table(PAGE, "### A call with an argument of code: microseconds per delta, median")
+    measured = table(PAGE, "### A call with an argument of code: µs per delta, median")
     lengths = measured["contestant"]
     shown = table(README, "Speed: median")
     for length, column in zip(shown.pop(""), zip(*shown.values(), strict=True), strict=True):

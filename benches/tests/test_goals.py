@@ -177,7 +177,7 @@ def test_the_table_and_the_figures_that_are_kept(tmp_path: Path, capsys: pytest.
     assert "fastest of 3 interleaved rounds (median)" in said
     assert "| work | wirecall wire | no-op | ratio | goal | met |" in said
     assert "| memory | 1.5 MB | - | 2 x | less | NO |" in said
-    assert shown(timed(wirecall=2.5e-7), WIRECALL) == "0.25 (0.5) us"
+    assert shown(timed(wirecall=2.5e-7), WIRECALL) == "0.25 (0.5) µs"
     assert shown(timed(wirecall=0.012), WIRECALL) == "12 (24) ms"
     kept = json.loads(path.read_text(encoding="utf-8"))
     assert kept["rounds"] == 3

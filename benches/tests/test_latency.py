@@ -378,7 +378,7 @@ def test_a_run_writes_all_cells_and_shows_them(
     assert statuses == {"2KB": "ok", "4KB": "ok", "1KB": "wrong", "3 streams": "wrong"}
     assert "wrong: the text is not the one that was written" in shown
     assert "Reading the clock takes" in shown
-    assert "Goal of wirecall: p99.9 under 20 us." in shown
+    assert "Goal of wirecall: p99.9 under 20 µs." in shown
 
 
 def test_a_wrong_wirecall_is_no_success(tmp_path: Path, planted_ones: list[Contestant]) -> None:
@@ -450,7 +450,7 @@ def test_the_report_has_everything(tmp_path: Path, planted_ones: list[Contestant
     assert run(planted_ones, path, limit=0.5) == 0
     found = read(path).cells
     text = markdown(report([path]))
-    table = text.split("### A call with an argument of code: microseconds per delta, median\n")[1]
+    table = text.split("### A call with an argument of code: µs per delta, median\n")[1]
     head, _, *rows = table.strip().splitlines()[:6]
     assert head == "| contestant | 1KB | 2KB | 4KB | growth |"
     shown = {row.strip("| ").split(" | ")[0]: row.strip("| ").split(" | ")[1:] for row in rows}

@@ -22,6 +22,8 @@ from wirecall.tokens import compact, native_call, native_definition, tool_use
 
 # The baseline of all comparisons: the shortest form of a call in JSON.
 BASELINE = "named"
+# A form that says less than a call.
+ARGUMENTS_ALONE = "arguments"
 # Delimiters of one token each in o200k_base and cl100k_base, rare outside of PHP and XML.
 ONE_TOKEN = ("<?", "?>")
 
@@ -97,7 +99,7 @@ def formats() -> list[Format]:
             '{"name":"name","arguments":{"key":"value"}}: the least that a call can be in JSON',
             _Named,
         ),
-        Format("arguments", '{"key":"value"}: the arguments alone, which name no tool', _Arguments),
+        Format(ARGUMENTS_ALONE, '{"key":"value"}: the arguments alone, which name no tool', _Arguments),
         Format("openai", "a chat tool call with its type and a short id, as histories carry it", _OpenAI),
         Format(
             "anthropic", "a tool_use block with its type and a short id, as histories carry it", _Anthropic

@@ -79,7 +79,7 @@ def _growth(code: Sequence[Cell]) -> Table:
     slopes = {name: slope(points) for name, points in lines(code).items()}
     rows = [
         [*row, "-" if (power := slopes.get(row[0])) is None else f"{power:.2f}"]
-        for row in _by_length(code, lambda cell: _time(cell["microseconds"]["median"]))
+        for row in _by_length(code, lambda cell: time_text(cell["microseconds"]["median"]))
     ]
     notes = [
         "Growth: the slope on logarithmic axes, over lengths that were read to the end. 0: a delta costs the "
@@ -87,7 +87,7 @@ def _growth(code: Sequence[Cell]) -> Table:
         f"-: fewer than {_FEWEST_LENGTHS} lengths were read to the end.",
     ]
     return Table(
-        "A call with an argument of code: microseconds per delta, median",
+        "A call with an argument of code: µs per delta, median",
         ["contestant", *_lengths(code), "growth"],
         rows,
         notes=notes,
@@ -117,27 +117,25 @@ def _lengths(code: Iterable[Cell]) -> list[str]:
 def _shown(cell: Cell | None, shown: Callable[[Cell], str]) -> str:
     if cell is None:
         return "-"
-    return shown(cell) if cell["status"] == "ok" else _OTHERWISE[cell["status"]]
+    return shown(cell) if cell["status"] == "ok" else STATUSES[cell["status"]]
 
 
-_OTHERWISE = {"cut": "cut off", "wrong": "wrong", "skipped": "skipped"}
+STATUSES = {"cut": "cut off", "wrong": "wrong", "skipped": "skipped"}
 
 
 def _workload(workload: str, length: str, cells: Sequence[Cell]) -> Table:
     rows = []
     for cell in cells:
         figures, samples = cell["microseconds"], f"{cell['samples']:,}"
-        times = [_time(figures[name]) if figures else "-" for name in _FIGURES]
+        times = [time_text(figures[name]) if figures else "-" for name in _FIGURES]
         rows.append([cell["contestant"], _judged(cell), samples, *times, _bytes(cell["memory"])])
     head = ["contestant", "right", "N", *_FIGURES.values(), "memory"]
-    return Table(
-        f"{workload}, {length}: microseconds per delta", head, rows, left=2, notes=_goal(workload, cells)
-    )
+    return Table(f"{workload}, {length}: µs per delta", head, rows, left=2, notes=_goal(workload, cells))
 
 
 def _judged(cell: Cell) -> str:
     if cell["status"] != "ok":
-        return _OTHERWISE[cell["status"]]
+        return STATUSES[cell["status"]]
     return "yes" if cell["correct"] else "reads nothing"
 
 
@@ -150,9 +148,10 @@ def _goal(workload: str, cells: Sequence[Cell]) -> list[str]:
         if cell["contestant"].startswith("wirecall") and cell["status"] == "ok"
     }
     said = (
-        f"{name} {_time(value)} us, {'met' if value < GOAL else 'NOT met'}" for name, value in found.items()
+        f"{name} {time_text(value)} µs, {'met' if value < GOAL else 'NOT met'}"
+        for name, value in found.items()
     )
-    return [f"One thread reads all of them. Goal of wirecall: p99.9 under {GOAL:g} us. {'; '.join(said)}."]
+    return [f"One thread reads all of them. Goal of wirecall: p99.9 under {GOAL:g} µs. {'; '.join(said)}."]
 
 
 def _reasons(cells: Sequence[Cell], limit: float) -> list[Table]:
@@ -164,7 +163,7 @@ def _reasons(cells: Sequence[Cell], limit: float) -> list[Table]:
         reason = cell["reason"]
         if cell["status"] == "cut":
             reason = f"after {limit:g} s, with {cell['done']:,} of {cell['deltas']:,} deltas"
-        why = f"{_OTHERWISE[cell['status']]}: {reason}"
+        why = f"{STATUSES[cell['status']]}: {reason}"
         found.setdefault((cell["contestant"], why), []).append(f"{cell['work']} {cell['length']}")
     if not found:
         return []
@@ -181,13 +180,13 @@ def _clock(cells: Iterable[Cell]) -> list[str]:
         if cell["contestant"] == CLOCK:
             figures = cell["microseconds"]
             return [
-                f"Reading the clock takes {_time(figures['median'])} us (p99.9 {_time(figures['p999'])} us), "
-                "which is in all figures."
+                f"Reading the clock takes {time_text(figures['median'])} µs "
+                f"(p99.9 {time_text(figures['p999'])} µs), which is in all figures."
             ]
     return []
 
 
-def _time(value: float) -> str:
+def time_text(value: float) -> str:
     return f"{value:.3f}" if value < 10 else f"{value:,.1f}"
 
 

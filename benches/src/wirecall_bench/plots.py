@@ -5,8 +5,9 @@ Names come from models and catalogues; matplotlib writes them as text and escape
 
 import io
 import re
+import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -30,12 +31,13 @@ COLOURS = (
 MARKERS = "os^Dv<>Phd"
 # A placeholder for the text colour of the page.
 _INK = "#010203"
-_NAME_CHARS = 48
+# The width of a name in characters, and how many lines it may have.
+_NAME_CHARS, _NAME_LINES = 40, 4
 
 
 def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float = 1.0) -> str:
     """One bar for each name, starting at zero, with its interval and N."""
-    figure, axes = _new(0.9 + 0.42 * len(values))
+    figure, axes = _new(_height(values))
     for at, value in enumerate(values.values()):
         middle, low, high = (scale * part for part in (value.mean, value.low, value.high))
         axes.barh(at, middle, height=0.62, color=COLOURS[at % len(COLOURS)])
@@ -55,7 +57,7 @@ def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float 
             va="center",
             color=_INK,
         )
-    axes.set_yticks(range(len(values)), [_short(name) for name in values])
+    axes.set_yticks(range(len(values)), [_lines(name) for name in values])
     axes.invert_yaxis()
     largest = max((scale * max(value.mean, value.high) for value in values.values()), default=1.0) or 1.0
     # Room for the text after the bars.
@@ -68,7 +70,7 @@ def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float 
 
 def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: str) -> str:
     """One bar for each name, with a line at 100 %, followed by the counts."""
-    figure, axes = _new(0.9 + 0.42 * len(shares))
+    figure, axes = _new(_height(shares))
     for at, (name, share) in enumerate(shares.items()):
         axes.barh(at, share, height=0.62, color=COLOURS[0 if share <= 100 else 1])
         said = f"{share:,.1f} %, {counts[name]}"
@@ -76,7 +78,7 @@ def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: 
             said, (max(share, 100), at), xytext=(8, 0), textcoords="offset points", va="center", color=_INK
         )
     axes.axvline(100, color=_INK, lw=1, ls=":")
-    axes.set_yticks(range(len(shares)), [_short(name) for name in shares])
+    axes.set_yticks(range(len(shares)), [_lines(name) for name in shares])
     axes.invert_yaxis()
     axes.set_xlim(0, max(shares.values(), default=100.0) * 1.45)
     axes.set_xlabel("%")
@@ -98,7 +100,7 @@ def pareto(points: Mapping[str, tuple[Interval, Interval]], *, title: str, score
             capsize=3,
             lw=1.2,
             ms=7,
-            label=_short(name),
+            label=_lines(name),
         )
     front = _front([(cost.mean, 100 * right.mean) for cost, right in points.values()])
     axes.plot(*zip(*front, strict=True), color=_INK, lw=1, ls=":", zorder=0)
@@ -119,7 +121,7 @@ def growth(lines: Mapping[str, Sequence[tuple[float, float]]], *, title: str, x:
             color=COLOURS[at % len(COLOURS)],
             lw=1.6,
             ms=5,
-            label=_short(name),
+            label=_lines(name),
         )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -147,10 +149,15 @@ def _bytes(value: float) -> str:
     return f"{value:g}"
 
 
-def _short(name: str) -> str:
-    """The name on one line, without characters that matplotlib takes for mathematics."""
-    name = " ".join(name.split()).replace("$", r"\$")
-    return name if len(name) <= _NAME_CHARS else name[: _NAME_CHARS - 1] + "…"
+def _lines(name: str) -> str:
+    """The name in short lines, without characters that matplotlib takes for mathematics."""
+    lines = textwrap.wrap(name, _NAME_CHARS, max_lines=_NAME_LINES, placeholder=" …", break_on_hyphens=False)
+    return "\n".join(lines).replace("$", r"\$")
+
+
+def _height(names: Iterable[str]) -> float:
+    """The height of a plot with a bar for each name, in inches."""
+    return 0.9 + sum(max(0.42, 0.2 * (_lines(name).count("\n") + 1)) for name in names)
 
 
 def _legend(axes: Axes) -> None:

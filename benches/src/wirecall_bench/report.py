@@ -14,7 +14,9 @@ from pathlib import Path
 import jinja2
 
 from wirecall._console import plural, printable
+from wirecall_bench import findings
 from wirecall_bench.artifact import BenchError, Cell, Run, read
+from wirecall_bench.findings import NO_DIFFERENCE
 from wirecall_bench.formats import BASELINE
 from wirecall_bench.latency_report import lines, rules
 from wirecall_bench.latency_report import tables as latency_tables
@@ -36,9 +38,6 @@ from wirecall_bench.tables import Table, plain
 from wirecall_bench.tables import markdown as grid_of
 from wirecall_bench.variants import Variant, baselines, case_of, in_run_order, variant_of
 
-NO_DIFFERENCE = "no difference shown"
-# Reasons come from servers and models; tables show only the beginning.
-_REASON_CHARS = 160
 # The meaning of signs in tables and plots.
 _INTERVALS, _DASHES = "├─┤", "┄┄"
 LEGEND = (
@@ -67,7 +66,10 @@ class Figure:
 
 @dataclass
 class Section:
+    """One part of a report; its findings are at the beginning of the whole."""
+
     title: str
+    findings: list[str] = field(default_factory=list)
     paragraphs: list[str] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
@@ -77,6 +79,13 @@ class Section:
 class Report:
     title: str
     sections: list[Section]
+
+    @property
+    def findings(self) -> list[str]:
+        """What was found, each with the section that shows it if there are several."""
+        found = [(section.title, text) for section in self.sections for text in section.findings]
+        several = len({title for title, _ in found}) > 1
+        return [f"{title}. {text}" if several else text for title, text in found]
 
 
 def report(paths: Sequence[str | Path]) -> Report:
@@ -147,9 +156,9 @@ def _asked(name: str, run: Run) -> Section:
     cells = in_run_order(run.cells, run.options)
     found = outcomes(run.kind, cells)
     if not found:
-        return Section(f"{run.kind}: {name}", ["There are no cells: nothing was run."])
+        return Section(f"{run.kind}: {name}", paragraphs=["There are no cells: nothing was run."])
     measures = measured(run.kind, run.cells)
-    section = Section(f"{run.kind}: {name}")
+    section = Section(f"{run.kind}: {name}", [findings.of_scores(found, JUDGED_BY[run.kind])])
     section.paragraphs += [
         "A cell is one run of one case with one variant: a model, a mode, and an ablation if there is "
         "one. Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is the "
@@ -282,7 +291,7 @@ def _missed(cells: Iterable[Cell]) -> list[Table]:
         for what in cell.get("missed") or ():
             counts.setdefault(variant_of(cell), Counter())[case_of(cell), what] += 1
     rows = [
-        [str(variant), task, what[:_REASON_CHARS], str(count)]
+        [str(variant), task, what, str(count)]
         for variant, found in counts.items()
         for (task, what), count in found.most_common()
     ]
@@ -319,9 +328,7 @@ def _as_it_must(one: RequestCheck) -> str:
 
 def _reasons(found: Iterable[Outcome]) -> list[Table]:
     rows = [
-        [str(of.variant), reason[:_REASON_CHARS], str(count)]
-        for of in found
-        for reason, count in of.reasons.most_common()
+        [str(of.variant), reason, str(count)] for of in found for reason, count in of.reasons.most_common()
     ]
     return (
         [Table("Why cells failed, were skipped or not judged", ["variant", "reason", "cells"], rows, left=2)]
@@ -366,6 +373,7 @@ def _counted(name: str, run: Run) -> Section:
     cached = run.options["cached_price"]
     section.tables += tables(run.cells, cached, each=False)
     for (catalogue, vocabulary), found in _by_catalogue(totals(run.cells, cached)).items():
+        section.findings.append(findings.of_counts(catalogue, vocabulary, found))
         title = f"{catalogue}, {unit(vocabulary)}: calls against {BASELINE}, in %"
         shares = {one.format: 100 * one.calls / one.baseline for one in found if one.baseline}
         says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
@@ -392,15 +400,16 @@ def _timed(name: str, run: Run) -> Section:
     if not section.tables:
         section.paragraphs.append("There are no cells: nothing was timed.")
         return section
+    section.findings.append(findings.of_times(run.cells))
     section.paragraphs += rules(run.options)
     grown = {who: points for who, points in lines(run.cells).items() if len(points) > 1}
     if grown:
         title = "What a delta costs in a call that grows: median, of calls that were read to the end"
         says = "; ".join(
-            f"{who}: {', '.join(f'{time:.3f} us at {size:,} characters' for size, time in points)}"
+            f"{who}: {', '.join(f'{time:.3f} µs at {size:,} characters' for size, time in points)}"
             for who, points in grown.items()
         )
-        svg = growth(grown, title=title, x="characters of the argument", y="us of a delta")
+        svg = growth(grown, title=title, x="characters of the argument", y="µs of a delta")
         section.figures.append(Figure(title, svg, says))
     return section
 
@@ -418,7 +427,7 @@ _SECTIONS: dict[str, Callable[[str, Run], Section]] = {
 
 def markdown(document: Report) -> str:
     """The document as GitHub Markdown, with the descriptions of figures."""
-    parts = [f"# {document.title}"]
+    parts = [f"# {document.title}", *map(plain, document.findings)]
     for section in document.sections:
         parts.append(f"## {plain(section.title)}")
         parts += [plain(paragraph) for paragraph in section.paragraphs]

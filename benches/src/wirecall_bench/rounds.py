@@ -117,7 +117,7 @@ def shown(row: Row, name: str) -> str:
         return f"{row.grown[name] / _MB:.1f} MB"
     if (figure := row.figures.get(name)) is None:
         return "-"
-    scale, unit = (1e6, "us") if figure.best < 1e-3 else (1e3, "ms")
+    scale, unit = (1e6, "µs") if figure.best < 1e-3 else (1e3, "ms")
     return f"{figure.best * scale:.3g} ({figure.median * scale:.3g}) {unit}"
 
 
