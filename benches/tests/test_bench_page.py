@@ -37,7 +37,7 @@ def options_of(name: str) -> set[str]:
 
 @pytest.fixture
 def catalogue(tmp_path: Path) -> Path:
-    (example,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (example,) = re.findall(r"^```json mine\.json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     path = tmp_path / "mine.json"
     path.write_text(example, encoding="utf-8")
     return path
