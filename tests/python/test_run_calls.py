@@ -110,6 +110,16 @@ class Shop:
         return []
 
 
+class Remote:
+    """A tool of an MCP server that can also be called, in another way than the model's."""
+
+    name = "remote"
+    inputSchema = {"type": "object", "properties": {}}  # noqa: N815, RUF012
+
+    def __call__(self, session: str) -> str:
+        return session
+
+
 SCHEMA = {"type": "object", "properties": {}}
 
 
@@ -118,6 +128,7 @@ SCHEMA = {"type": "object", "properties": {}}
     [
         ({"name": "f", "parameters": SCHEMA}, "it was declared without one"),
         (("f", SCHEMA), "it was declared without one"),
+        (Remote(), "it was declared without one"),
         (Answer, "it is a class"),
         (Line, "it is a class"),
         (Shop.stock, "pass it bound to an instance"),

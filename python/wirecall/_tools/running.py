@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from wirecall._core import CallEnd, CallError, loads
+from wirecall._tools.definitions import callable_of
 from wirecall.errors import JsonError, ToolError
 
 # How much the model reads of an exception, which may quote a whole document.
@@ -48,15 +49,14 @@ class Runner:
     """
 
     def __init__(self, name: str, tool: object) -> None:
-        if isinstance(tool, staticmethod):
-            tool = tool.__func__
-        if isinstance(tool, type):
+        function = callable_of(tool)
+        if isinstance(function, type):
             raise ToolError(
                 "it is a class, which describes data and has nothing to run: make the instance from the "
                 "call's arguments yourself",
                 tool=name,
             )
-        if isinstance(tool, Mapping) or not callable(tool):
+        if function is None or isinstance(tool, classmethod):
             what = "is not bound to a class" if isinstance(tool, classmethod) else "was declared without one"
             raise ToolError(
                 f"it has no function to run, because it {what}: pass a function to Toolset, or run its "
@@ -66,8 +66,8 @@ class Runner:
         from wirecall._tools.binding import Binding
 
         self._name = name
-        self._function = tool
-        self._binding = Binding(tool)
+        self._function = function
+        self._binding = Binding(function)
 
     def run(self, arguments: Mapping[str, Any]) -> ToolResult:
         """See `Toolset.run`."""
