@@ -114,7 +114,7 @@ class Remote:
     """A tool of an MCP server that can also be called, in another way than the model's."""
 
     name = "remote"
-    inputSchema = {"type": "object", "properties": {}}  # noqa: N815, RUF012
+    inputSchema = {"type": "object", "properties": {}}  # noqa: RUF012
 
     def __call__(self, session: str) -> str:
         return session
