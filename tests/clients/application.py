@@ -223,7 +223,9 @@ def _mistake(wire: str, toolset: Toolset, protocol: str | Protocol) -> str:
         if "[object" in found[0] or protocol in ("xml", "yaml"):
             name = found[1] if found[1] in toolset.names else toolset.names[0]
             return _BAD[protocol if isinstance(protocol, str) else protocol.name].replace("%s", name)
-        return toolset.encode(found[1], {"a": 1})
+        # A tool that does not exist is written as an open set does.
+        tools = toolset if found[1] in toolset.names else Toolset(protocol=protocol)
+        return tools.encode(found[1], {"a": 1})
 
     written = re.sub(r"<call>(\w+)[^<]*</call>", call, wire)
     return re.sub(r"<tool-result.*</tool-result>", lambda _: toolset.encode_result("today", "never"), written)
