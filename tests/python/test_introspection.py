@@ -10,12 +10,12 @@ import inspect
 import json
 import types
 import uuid
-from typing import Annotated, Any, Generic, Literal, Optional, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, Optional, TypeVar
 
 import pydantic
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from support import EMPTY, Book, error, one, properties
 from wirecall._tools.definitions import definitions

@@ -24,7 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError
 
-# typing's miss the TypedDicts of typing_extensions and, on 3.10, add an Optional where the default is None.
+# typing's miss the TypedDicts of typing_extensions.
 from typing_extensions import get_type_hints, is_typeddict
 
 from wirecall.errors import ToolError
