@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from wirecall._core import OPT_LEVEL
 from wirecall_bench.duration import Cost, cost_of, estimate, in_words
+from wirecall_bench.latency import SLOW_BUILD
 from wirecall_bench.peers import Contestant, MissingPackageError, Stream, contestants
 from wirecall_bench.workloads import DELTA, KB, WRITE_FILE, Message, Workload, workloads
 
@@ -140,9 +142,11 @@ def test_command_says_how_long_it_takes_before_it_begins(tmp_path: Path) -> None
     command += ["--streams", "0", "--limit", "0.05", "--output", str(path)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
-    first, second, *_ = done.stderr.splitlines()
+    first, *lines = done.stderr.splitlines()
     assert re.fullmatch(r"bench latency: this takes about \d+ minutes? on this machine\.", first)
-    assert second.startswith("bench latency: 0 of ")
+    slow = [line for line in lines if line.startswith("warning: wirecall was compiled with opt-level ")]
+    assert slow == ([] if OPT_LEVEL == "3" else [SLOW_BUILD])
+    assert lines[len(slow)].startswith("bench latency: 0 of ")
     assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     # Nothing is left to do.
     again = subprocess.run([*command, "--resume"], capture_output=True, encoding="utf-8", timeout=300)

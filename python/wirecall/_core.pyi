@@ -46,6 +46,9 @@ PROTOCOLS: tuple[str, ...]
 FAMILIES: tuple[str, ...]
 """The names of the native formats of model families, without aliases; some are in `PROTOCOLS`, too."""
 
+OPT_LEVEL: str
+"""Cargo's level of optimisation, with which this module was compiled: "3" in a release."""
+
 def native_formats() -> list[dict[str, Any]]:
     """What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
     (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether

@@ -1,5 +1,7 @@
-//! Tells the crate which Python it is built for (`Py_GIL_DISABLED`).
+//! Tells the crate which Python it is built for (`Py_GIL_DISABLED`), and how far it is optimised.
 
 fn main() {
     pyo3_build_config::use_pyo3_cfgs();
+    let level = std::env::var("OPT_LEVEL").unwrap_or_default();
+    println!("cargo::rustc-env=WIRECALL_OPT_LEVEL={level}");
 }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from wirecall._core import OPT_LEVEL
 from wirecall_bench import memory
 from wirecall_bench.artifact import Artifact, Cell
 from wirecall_bench.correctness import Entry, entries_of, judge
@@ -22,6 +23,10 @@ from wirecall_bench.tables import show
 from wirecall_bench.timing import SAMPLES, clock_alone, measure, microseconds
 from wirecall_bench.workloads import DELTA, Workload, code_call, steps, workloads
 
+SLOW_BUILD = (
+    f"warning: wirecall was compiled with opt-level {OPT_LEVEL}, so its figures mean nothing. Compile it "
+    "with optimisation: make build PROFILE=release, or pip install . in a clone."
+)
 # The warm-up before memory is measured, and the workloads on which it is measured.
 _WARM_UP = "4KB"
 _HELD = ("code", "streams")
@@ -53,6 +58,8 @@ def command(
         costs = [(contestant, cost) for contestant in who if (cost := cost_of(contestant)) is not None]
         seconds = estimate(left, costs, rounds, limit, samples, _HELD)
         print(f"bench latency: this takes {in_words(seconds)} on this machine.", file=sys.stderr, flush=True)
+        if OPT_LEVEL != "3":
+            print(SLOW_BUILD, file=sys.stderr, flush=True)
 
     everything = workloads(lengths, streams)
     return run(everything, who, options, output, resume=resume, samples=samples, announce=announce)

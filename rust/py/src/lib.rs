@@ -69,6 +69,7 @@ mod _core {
         let protocols: Vec<&str> = wirecall_core::protocols().collect();
         module.add("PROTOCOLS", pyo3::types::PyTuple::new(module.py(), protocols)?)?;
         let families: Vec<&str> = wirecall_core::native_formats().map(|format| format.name).collect();
-        module.add("FAMILIES", pyo3::types::PyTuple::new(module.py(), families)?)
+        module.add("FAMILIES", pyo3::types::PyTuple::new(module.py(), families)?)?;
+        module.add("OPT_LEVEL", env!("WIRECALL_OPT_LEVEL"))
     }
 }
