@@ -223,7 +223,8 @@ def tokenizer(encoding: str = ENCODING) -> Count:
         import tiktoken
     except ImportError as error:
         raise VocabularyError(
-            "counting tokens needs tiktoken. Install the extra: pip install '.[tokens]' in a clone of wirecall."
+            "counting tokens needs tiktoken. Install the extra: "
+            "pip install '.[tokens]' in a clone of wirecall."
         ) from error
     if encoding not in (names := tiktoken.list_encoding_names()):
         raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; available: {', '.join(names)}.")
