@@ -179,7 +179,7 @@ def _value(one: Field, question: Question) -> Any:
     if kind[0] == "{":
         return _object(kind[1:-1], question)
     if kind in ("int", "number"):
-        return _number(kind, one.constraints, question)
+        return _number(kind, one.notes, question)
     if kind == "date":
         found = _DATE.search(question.text)
         return found[0] if found else "2026-01-15"
@@ -192,12 +192,12 @@ def _literal(kind: str) -> Any:
     )
 
 
-def _number(kind: str, constraints: str, question: Question) -> float:
+def _number(kind: str, notes: str, question: Question) -> float:
     for position, number in enumerate(question.numbers):
         if kind == "number" or isinstance(number, int):
             return question.numbers.pop(position)
     value = 1.0
-    for low, high, more, least, most in _RANGE.findall(constraints):
+    for low, high, more, least, most in _RANGE.findall(notes):
         if low or least:
             value = max(value, float(low or least) + (more == ">"))
         if high or most:
@@ -210,7 +210,7 @@ def _list(kinds: list[str], one: Field, question: Question) -> list[Any]:
     values = [_value(each, question) for each in inner]
     while len(inner) == 1 and question.has_more(inner[0].type):
         values.append(_value(inner[0], question))
-    least = re.search(r"\(>?=?(\d+)(?:\.\.\d+)? items", one.constraints)
+    least = re.search(r"\(>?=?(\d+)(?:\.\.\d+)? items", one.notes)
     while len(inner) == 1 and least and len(values) < int(least[1]):
         values.append(_value(inner[0], question))
     return values

@@ -147,7 +147,7 @@ def test_signatures_are_read() -> None:
     manual = TOOLSET.manual()
     assert manual_signature(manual, "now") == []
     assert manual_signature(manual, "search") == [
-        Field("query", False, "string"),
+        Field("query", False, "string", "(What (exactly): a=b?)"),
         Field("limit", True, "int"),
         Field("tags", True, "[string]"),
         Field("mode", True, 'quick|"very deep"'),

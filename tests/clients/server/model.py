@@ -251,7 +251,7 @@ class Field:
     key: str
     optional: bool
     type: str
-    constraints: str = ""  # all of them, as they are written
+    notes: str = ""  # its constraints and its description, as they are written
 
 
 def manual_signature(system: str, name: str) -> list[Field]:
@@ -271,7 +271,7 @@ def fields_of(signature: str) -> list[Field]:
         if word == "-":
             break
         if CONSTRAINT.match(word):
-            fields[-1] = replace(fields[-1], constraints=f"{fields[-1].constraints} {word}".strip())
+            fields[-1] = replace(fields[-1], notes=f"{fields[-1].notes} {word}".strip())
             continue
         key, _, kind = word.partition(":")
         key = key.partition("=")[0]
