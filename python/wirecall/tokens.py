@@ -18,7 +18,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any, Literal
 
-from wirecall._tools.definitions import Definition, definitions
+from wirecall._tools.definitions import Definition, definitions, native_tool
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
 
@@ -192,8 +192,7 @@ def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, c
 
 def native_definition(tool: Definition) -> dict[str, Any]:
     """The definition as an OpenAI chat tool."""
-    function = {key: value for key, value in tool._asdict().items() if value is not None}
-    return {"type": "function", "function": function}
+    return native_tool(tool, "chat")
 
 
 def native_call(name: str, arguments: str) -> str:

@@ -257,11 +257,11 @@ KNOWN = {
     "_clients/hooks.py": {"chat"},
     # litellm has one form of requests and answers for all providers, that of chat completions.
     "integrations/litellm.py": {"choices", "messages"},
-    # A toolset takes definitions in the form of any API. An application has them without a request.
-    "_tools/definitions.py": {"input_schema"},
+    # A toolset takes and writes definitions in the form of any API. An application has them without a request.
+    "_tools/definitions.py": {"input_schema", "chat", "responses", "messages"},
     "_cli/compact.py": {"input_schema", "messages", "base_url"},
     # Savings are counted against one known form of definitions and calls.
-    "tokens.py": {"tool_use"},
+    "tokens.py": {"chat", "tool_use"},
     # Not of an API: options and results of wirecall itself, the prefix of its ids, attributes of clients.
     "_rewriting/reader.py": {"call_"},
     "_rewriting/record.py": {"messages"},

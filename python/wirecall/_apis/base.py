@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from wirecall._apis.conversation import Message, MessageFormat
-from wirecall._apis.names import ApiName
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json, are_same, dict_of, listed, mapping, text_part
 from wirecall._rewriting.grammar import RequestGrammar
@@ -18,6 +17,7 @@ from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice, ResponseState
 from wirecall._shown import as_str
+from wirecall._tools.definitions import ApiName
 
 
 class UnsupportedRequestError(ValueError):

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from wirecall._apis.names import ApiName
 from wirecall._apis.values import Json, dict_of, listed
+from wirecall._tools.definitions import ApiName
 
 Message = Any
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wirecall._apis.conversation import Message, MessageFormat, MixedFormatsError
-from wirecall._apis.names import API_NAMES, ApiName
+from wirecall._apis.names import API_NAMES
 from wirecall._apis.registry import api_named, apis
 from wirecall._apis.values import dict_of, listed
+from wirecall._tools.definitions import ApiName
 
 
 def read_conversation(

@@ -14,10 +14,11 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.names import API_NAMES, ApiName
+from wirecall._apis.names import API_NAMES
 from wirecall._apis.registry import apis
 from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
+from wirecall._tools.definitions import ApiName
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
 from wirecall.compaction._planning import CompactionPlan, plan_compaction

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from wirecall._apis.names import ApiName
+from wirecall._tools.definitions import ApiName
 
 log = logging.getLogger("wirecall")
 

@@ -9,9 +9,11 @@ import math
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from wirecall.errors import ToolError
+
+ApiName = Literal["chat", "responses", "messages"]
 
 
 class Definition(NamedTuple):
@@ -99,8 +101,8 @@ def listed(tools: Iterable[object]) -> list[object]:
     return list(tools)
 
 
-def native_tool(definition: Definition, api: str) -> dict[str, Any]:
-    """The definition as it is in `tools` of a request to an API: "chat", "responses" or "messages"."""
+def native_tool(definition: Definition, api: ApiName) -> dict[str, Any]:
+    """The definition as it is in `tools` of a request to an API."""
     tool = {key: value for key, value in definition._asdict().items() if value is not None}
     tool["parameters"] = json.loads(schema_text(definition))
     if api == "chat":

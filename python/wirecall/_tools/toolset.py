@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
-from wirecall._tools.definitions import Definition, definitions, listed, native_tool, schema_text
+from wirecall._tools.definitions import ApiName, Definition, definitions, listed, native_tool, schema_text
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import check, checked
@@ -24,9 +24,6 @@ ReasoningOption = (
     | tuple[str, str, Literal["content", "separate"]]
     | None
 )
-
-
-Api = Literal["chat", "responses", "messages"]
 
 
 class ToolsetOptions(TypedDict, total=False):
@@ -201,7 +198,7 @@ class Toolset(_core.Toolset):
             raise TypeError(f"format_tools must return a str, not {type(text).__name__}")
         return text
 
-    def for_api(self, api: Api) -> list[Any]:
+    def for_api(self, api: ApiName) -> list[Any]:
         """The tools as `tools=` of a request, for a client that `wrap` returns, or for native tool calling.
 
         Args:
@@ -214,7 +211,7 @@ class Toolset(_core.Toolset):
         Raises:
             ValueError: `api` is not one of these.
         """
-        check({"api": api}, {"api": Api})
+        check({"api": api}, {"api": ApiName})
         return [native_tool(tool, api) for tool in definitions(self._given)]
 
     def run(self, call: object) -> ToolResult:

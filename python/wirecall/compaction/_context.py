@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._apis.values import are_same, dict_of
 from wirecall._sync import run
+from wirecall._tools.definitions import ApiName
 from wirecall._tools.option_types import checked
 from wirecall.compaction._checks import at_least
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice

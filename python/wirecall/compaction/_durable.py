@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from wirecall._apis.conversation import Message
-from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._apis.values import dict_of
 from wirecall._sync import run
+from wirecall._tools.definitions import ApiName
 from wirecall.compaction._checks import check_summarize
 from wirecall.compaction._counting import Count
 from wirecall.compaction._host import ASYNC, SYNC, Host

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from wirecall._apis.conversation import Message
 from wirecall._apis.detection import read_conversation
-from wirecall._apis.names import ApiName
 from wirecall._apis.values import dict_of
+from wirecall._tools.definitions import ApiName
 from wirecall.compaction._checks import above_zero, whole_turns
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._summary import INTRODUCTION, MAX_SUMMARY_TOKENS, SummaryLimit

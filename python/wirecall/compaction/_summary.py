@@ -9,8 +9,8 @@ from typing import Any
 
 from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.detection import read_conversation
-from wirecall._apis.names import ApiName
 from wirecall._shown import encodable, written
+from wirecall._tools.definitions import ApiName
 from wirecall.compaction._counting import Count, texts, tokens_of
 
 log = logging.getLogger("wirecall")
