@@ -257,7 +257,7 @@ KNOWN = {
     "_clients/hooks.py": {"chat"},
     # litellm has one form of requests and answers for all providers, that of chat completions.
     "integrations/litellm.py": {"choices", "messages"},
-    # A toolset takes and writes definitions in the form of any API. An application has them without a request.
+    # A toolset takes and writes definitions of any API. An application has them without a request.
     "_tools/definitions.py": {"input_schema", "chat", "responses", "messages"},
     "_cli/compact.py": {"input_schema", "messages", "base_url"},
     # Savings are counted against one known form of definitions and calls.

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
@@ -21,12 +20,9 @@ def test_help_lists_every_command_in_one_line() -> None:
         assert re.search(rf"^  {name} +[A-Z][^\n]*[^.]\.$", said, re.MULTILINE), name
 
 
-def test_help_has_the_commands_of_the_readme() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"^ {4}(?:\S+ \| )?wirecall (\w+)", readme, re.MULTILINE))
-    assert shown == {*COMMANDS}
+def test_help_has_an_example_of_each_command() -> None:
     said = run("--help").stdout
-    assert all(f"\n    wirecall {name}" in said for name in shown)
+    assert [name for name in COMMANDS if f"\n    wirecall {name}" not in said] == []
 
 
 def test_help_says_what_happens_without_tools() -> None:
