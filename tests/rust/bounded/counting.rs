@@ -114,21 +114,23 @@ pub(crate) fn never_ending(protocol: &str, heads: &[&str], marks: &[&str]) {
     }
 }
 
-/// `make test` reads a quarter of each message, as it tries a part of the cases of each law; `make check` reads all.
-fn share() -> usize {
+/// The smallest chunk: a byte, or in `make test` about a token, as it tries a part of the cases of each law.
+fn smallest() -> usize {
     let cases = std::env::var("WIRECALL_LAW_CASES").ok().and_then(|cases| cases.parse().ok());
     if cases.is_some_and(|cases: u32| cases < 1000) { 4 } else { 1 }
 }
 
-/// Reads in chunks of one byte, of some, and whole. The peak stays within `times` the message (and a little), and a message
+/// Reads in the smallest chunks, in larger ones, and whole. The peak stays within `times` the message (and a little), and a message
 /// eight times as long allocates eight times as much, give or take that buffers double: not 64 times.
 pub(crate) fn hostile(protocol: &str, name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
-    let repeats = repeats.div_ceil(share());
     let (short, long) = (build(repeats / 8), build(repeats));
-    let whole = usize::MAX / 2;
+    let (smallest, whole) = (smallest(), usize::MAX / 2);
     // How a message ends is one step; whether tools are strict is asked all along.
-    let ways: [(_, _, &[usize]); 3] =
-        [(false, None, &[1, 4093, whole]), (false, Some(false), &[whole]), (true, Some(false), &[1, whole])];
+    let ways: [(_, _, &[usize]); 3] = [
+        (false, None, &[smallest, 4093, whole]),
+        (false, Some(false), &[whole]),
+        (true, Some(false), &[smallest, whole]),
+    ];
     for (strict, truncated, sizes) in ways {
         let mut options = Options::default();
         options.protocol = protocol.into();
