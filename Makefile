@@ -78,7 +78,12 @@ help: ## show this list
 demo: $(BUILT)$(PROFILE) ## see the format at work
 	@$(BIN)/wirecall demo
 
-test: test-python test-rust ## all tests, of both languages
+# The tests in Rust compile while those in Python run: neither keeps two processors busy all the time.
+test: build $(VENV)/.vocabularies $(VENV)/.templates ## all tests, of both languages
+	@mkdir -p $(LOGS); echo "the tests in Rust compile in the background: $(LOGS)/cargo-compile.log"
+	@nice -n 5 cargo test $(TESTED) --locked --no-run > $(LOGS)/cargo-compile.log 2>&1 & compiler=$$!; \
+	trap 'kill $$compiler 2>/dev/null || true' EXIT; status=0; \
+	( $(PYTEST) ) || status=$$?; ( $(CARGO_TEST) ) || status=$$?; exit $$status
 
 check: check-rust check-python test-clients ## all that CI runs: format, lints, types, stubs, dependencies, the package, tests
 
@@ -226,14 +231,17 @@ semver: $(TOOLS)/$(CARGO_SEMVER_CHECKS)/.installed ## the public API of wirecall
 # The bindings have no tests in Rust, but what is compiled with them can be used for the extension.
 TESTED := -p wirecall-core -p wirecall-py
 
-test-rust: ## cargo test
-	@mkdir -p $(LOGS)
-	@echo cargo test $(TESTED) --locked --no-fail-fast; status=0; \
+CARGO_TEST = echo cargo test $(TESTED) --locked --no-fail-fast; status=0; \
 	cargo test $(TESTED) --locked --no-fail-fast 2>&1 | tee $(LOGS)/cargo-test.log || status=$$?; \
 	awk '/^test result:/ { passed += $$4; failed += $$6; ignored += $$8 } \
 		END { printf "cargo test: %d passed, %d failed, %d ignored\n", passed, failed, ignored }' \
 		$(LOGS)/cargo-test.log | tee -a $(LOGS)/cargo-test.log; \
-	exit $$status
+	[ $$status = 0 ]
+PYTEST = echo pytest $(PYTEST_JOBS); $(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
+
+test-rust: ## cargo test
+	@mkdir -p $(LOGS)
+	@$(CARGO_TEST)
 
 test-host: ## the core without its features: no warnings, and the tests of tests/rust/host
 	cargo clippy -p wirecall-core --no-default-features --locked -- -D warnings
@@ -241,7 +249,7 @@ test-host: ## the core without its features: no warnings, and the tests of tests
 
 test-python: build $(VENV)/.vocabularies $(VENV)/.templates ## pytest
 	@mkdir -p $(LOGS)
-	$(BIN)/python -m pytest $(PYTEST_JOBS) 2>&1 | tee $(LOGS)/pytest.log
+	@$(PYTEST)
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
 laws: build $(VENV)/.vocabularies $(VENV)/.templates $(CLIENT_VENVS)/sdk/.installed $(CLIENT_VENVS)/js/.installed ## each law with a million cases in Rust, 100,000 in Python (CASES=…), all cases of the client laws: takes hours, resumes if stopped

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from wirecall.__main__ import main
 from wirecall_bench.artifact import SCHEMA
 
 GIVE = "Give a file that `wirecall bench offline --output`, `live`, `agent` or `latency` has written\n"
@@ -77,29 +78,44 @@ FILES: dict[str, tuple[bytes, str, str]] = {
 }
 
 
-def reported(path: Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "wirecall", "bench", "report", str(path)]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+Captured = pytest.CaptureFixture[str]
 
 
-def check(done: "subprocess.CompletedProcess[str]", name: str, said: str, advice: str) -> None:
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("Error: ")
-    assert done.stderr.count("\n") == 1
-    assert len(done.stderr) < 600
-    assert name in done.stderr
-    assert said in done.stderr
-    assert advice in done.stderr
+def reported(path: Path, capsys: Captured) -> str:
+    """What is said on standard error, of a file that cannot be used."""
+    assert main(["bench", "report", str(path)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    return shown.err
+
+
+def check(shown: str, name: str, said: str, advice: str) -> None:
+    assert shown.startswith("Error: ")
+    assert shown.count("\n") == 1
+    assert len(shown) < 600
+    assert name in shown
+    assert said in shown
+    assert advice in shown
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_report_of_another_file_says_what_is_wrong_and_what_to_do(tmp_path: Path, name: str) -> None:
+def test_report_of_another_file_says_what_is_wrong_and_what_to_do(
+    tmp_path: Path, name: str, capsys: Captured
+) -> None:
     content, said, advice = FILES[name]
     path = tmp_path / "given.jsonl"
     path.write_bytes(content)
-    check(reported(path), "given.jsonl", said, advice)
+    check(reported(path, capsys), "given.jsonl", said, advice)
 
 
-def test_report_of_what_cannot_be_read_says_so(tmp_path: Path) -> None:
-    check(reported(tmp_path), tmp_path.name, " cannot be read: ", GIVE)
-    check(reported(tmp_path / "none.jsonl"), "none.jsonl", " cannot be read: ", GIVE)
+def test_report_of_another_file_in_a_process_has_no_traceback(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "given.jsonl"
+    path.write_bytes(FILES["prose"][0])
+    command = [sys.executable, "-m", "wirecall", "bench", "report", str(path)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", reported(path, capsys))
+
+
+def test_report_of_what_cannot_be_read_says_so(tmp_path: Path, capsys: Captured) -> None:
+    check(reported(tmp_path, capsys), tmp_path.name, " cannot be read: ", GIVE)
+    check(reported(tmp_path / "none.jsonl", capsys), "none.jsonl", " cannot be read: ", GIVE)

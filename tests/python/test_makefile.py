@@ -27,11 +27,13 @@ pytestmark = [
 ]
 
 
-def make(*arguments: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+def make(
+    *arguments: str, folder: Path = ROOT, dry: bool = True, **environment: str
+) -> subprocess.CompletedProcess[str]:
     # The options and variables of an outer make do not apply to this one.
     outer = ("MAKE", "MFLAGS", "WIRECALL_LAW_CASES", "PROFILE")
     env = {key: value for key, value in os.environ.items() if not key.startswith(outer)}
-    command = ["make", "--dry-run", *arguments]
+    command = ["make", *(["--dry-run"] if dry else []), *arguments]
     return subprocess.run(
         command, cwd=folder, env=env | environment, capture_output=True, text=True, timeout=60
     )
@@ -71,12 +73,31 @@ def test_the_demo_installs_only_what_it_imports() -> None:
 
 def test_tests_of_python_come_before_those_of_rust() -> None:
     said = dry_run("test", "PROFILE=quick")
-    assert said.index("-m pytest") < said.index("cargo test")
+    assert said.index("-m pytest") < said.index("--no-fail-fast")
+
+
+@pytest.mark.parametrize(("first", "second", "fails"), [(0, 0, False), (1, 0, True), (0, 1, True)])
+def test_tests_of_both_languages_run_even_if_one_fails(
+    first: int, second: int, fails: bool, tmp_path: Path
+) -> None:
+    done = make(
+        f"PYTEST=echo one; exit {first}",
+        f"CARGO_TEST=echo two; exit {second}",
+        f"LOGS={tmp_path}",
+        "TESTED=--help",
+        *(f"--old-file={name}" for name in ("build", ".venv/.vocabularies", ".venv/.templates")),
+        "test",
+        dry=False,
+    )
+    assert done.stdout.splitlines()[-2:] == ["one", "two"]
+    assert (done.returncode != 0) == fails
 
 
 def test_laws_have_few_cases_in_tests_and_many_in_checks() -> None:
     # A recipe that runs even so, once before the tests of each language.
-    show = "test-rust test-python: show-cases\nshow-cases:\n\t+@echo each law: $$WIRECALL_LAW_CASES cases"
+    show = (
+        "test test-rust test-python: show-cases\nshow-cases:\n\t+@echo each law: $$WIRECALL_LAW_CASES cases"
+    )
     for target, environment, cases in (
         ("test", {}, "200"),
         ("check", {}, "1000"),

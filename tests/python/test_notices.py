@@ -100,7 +100,8 @@ def test_problem_names_the_argument_that_is_declared(arguments: Any, expected: A
 def test_problem_of_a_rejected_call_is_told_before_its_error() -> None:
     bad, good = call({**FULL, "days": 10, "profile": {"age": "x"}}), call(FULL)
     notices, record = asked([bad, good], protocol="hermes", validate="error")
-    assert [(notice.kind, notice.tool, notice.field) for notice in notices[:4]] == [
+    told = [notice for notice in notices if notice.kind != "saved"]  # only where there is a vocabulary
+    assert [(notice.kind, notice.tool, notice.field) for notice in told] == [
         ("problem", NAME, "profile.age"),
         ("problem", NAME, "days"),
         ("error", NAME, None),

@@ -293,7 +293,8 @@ def test_what_cannot_work_says_why(arguments: tuple[str, ...], text: str, said: 
 
 def test_what_is_no_text_is_named() -> None:
     result = run("--keep-recent-turns", "1", "--plan", stdin=b"[\xff]")
-    assert "standard input: byte 1 is not valid UTF-8 (0xff, invalid start byte). Convert the input" in result.stderr
+    said = "standard input: byte 1 is not valid UTF-8 (0xff, invalid start byte). Convert the input"
+    assert said in result.stderr
 
 
 def test_an_sdk_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
