@@ -9,7 +9,7 @@ from wirecall._tools.definitions import ApiName, Definition, definitions, listed
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import check, checked
-from wirecall._tools.pickling import Given, picklable
+from wirecall._tools.pickling import CompiledTool, picklable
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.running import Runner, ToolResult, read_call
 from wirecall.errors import ToolError
@@ -139,7 +139,7 @@ class Toolset(_core.Toolset):
                     raise TypeError(f"recover must list names of protocols, not {type(name).__name__}")
         given = listed(tools)
         read = definitions(given)
-        compiled = tuple(Given(*pair, schema_text(pair[1])) for pair in zip(given, read, strict=True))
+        compiled = tuple(CompiledTool(*pair, schema_text(pair[1])) for pair in zip(given, read, strict=True))
         options: dict[str, Any] = {
             "protocol": protocol,
             "recover": recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
@@ -159,7 +159,6 @@ class Toolset(_core.Toolset):
             [(tool.name, tool.description, schema, bool(tool.strict)) for _, tool, schema in compiled],
             **options,
         )
-        made._given = tuple(given)
         made._compiled, made._options = compiled, options
         made._runners = {}
         made._protocol = protocol.name if isinstance(protocol, Protocol) else protocol
@@ -167,9 +166,8 @@ class Toolset(_core.Toolset):
             made._custom_manual = protocol, read
         return made
 
-    # The tools as they were given, in the order of `names`.
-    _given: tuple[object, ...]
-    _compiled: tuple[Given, ...]
+    # In the order of `names`.
+    _compiled: tuple[CompiledTool, ...]
     _options: dict[str, Any]
     # Made at the first call of a tool. Threads that make the same one at once store equal ones.
     _runners: dict[str, Runner]
@@ -212,7 +210,7 @@ class Toolset(_core.Toolset):
             ValueError: `api` is not one of these.
         """
         check({"api": api}, {"api": ApiName})
-        return [native_tool(tool, api) for tool in definitions(self._given)]
+        return [native_tool(tool.definition(), api) for tool in self._compiled]
 
     def run(self, call: object) -> ToolResult:
         """Run the function of a call's tool, and return its result as text for the model.
@@ -248,7 +246,7 @@ class Toolset(_core.Toolset):
 
     def _runner(self, name: str) -> Runner:
         if name not in self._runners:
-            self._runners[name] = Runner(name, self._given[self.names.index(name)])
+            self._runners[name] = Runner(name, self._compiled[self.names.index(name)].tool)
         return self._runners[name]
 
     def encode_result(
