@@ -49,6 +49,11 @@ def encodable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def shortened(text: str, length: int) -> str:
+    """The beginning of a text, with "…" in place of what is cut off."""
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 

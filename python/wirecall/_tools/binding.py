@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
+from wirecall._shown import shortened
 from wirecall._tools.introspection import read_signature, type_adapter
 from wirecall.errors import ToolError
 
@@ -56,7 +57,7 @@ class Binding:
             if adapter is None and name not in self._bound:
                 adapter = self._rest
             if adapter is None:
-                faults.append(f"{_shortened(name)} is not a parameter here.")
+                faults.append(f"{shortened(name, _MAX_FAULT)} is not a parameter here.")
                 continue
             try:
                 # As JSON, which strict types read differently from Python's values.
@@ -90,8 +91,5 @@ def _faults(name: str, error: ValidationError) -> Iterable[str]:
     # Without the input, which may be long.
     for fault in error.errors(include_url=False, include_context=False, include_input=False):
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault["loc"])
-        yield f"{_shortened(name + ''.join(steps))}: {_shortened(fault['msg'])}."
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MAX_FAULT else f"{text[:_MAX_FAULT]}…"
+        field = shortened(name + "".join(steps), _MAX_FAULT)
+        yield f"{field}: {shortened(fault['msg'], _MAX_FAULT)}."

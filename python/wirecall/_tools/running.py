@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from wirecall._core import CallEnd, CallError, loads
+from wirecall._shown import encodable, shortened
 from wirecall._tools.definitions import callable_of
 from wirecall.errors import JsonError, ToolError
 
@@ -120,7 +121,7 @@ class Runner:
             from wirecall._tools.binding import json_text
 
             text = json_text(value)
-        return ToolResult(_without_lone_surrogates(text))
+        return ToolResult(encodable(text))
 
     def _failed(self, error: Exception) -> ToolResult:
         try:
@@ -128,8 +129,8 @@ class Runner:
         except Exception:  # `__str__` of an exception is anybody's code
             message = ""
         kind = type(error).__name__
-        told = f"{kind}: {_shortened(message, _MAX_MESSAGE)}" if message else kind
-        text = _without_lone_surrogates(f"{self._name} failed: {told}")
+        cause = f"{kind}: {shortened(message, _MAX_MESSAGE)}" if message else kind
+        text = encodable(f"{self._name} failed: {cause}")
         return ToolResult(text, error=True, exception=error)
 
     def _needs_arun(self) -> ToolError:
@@ -144,9 +145,9 @@ def read_call(call: object, names: Sequence[str]) -> tuple[str, Mapping[str, Any
         TypeError: This is not a call.
     """
     if isinstance(call, CallError):
-        told = ToolResult(call.message, error=True)
-        told._rejected = call
-        return told
+        rejected = ToolResult(call.message, error=True)
+        rejected._rejected = call
+        return rejected
     inner = _member(call, "function") or call
     name, arguments = _member(inner, "name"), _member(inner, "arguments")
     if arguments is None:
@@ -160,9 +161,9 @@ def read_call(call: object, names: Sequence[str]) -> tuple[str, Mapping[str, Any
         raise ToolError("the toolset has no tools, so there is no function to run")
     if name not in names:
         listed = ", ".join(names[:_MAX_LISTED]) + (", …" if len(names) > _MAX_LISTED else "")
-        return ToolResult(f"There is no tool `{_shortened(name, 100)}`. The tools are: {listed}.", error=True)
+        return ToolResult(f"There is no tool `{shortened(name, 100)}`. The tools are: {listed}.", error=True)
     if isinstance(call, CallEnd) and call.problems:
-        messages = [_shortened(problem.message, _MAX_MESSAGE) for problem in call.problems[:_MAX_LISTED]]
+        messages = [shortened(problem.message, _MAX_MESSAGE) for problem in call.problems[:_MAX_LISTED]]
         return ToolResult(" ".join(messages), error=True)
     if isinstance(arguments, Mapping):
         return name, arguments
@@ -178,12 +179,3 @@ def read_call(call: object, names: Sequence[str]) -> tuple[str, Mapping[str, Any
 
 def _member(value: object, key: str) -> object:
     return value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
-
-
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[:length]}…"
-
-
-def _without_lone_surrogates(text: str) -> str:
-    """Text that can be sent as UTF-8, such as the name of a file in another encoding."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
