@@ -23,8 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("click", "rich"):
             raise
-        remedy = "Install the extra: pip install '.[cli]' in a clone of wirecall"
-        print(f"wirecall: {error.name} is not installed. {remedy}", file=sys.stderr)
+        from wirecall.errors import install_extra
+
+        print(f"wirecall: {error.name} is not installed. {install_extra('cli')}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -37,6 +37,11 @@ class ToolError(ValueError):
         return f"{type(self).__name__}({self.message!r}, tool={self.tool!r}, pointer={self.pointer!r})"
 
 
+def install_extra(name: str) -> str:
+    """The end of a message about a missing library: how to install the extra."""
+    return f"Install the extra: pip install '.[{name}]' in a clone of wirecall"
+
+
 @cache
 def combined(kind: Any, base: Any) -> Any:
     """An exception class derived from two others, so that handlers of either catch it."""

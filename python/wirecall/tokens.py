@@ -18,9 +18,10 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any, Literal
 
-from wirecall._tools.definitions import Definition, definitions, native_tool
+from wirecall._tools.definitions import Definition, definitions, native_tool, no_tool
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
+from wirecall.errors import install_extra
 
 __all__ = ["CallCost", "Costs", "Count", "ToolCost", "VocabularyError", "measure", "tokenizer"]
 
@@ -182,7 +183,7 @@ def _saving(costs: Costs) -> int:
 def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, count: Count) -> CallCost:
     """The cost of one call of a tool in the toolset; raises ValueError as `measure` does."""
     if name not in toolset.names:
-        raise ValueError(f"there is no tool {name!r}; available: {', '.join(toolset.names)}")
+        raise ValueError(no_tool(name, toolset.names))
     wire = toolset.encode(name, arguments)
     text = compact(json.loads(arguments) if isinstance(arguments, str) else dict(arguments))
     return CallCost(
@@ -221,10 +222,7 @@ def tokenizer(encoding: str = ENCODING) -> Count:
     try:
         import tiktoken
     except ImportError as error:
-        raise VocabularyError(
-            "counting tokens needs tiktoken. Install the extra: "
-            "pip install '.[tokens]' in a clone of wirecall."
-        ) from error
+        raise VocabularyError(f"counting tokens needs tiktoken. {install_extra('tokens')}.") from error
     if encoding not in (names := tiktoken.list_encoding_names()):
         raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; available: {', '.join(names)}.")
     try:

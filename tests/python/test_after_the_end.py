@@ -11,9 +11,9 @@ import law
 import messages_support
 import responses_peers
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._rewriting.options import Options
+from wirecall._tools.definitions import ApiName
 
 Json = dict[str, Any]
 

@@ -14,7 +14,6 @@ from wirecall._apis import registry
 from wirecall._apis.base import Api, ParsedRequest, Rewrite, UnsupportedRequestError
 from wirecall._apis.conversation import SYSTEM, USER, Call, Message, MessageFormat, MessageInfo, Result
 from wirecall._apis.detection import read_conversation
-from wirecall._apis.names import API_NAMES
 from wirecall._apis.streams import AnswerStream, PartWriter
 from wirecall._apis.values import Json, listed
 from wirecall._clients import sse
@@ -25,6 +24,7 @@ from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import CallPart, TextPart
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import Choice, ResponseState
+from wirecall._tools.definitions import API_NAMES
 from wirecall.compaction import compact_messages
 
 PACKAGE = Path(__file__).parents[2] / "python" / "wirecall"

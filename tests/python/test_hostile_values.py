@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.record import Record
 from wirecall._shown import encodable, shown
+from wirecall._tools.definitions import ApiName
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from wirecall._apis.names import API_NAMES
+from wirecall._tools.definitions import API_NAMES
 from wirecall.compaction import compact_messages, plan_compaction
 from wirecall.compaction._counting import estimate
 from wirecall_bench.rounds import GoalResult, Row, main, table

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wirecall._apis.conversation import Message, MessageFormat, MixedFormatsError
-from wirecall._apis.names import API_NAMES
 from wirecall._apis.registry import api_named, apis
 from wirecall._apis.values import dict_of, listed
-from wirecall._tools.definitions import ApiName
+from wirecall._tools.definitions import API_NAMES, ApiName
 
 
 def read_conversation(

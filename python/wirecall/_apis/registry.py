@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from wirecall._apis.base import Api
-from wirecall._apis.names import API_NAMES
+from wirecall._tools.definitions import API_NAMES
 
 
 class Route(NamedTuple):

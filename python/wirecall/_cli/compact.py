@@ -14,16 +14,16 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.names import API_NAMES
 from wirecall._apis.registry import apis
 from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
-from wirecall._tools.definitions import ApiName
+from wirecall._tools.definitions import API_NAMES, ApiName
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
 from wirecall.compaction._summarizers import SummaryError, summarizer
 from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
+from wirecall.errors import install_extra
 
 # The client class of each SDK. The base class of its errors has the same name with `Error`.
 _CLIENTS = {"openai": "OpenAI", "anthropic": "Anthropic"}
@@ -285,9 +285,7 @@ def _summarizer(
     try:
         sdk = importlib.import_module(api)
     except ImportError as error:
-        raise UserError(
-            f"{api} is not installed. Install the extra: pip install '.[{api}]' in a clone of wirecall"
-        ) from error
+        raise UserError(f"{api} is not installed. {install_extra(api)}") from error
     variable = key_variable or f"{api.upper()}_API_KEY"
     # A local server may need no key, but the SDK requires one.
     key = os.environ.get(variable) or ("none" if base_url is not None and key_variable is None else "")

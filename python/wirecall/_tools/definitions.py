@@ -9,11 +9,13 @@ import math
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
-from wirecall.errors import ToolError
+from wirecall.errors import ToolError, install_extra
 
+# Each is also the name of a folder in `_apis`, whose `api.py` has the `Api`.
 ApiName = Literal["chat", "responses", "messages"]
+API_NAMES: tuple[ApiName, ...] = get_args(ApiName)
 
 
 class Definition(NamedTuple):
@@ -227,7 +229,7 @@ def _read_callable(tool: Callable[..., Any]) -> Definition:
     except ImportError as error:
         raise ImportError(
             "tools from functions and classes need pydantic and docstring_parser. "
-            "Install the extra: pip install '.[pydantic]' in a clone of wirecall"
+            f"{install_extra('pydantic')}"
         ) from error
     if isinstance(tool, type):
         title, description, schema = introspection.describe_class(tool)
