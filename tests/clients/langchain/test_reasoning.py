@@ -17,11 +17,9 @@ ANSWERS = [f"{THOUGHT}{CALL}", "<think>\nArrived.\n</think>\n\nDone."]
 KEPT = {("anthropic", False), ("anthropic", True), ("responses", False)}
 
 
-def asked(
-    server: Server, model: Any, streams: bool, reasoning: str, tools: list[Any] = TOOLS
-) -> tuple[Any, Any, str]:
+def asked(server: Server, model: Any, streams: bool, reasoning: str) -> tuple[Any, Any, str]:
     """Two answers of a loop, and the text of the first in the request for the second."""
-    bound = wirecall.wrap(model, reasoning=reasoning).bind_tools(tools)
+    bound = wirecall.wrap(model, reasoning=reasoning).bind_tools(TOOLS)
 
     def ask(messages: list[Any]) -> Any:
         if not streams:
