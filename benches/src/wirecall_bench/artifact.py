@@ -270,18 +270,19 @@ def key_of(cell: Mapping[str, Any]) -> Key:
 
 def _header(line: dict[str, Any], place: str) -> dict[str, Any]:
     schema, kind = line["schema"], line["kind"]
-    later = "this version of wirecall"
-    if schema != SCHEMA and str(schema).startswith(_SCHEMAS):
-        later += f" reads {SCHEMA!r}, and this artifact has the schema {schema!r:.80}"
-    elif schema != SCHEMA:
+    if not str(schema).startswith(_SCHEMAS):
         raise ValueError(f"its schema is {schema!r:.80}, not {SCHEMA!r}")
+    if schema != SCHEMA:
+        why = f"reads {SCHEMA!r}, and this artifact has the schema {schema!r:.80}"
     elif kind not in get_args(Kind):
-        later += f" does not know `wirecall bench {kind!s:.80}`, which wrote this artifact"
+        why = f"does not know `wirecall bench {kind!s:.80}`, which wrote this artifact"
     elif not isinstance(line["run"]["options"], dict):
         raise ValueError("its options are not a JSON object")
     else:
         return line
-    raise BenchError(f"{place}: {later}. Install the version that wrote it, or a later one")
+    raise BenchError(
+        f"{place}: this version of wirecall {why}. Install the version that wrote it, or a later one"
+    )
 
 
 def _no_number(constant: str) -> NoReturn:
