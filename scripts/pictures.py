@@ -144,8 +144,7 @@ NOTES = (
     "parse the arguments from the beginning with every delta. Details: docs/benchmarks.md",
 )
 TABLE = re.compile(
-    r"^### A call with an argument of code: (?:microseconds|µs) per delta, median\n\n((?:\|.*\n)+)",
-    re.MULTILINE,
+    r"^### A call with an argument of code: µs per delta, median\n\n((?:\|.*\n)+)", re.MULTILINE
 )
 OURS = "wirecall wire"
 # Of the contestants, those that others wrote. "jiter strings" is jiter with another option.

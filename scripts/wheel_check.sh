@@ -16,7 +16,7 @@ sed -nE 's/^([A-Za-z0-9._-]+==.*[^ \\]) *\\?$/\1/p' requirements-dev.lock >"$wor
 
 describe='
 import sys, sysconfig
-if sys.version_info < (3, 10): sys.exit(1)
+if sys.version_info < (3, 11): sys.exit(1)
 kind = "free-threaded" if sysconfig.get_config_var("Py_GIL_DISABLED") else "default"
 print(sys.executable, "%d.%d.%d" % sys.version_info[:3], kind)'
 
