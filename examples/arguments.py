@@ -5,7 +5,7 @@ import sys
 
 
 def check_arguments(*accepted: str) -> None:
-    """Ends the program for `--help` and for arguments other than these: options, and names of others."""
+    """Exits for `--help`, and for arguments that are not accepted: options, and names of positional ones."""
     about = sys.modules["__main__"].__doc__
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False

@@ -2,8 +2,9 @@
 
 python examples/demo_server.py        # no key, no network
 
-The model knows only text. It reads the manual that wirecall writes, calls the tool that fits the question
-best, and tells its result. It works with any tools, but it only compares words: it is no language model.
+The model reads and writes only text. It reads the manual that wirecall writes, calls the tool that fits the
+question best, and reports its result. It works with any tools, but it only compares words: it is not a
+language model.
 """
 
 import argparse
@@ -70,7 +71,7 @@ async def _serve(port: int, *, verbose: bool) -> None:
     await server.start(port=port)
     try:
         print(
-            f"""The demo server runs at {server.url}. Ctrl-C ends it. Paste one of these into your program:
+            f"""The demo server runs at {server.url}. Press Ctrl-C to stop it. Paste one of these:
 
 client = wirecall.wrap(OpenAI(base_url="{server.openai_url}", api_key="-"))  # model="demo"
 client = wirecall.wrap(Anthropic(base_url="{server.url}", api_key="-"))  # model="demo"

@@ -264,7 +264,7 @@ def test_cells_that_nobody_wrote_so_are_refused(tmp_path: Path) -> None:
 
     path = artifact(tmp_path / "live.jsonl", asked({("native", ""): 0.5}, cases=2, change=change))
     with pytest.raises(
-        BenchError, match=r"live.jsonl holds what `wirecall bench live` does not write: .*usage"
+        BenchError, match=r"live.jsonl has contents that `wirecall bench live` does not write: .*usage"
     ):
         report([path])
 

@@ -67,12 +67,12 @@ FILES: dict[str, tuple[bytes, str, str]] = {
     "no key": (lines(header(), {"a": 1}), ", line 2: ", "'key' is missing. Remove it, or run"),
     "other members": (
         lines(header(), CELL),
-        " holds what `wirecall bench live` does not write: 'mode' is missing in line 2. ",
+        " has contents that `wirecall bench live` does not write: 'mode' is missing in line 2. ",
         "run the command again\n",
     ),
     "no versions": (
         lines(header(run={"options": {}})),
-        " holds what `wirecall bench live` does not write: ",
+        " has contents that `wirecall bench live` does not write: ",
         "run the command again\n",
     ),
 }

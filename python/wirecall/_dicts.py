@@ -1,4 +1,4 @@
-"""Objects as dicts that `json.dumps` accepts: `to_dict` of notices, records and costs."""
+"""Objects as dicts that `json.dumps` accepts: `to_dict` of notices, records and repairs."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _json(value: Any, level: int) -> Any:
-    """A value of any host as a JSON value; what JSON cannot express is text, as `shown` writes it."""
+    """Any value as a JSON value. What JSON cannot express becomes text, as `shown` writes it."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, float):

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def publish(module: dict[str, Any]) -> None:
-    """Says of the classes in `__all__` of a module that they are in this module."""
+    """Sets `__module__` of the classes in a module's `__all__` to that module."""
     for name in module["__all__"]:
         if isinstance(module[name], type):
             module[name].__module__ = module["__name__"]

@@ -280,7 +280,7 @@ def latency(ctx: click.Context, /, **given: Any) -> None:
     """Compare the time per delta of wirecall's parser and others.
 
     Run nothing else on the machine at the same time. With the defaults, this takes about five minutes, and
-    with the second example about one. At the start, it says how long it takes on your machine.
+    with the second example about one. At the start, it prints an estimate for your machine.
     """
     from wirecall_bench.latency import command
 

@@ -1,4 +1,4 @@
-"""About how long `bench latency` takes, from what short readings cost on this machine."""
+"""Estimates how long `bench latency` takes, from the cost of short readings on this machine."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ def cost_of(contestant: Contestant) -> Cost | None:
         tries = [timed(entry, _LIMIT) for _ in range(_TRIES)]
         means.append((len(tries[0]), min(sum(times) / len(times) for times in tries) / 1e9))
     (short, quick), (long, slow) = means
-    # A mean is that of a delta in the middle.
+    # The mean is the cost of a delta in the middle of the text.
     growing = max(0.0, 2 * (slow - quick) / (long - short)) if long > short else 0.0
     return Cost(max(0.0, quick - growing * short / 2), growing)
 

@@ -1,4 +1,4 @@
-"""What a run found, in sentences: which format or parser won by how much, or that no difference was shown."""
+"""The findings of a run in sentences: which format or parser won by how much, if a difference was shown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -107,7 +107,7 @@ def of_times(cells: Iterable[Cell]) -> str:
 
 
 def _timed(cells: Iterable[Cell]) -> list[Cell]:
-    """The parsers that were timed, the fastest one first; who reads nothing is not a parser."""
+    """The parsers that were timed, fastest first. The no-op reads nothing, so it is left out."""
     return sorted((cell for cell in cells if cell["status"] == "ok" and cell["correct"]), key=_median)
 
 

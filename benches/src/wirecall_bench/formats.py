@@ -22,7 +22,7 @@ from wirecall.tokens import compact, native_call, native_definition, tool_use
 
 # The baseline of all comparisons: the shortest form of a call in JSON.
 BASELINE = "named"
-# A form that says less than a call.
+# Not a complete call: it does not name the tool.
 ARGUMENTS_ALONE = "arguments"
 # Delimiters of one token each in o200k_base and cl100k_base, rare outside of PHP and XML.
 ONE_TOKEN = ("<?", "?>")

@@ -66,7 +66,7 @@ class Figure:
 
 @dataclass
 class Section:
-    """One part of a report; its findings are at the beginning of the whole."""
+    """One part of a report. Its findings are shown at the beginning of the report."""
 
     title: str
     findings: list[str] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Report:
 
     @property
     def findings(self) -> list[str]:
-        """What was found, each with the section that shows it if there are several."""
+        """All findings, each with the title of its section if there are several."""
         found = [(section.title, text) for section in self.sections for text in section.findings]
         several = len({title for title, _ in found}) > 1
         return [f"{title}. {text}" if several else text for title, text in found]
@@ -109,13 +109,14 @@ def _as_written(name: str, run: Run) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BenchError(
-            f"{name} holds what `wirecall bench {run.kind}` does not write: {_what_is_wrong(run, error)}. "
-            "It was changed, or written by another version: run the command again"
+            f"{name} has contents that `wirecall bench {run.kind}` does not write: "
+            f"{_what_is_wrong(run, error)}. It was changed, or written by another version: run the "
+            "command again"
         ) from error
 
 
 def _what_is_wrong(run: Run, error: Exception) -> str:
-    """The first line without the missing member, if it is of a cell; else the error."""
+    """The first line that lacks the missing member, if it is a cell; otherwise, the error."""
     if isinstance(error, KeyError):
         for number, cell in zip(run.lines, run.cells, strict=True):
             if error.args[0] not in cell:

@@ -95,7 +95,7 @@ def read_pieces(path: str, expected: str) -> Iterator[str]:
             try:
                 piece = decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
-                # Its bytes are those that were held back, and the chunk.
+                # The decoder had held back the first bytes of `error.object`; the rest is the chunk.
                 if error.start:
                     yield error.object[: error.start].decode()
                 at = position - len(error.object) + error.start

@@ -70,7 +70,7 @@ _protocol_option = click.option(
     f"glm-4.5: `wirecall protocols` lists them.  [default: {_DEFAULT}]",
 )
 _model_option = click.option(
-    "--model", metavar="NAME", help="Instead of --protocol: the model whose own format the calls have."
+    "--model", metavar="NAME", help="Use the native format of this model, instead of --protocol."
 )
 _descriptions_option = click.option(
     "--descriptions",

@@ -28,8 +28,8 @@ Events, one JSON object on each line:
 With --whole: {"items": […], "framing": [[start, end], …]}. Framing is what is in no item: markers of
 reasoning and of native formats, whitespace around them, and stop tokens.
 "message" is "sentence" followed by "example"; "example" and "arguments" can be null.
-The input is UTF-8. At a byte that is not, the message ends as if it was cut off there, and the exit code
-is 2; the error names the byte's position, counted from 0.
+The input must be UTF-8. At an invalid byte, the message counts as cut off, and the exit code is 2; the
+error names the byte's position, counted from 0.
 
 \b
 Examples:
@@ -125,7 +125,7 @@ def parse(
 
 
 class _Pieces:
-    """A message as it arrives, up to the first byte that is not UTF-8, which is then the `error`."""
+    """A message as it arrives. It ends at the first byte that is not UTF-8, and `error` is then set."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self._pieces = pieces
@@ -138,7 +138,7 @@ class _Pieces:
             self.error = error
 
     def truncated(self, given: bool | None) -> bool | None:
-        """Whether the message was cut off, once all of it is read: what is `given`, or an invalid byte."""
+        """Whether the message was cut off: `given`, or True after an invalid byte. Read the message first."""
         return given if self.error is None else True
 
 

@@ -121,7 +121,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 
 def _print(console: OutputConsole, members: dict[str, list[str]], indent: str = "") -> None:
-    """The name of each member, and its texts below each other."""
+    """Prints the name of each member, with its texts below each other."""
     for name, texts in members.items():
         for at, text in enumerate(filter(None, texts)):
             first = f"{indent}{'' if at else name:<11}"

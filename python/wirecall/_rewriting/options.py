@@ -36,8 +36,8 @@ class Notice(NamedTuple):
             (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
         field: For "problem", the argument, written as a key: `profile.address.city`, `items[0].sku`; empty
-            for all arguments. Names that the schema does not declare were written by the model, so the field
-            ends before the first of them: for an unknown field, it is the object that contains it.
+            if the problem concerns all arguments. It contains no names that the schema does not declare,
+            because the model wrote them: for an unknown field, it names the containing object.
     """
 
     kind: NoticeKind

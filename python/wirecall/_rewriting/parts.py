@@ -6,13 +6,13 @@ import wirecall._core as core
 
 
 class ToolCallError(Exception):
-    """A call that failed or is missing, where the options `on_error` or `on_missing_call` are "raise".
+    """A call failed or is missing, and `on_error` or `on_missing_call` is "raise".
 
     `str()` is a sentence for the developer, which contains nothing that the model wrote.
 
     Attributes:
         error: The `CallError`; None where the call that `tool_choice` requires is missing.
-        for_model: What to tell the model so that it corrects the call: for a `CallError`, its message.
+        for_model: The text for the model, so that it corrects the call: for a `CallError`, its message.
     """
 
     def __init__(

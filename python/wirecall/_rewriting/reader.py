@@ -25,8 +25,8 @@ from wirecall._rewriting.response import ResponseState
 _Event = core.Text | core.Reasoning | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 
 
-# What the end user reads in place of a call that cannot be handed over, by the kind of the error: nothing if
-# the call was cut off.
+# Sentences for the end user in place of a failed call, by the kind of the error. A call that was cut off has
+# none.
 _EXCUSES: dict[ErrorKind, str] = {
     "unknown_tool": "The assistant tried to call a tool that does not exist.",
     "duplicate_argument": "The assistant tried to call a tool, but gave an argument twice.",
@@ -37,7 +37,7 @@ _EXCUSES: dict[ErrorKind, str] = {
     "not_allowed": "The assistant tried to call a tool that may not be called now.",
     "too_many_calls": "The assistant made too many tool calls. The rest of its message is not shown.",
 }
-# Of a call that is not well-formed.
+# For all other kinds: the call is not well-formed.
 _EXCUSE = "The assistant tried to call a tool, but the call could not be read."
 # Text after these is not shown: the model made it up, or it contains calls that were not parsed.
 _MUTING = ("forged_result", "too_many_calls")

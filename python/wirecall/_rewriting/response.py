@@ -230,7 +230,7 @@ class ResponseState:
             log.warning("on_event raised %s", type(failure).__name__)
 
     def _missing_message(self) -> str:
-        """What the model is told."""
+        """The text for the model."""
         names = " or ".join(self.choice.names) or "at least one tool"
         return f"You did not call a tool. Call {names} in your next message."
 
@@ -241,7 +241,7 @@ class ResponseState:
             self.notify("problem", call.name, problem.kind, field=self.declared_field(call, problem))
 
     def declared_field(self, call: core.CallEnd | core.CallError, problem: core.Problem) -> str:
-        """The field of a problem, without what the model wrote."""
+        """The field of a problem, without names that the schema does not declare."""
         return self.toolset._declared_field(call.name or "", problem.field)
 
     def notify_error(self, error: core.CallError) -> None:

@@ -77,14 +77,14 @@ def describe_function(function: Callable[..., Any]) -> tuple[str, str | None, Sc
 
 
 class Signature(NamedTuple):
-    """What a call can pass to a callable.
+    """The parameters of a callable that a call can fill.
 
     Attributes:
         name: The tool's name.
         doc: The docstring.
-        parameters: With evaluated annotations.
+        parameters: The parameters, with evaluated annotations.
         bound: The names that a `functools.partial` has bound; they are not in `parameters`.
-        needs_instance: It is a method without its instance. Its first parameter is not in `parameters`.
+        needs_instance: True for a method without its instance. Its first parameter is not in `parameters`.
     """
 
     name: str
