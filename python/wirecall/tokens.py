@@ -141,7 +141,7 @@ def measure(
 
 
 def _definitions(toolset: Toolset, tools: Sequence[Definition], count: Count) -> Costs:
-    """The costs of the definitions and of the manual, without those that are of its parts."""
+    """The costs of the definitions and of the manual, without those of its parts and of calls."""
     native = [native_definition(tool) for tool in tools]
     manual = toolset.manual()
     header = manual.removesuffix(toolset.manual(header=""))

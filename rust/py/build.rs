@@ -1,4 +1,4 @@
-//! Tells the crate which Python it is built for (`Py_GIL_DISABLED`), and how far it is optimised.
+//! Tells the crate which Python it is built for (`Py_GIL_DISABLED`), and its level of optimisation.
 
 fn main() {
     pyo3_build_config::use_pyo3_cfgs();

@@ -17,7 +17,7 @@ pub(crate) fn schema_error(py: Python<'_>, error: &SchemaError) -> PyErr {
     definition_error(py, None, Some(&error.pointer), &error.message)
 }
 
-/// The same, for a name that no tool has.
+/// A `ToolError` for a name that no tool has.
 pub(crate) fn no_tool(py: Python<'_>, name: &str, names: &[&str]) -> PyErr {
     let message =
         || py.import("wirecall._tools.definitions")?.call_method1("no_tool", (name, names))?.extract::<String>();

@@ -59,7 +59,7 @@ pub(crate) fn is_declared(schema: &Schema, key: &str) -> bool {
     is_declared_by(schema.node(schema.root), &segments(key))
 }
 
-/// The longest beginning of a key that consists of declared properties and of indexes; empty if the first segment is neither.
+/// The longest prefix of a key that consists of declared properties and indexes; empty if the first segment is neither.
 pub(crate) fn declared_part(schema: &Schema, key: &str) -> String {
     let segments = segments(key);
     let (mut path, mut id, mut at) = (String::new(), schema.root, 0);

@@ -1,5 +1,5 @@
 //! Sentences for the model that say what is wrong. [`CallError::message`](crate::CallError::message) adds the example of a call, so
-//! no sentence here says "For example:": one about a value shows in parentheses how to write it.
+//! no sentence here says "For example:". A sentence about a value shows in parentheses how to write it.
 
 use super::{Context, MAX_PROBLEM_BYTES, ReadError, example};
 use crate::error::{ErrorKind, ProblemKind};
