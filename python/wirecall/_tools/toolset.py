@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
+from wirecall._tools.compiled import CompiledTool
 from wirecall._tools.definitions import ApiName, Definition, definitions, listed, native_tool, schema_text
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import check, checked
-from wirecall._tools.pickling import CompiledTool, picklable
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.running import Runner, ToolResult, read_call
 from wirecall.errors import ToolError
@@ -268,7 +268,7 @@ class Toolset(_core.Toolset):
             content: What `run` returned; a str as it is; a `CallError`, for its sentence and its example; or
                 another JSON value, written as compact JSON. Lone surrogates in a str become U+FFFD.
             error: Whether the content describes an error: in wire a `<tool-error>` instead of a
-                `<tool-result>`. Native formats do not show it. What `run` returned knows this itself.
+                `<tool-result>`. Native formats do not show it. A `ToolResult` says so itself.
             number: Which of several calls of the same tool in one turn this is the result of, from 1. Native
                 formats do not show it.
             id: The id of the call, for native formats that write it.
@@ -332,7 +332,7 @@ class Toolset(_core.Toolset):
         return Grammar(kind, text, tuple(Unconstrained(*one) for one in found))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._restored, (picklable(self._compiled), self._options), self._state
+        return self._restored, self._arguments, self._state
 
     @classmethod
     def _restored(cls, tools: list[object], options: dict[str, Any]) -> "Self":
@@ -340,18 +340,27 @@ class Toolset(_core.Toolset):
         return Toolset.__new__(cls, tools, **options)
 
     def __copy__(self) -> "Self":
-        return self._copied(self._state)
+        made = self._remade()
+        if made is not self:
+            vars(made).update(self._state or {})
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Self":
-        return self._copied(copy.deepcopy(self._state, memo))
-
-    def _copied(self, state: dict[str, Any] | None) -> "Self":
-        if state is None:
-            # It is immutable.
-            return self
-        made = self._restored([one.unchanged() for one in self._compiled], self._options)
-        vars(made).update(state)
+        made = self._remade()
+        if made is not self:
+            # The state may contain the toolset.
+            memo[id(self)] = made
+            vars(made).update(copy.deepcopy(self._state or {}, memo))
         return made
+
+    def _remade(self) -> "Self":
+        """An equal toolset without the state; without a state the toolset itself, which is immutable."""
+        return self if self._state is None else self._restored(*self._arguments)
+
+    @property
+    def _arguments(self) -> tuple[list[object], dict[str, Any]]:
+        """What `_restored` makes the toolset from."""
+        return [one.unchanged() for one in self._compiled], self._options
 
     @property
     def _state(self) -> dict[str, Any] | None:
