@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
@@ -129,6 +129,23 @@ def test_run_of_many_faults_lists_some_and_names_inner_fields() -> None:
     assert result.endswith("There are 95 more faults.")
 
 
+class Cat(BaseModel):
+    kind: Literal["cat"]
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+
+
+def test_run_of_an_unknown_tag_names_the_tags_without_the_value() -> None:
+    def feed(pet: Annotated[Cat | Dog, Field(discriminator="kind")]) -> None:
+        raise AssertionError
+
+    assert run(feed, pet={"kind": "x" * 10_000}) == (
+        "The arguments of feed are not valid. pet: Input should have 'kind' set to one of 'cat', 'dog'."
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -233,6 +250,26 @@ def test_tool_result_copies_keep_their_attributes() -> None:
     for made in (copy.copy(given), pickle.loads(pickle.dumps(given))):
         assert (made, made.error, repr(made.exception)) == (given, True, "KeyError('x')")
         assert type(made) is ToolResult
+
+
+class TwoArgumentsError(Exception):
+    def __init__(self, city: str, days: int) -> None:
+        super().__init__(f"{city} {days}")
+
+
+def test_tool_result_of_an_exception_that_cannot_be_copied_is_copied() -> None:
+    """Hosts copy and store the messages that contain results."""
+    given = run(raising(TwoArgumentsError("Rome", 2)))
+    assert copy.deepcopy([{"content": given}])[0]["content"] is given
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        made = pickle.loads(pickle.dumps(given, protocol))
+        assert (type(made), made, made.error, made.exception) == (ToolResult, given, True, None)
+
+
+def test_tool_result_has_no_lone_surrogates() -> None:
+    assert ToolResult("a\ud800") == "a\ufffd"
+    unknown = Toolset([get_weather]).run(call("\ud800"))
+    assert unknown == "There is no tool `\ufffd`. The tools are: get_weather."
 
 
 # --- exceptions

@@ -89,7 +89,10 @@ def json_text(value: object) -> str:
 
 def _faults(name: str, error: ValidationError) -> Iterable[str]:
     # Without the input, which may be long.
-    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+    for fault in error.errors(include_url=False, include_input=False):
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault["loc"])
         field = shortened(name + "".join(steps), _MAX_FAULT)
-        yield f"{field}: {shortened(fault['msg'], _MAX_FAULT)}."
+        message = fault["msg"]
+        if fault["type"] == "union_tag_invalid":  # whose message has the input
+            message = "Input should have {discriminator} set to one of {expected_tags}".format(**fault["ctx"])
+        yield f"{field}: {shortened(message, _MAX_FAULT)}."

@@ -3,14 +3,19 @@
 Only `binding.py`, which is imported for functions, needs pydantic.
 """
 
+import copyreg
 import inspect
+import pickle
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirecall._core import CallEnd, CallError, loads
 from wirecall._shown import encodable, shortened
 from wirecall._tools.definitions import callable_of
 from wirecall.errors import JsonError, ToolError
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # How much the model reads of an exception, which may quote a whole document.
 _MAX_MESSAGE = 2000
@@ -26,7 +31,7 @@ class ToolResult(str):
 
     Attributes:
         error: Whether the text says what went wrong, instead of a result.
-        exception: What the function raised; None if it did not raise.
+        exception: What the function raised; None if it did not raise, or after a pickle that cannot keep it.
     """
 
     error: bool
@@ -35,11 +40,22 @@ class ToolResult(str):
     _rejected: CallError | None
 
     def __new__(cls, text: str, *, error: bool = False, exception: Exception | None = None) -> "ToolResult":
-        made = super().__new__(cls, text)
+        made = super().__new__(cls, encodable(text))
         made.error = error
         made.exception = exception
         made._rejected = None
         return made
+
+    def __copy__(self) -> "Self":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Self":
+        # Hosts copy the messages that contain it, and exceptions may not be copied.
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = vars(self) | {"exception": _picklable(self.exception)}
+        return copyreg.__newobj__, (type(self), str.__str__(self)), state  # type: ignore[attr-defined]
 
 
 class Runner:
@@ -121,7 +137,7 @@ class Runner:
             from wirecall._tools.binding import json_text
 
             text = json_text(value)
-        return ToolResult(encodable(text))
+        return ToolResult(text)
 
     def _failed(self, error: Exception) -> ToolResult:
         try:
@@ -130,8 +146,7 @@ class Runner:
             message = ""
         kind = type(error).__name__
         cause = f"{kind}: {shortened(message, _MAX_MESSAGE)}" if message else kind
-        text = encodable(f"{self._name} failed: {cause}")
-        return ToolResult(text, error=True, exception=error)
+        return ToolResult(f"{self._name} failed: {cause}", error=True, exception=error)
 
     def _needs_arun(self) -> ToolError:
         return ToolError("its function is async: use `await tools.arun(call)`", tool=self._name)
@@ -175,6 +190,15 @@ def read_call(call: object, names: Sequence[str]) -> tuple[str, Mapping[str, Any
     if not isinstance(read, dict):
         return ToolResult(f"The arguments of {name} must be a JSON object.", error=True)
     return name, read
+
+
+def _picklable(error: Exception | None) -> Exception | None:
+    """The exception, unless it does not survive a pickle: many cannot be made again from their `args`."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return None
+    return error
 
 
 def _member(value: object, key: str) -> object:
