@@ -132,6 +132,8 @@ fn a_declared_field_ends_before_what_the_model_wrote() {
         ("\"a.b\"", ""),
         ("\"x.y\"", "\"x.y\""),
         ("a.\"b", "a.b"),
+        ("[\"x.y\"é", "\"x.y\""),
+        ("[\"l\"", "l"),
     ] {
         assert_eq!(tools.declared_field(tool, field), declared, "{field}");
     }

@@ -93,7 +93,7 @@ pub(crate) fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
             b'[' if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) => {
                 let (text, end) = unquoted(key, at + 1);
                 out.push(Segment::Bracketed(text));
-                at = end.map_or(key.len(), |end| end + 1);
+                at = end.map_or(key.len(), |end| end + usize::from(bytes.get(end) == Some(&b']')));
             }
             b'[' => {
                 let end = key[at..].find(']').map_or(key.len(), |length| at + length);
