@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
-from wirecall._shown import MAX_LEVEL, shown
+from wirecall._shown import MAX_LEVEL, as_str, shown
 
 
 def as_dict(value: Any) -> dict[str, Any]:
@@ -15,9 +15,10 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    if is_dataclass(value):
+    """Of a class there are none: it is a value, such as the type that an answer is parsed as."""
+    if is_dataclass(value) and not isinstance(value, type):
         return tuple(one.name for one in fields(value) if not one.name.startswith("_"))
-    return tuple(getattr(value, "_fields", ()))
+    return tuple(getattr(value, "_fields", ())) if isinstance(value, tuple) else ()
 
 
 def _json(value: Any, level: int) -> Any:
@@ -39,7 +40,7 @@ def _json(value: Any, level: int) -> Any:
         if names := _names(value):
             return {name: _json(getattr(value, name), level + 1) for name in names}
         if isinstance(value, Mapping):
-            return {str(key): _json(held, level + 1) for key, held in value.items()}
+            return {as_str(key): _json(held, level + 1) for key, held in value.items()}
         if isinstance(value, (list, tuple)):
             return [_json(held, level + 1) for held in value]
     return shown(value)

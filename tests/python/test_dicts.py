@@ -132,6 +132,17 @@ def test_to_dict_writes_what_is_inside_in_the_same_way() -> None:
     assert ATTEMPT.to_dict()["usage"] == {"input": 3, "details": {"cached": 1}}
 
 
+class Unshown:
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("value", [MessageOutline, {Unshown(): 1}, {10**5000: 1}, {(1, 2): 1}])
+def test_to_dict_of_any_value_of_a_host_is_json(value: Any) -> None:
+    written = dataclasses.replace(ATTEMPT, usage={"host": value}).to_dict()
+    assert json.loads(json.dumps(written)) == written
+
+
 def test_page_lists_the_keys_of_to_dict() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("### Keys of `to_dict()`")[2].partition("\n#")[0]
     found = {
