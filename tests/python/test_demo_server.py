@@ -155,6 +155,14 @@ def test_demo_server_answers_a_loop_over_text() -> None:
         assert process.returncode == 130
 
 
+def test_demo_server_refuses_json_that_is_nested_too_deeply() -> None:
+    with served() as (url, _):
+        request = urllib.request.Request(f"{url}/chat/completions", b'{"a":' + b"[" * 100_000)
+        request.add_header("authorization", "Bearer -")
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            urllib.request.urlopen(request)
+
+
 def test_demo_server_with_verbose_shows_what_it_reads() -> None:
     with served("--verbose") as (url, process):
         answer = ask(url, "Be kind.", "Hello!")

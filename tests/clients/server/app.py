@@ -291,7 +291,7 @@ class Server:
 def _body(request: Request) -> Json:
     try:
         body = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         message = "We could not parse the JSON body of your request."
         raise RefusedError(message, status=400) from None
     if not isinstance(body, dict):
