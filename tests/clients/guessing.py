@@ -73,7 +73,7 @@ def _answer(conversation: Conversation) -> str:
         return " ".join(map(_told, found))
     tools = dict(_tools(conversation.system))
     if not tools:
-        return f'You said: "{said.strip()}" I am a demo without a real model, and I was sent no tools.'
+        return f'You said: "{said.strip()}" I am a demo without a model, and see no tools in wire format.'
     name = max(tools, key=lambda name: _likeness(said, name, tools[name]))
     return f"I look it up with {name}. {_call(name, tools[name], Question(said))}"
 

@@ -131,6 +131,6 @@ def test_model_with_a_tool_choice_follows_it(rule: str, name: str) -> None:
 def test_model_without_tools_echoes() -> None:
     assert (
         answer("Be kind.", "Hi.")
-        == 'You said: "Hi." I am a demo without a real model, and I was sent no tools.'
+        == 'You said: "Hi." I am a demo without a model, and see no tools in wire format.'
     )
     assert answer().startswith("You said")

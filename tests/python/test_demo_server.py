@@ -147,7 +147,7 @@ def test_demo_server_answers_a_loop_over_text() -> None:
         [mail] = tools.parse(ask(url, *said, 'Send a mail to Ann: "I\'m late"')).calls
         assert (mail.name, mail.args) == ("send_mail", {"to": "I'm late", "text": "Ann"})
         assert ask(url, "Be kind.", "Hello!") == (
-            'You said: "Hello!" I am a demo without a real model, and I was sent no tools.'
+            'You said: "Hello!" I am a demo without a model, and see no tools in wire format.'
         )
         assert "wirecall.wrap(client)" in ask(url, "", "Hi", tools=tools.for_api("chat"))
         process.send_signal(signal.SIGINT)
