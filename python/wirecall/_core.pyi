@@ -17,6 +17,7 @@ from wirecall.errors import JsonWarning, XmlWarning
 
 __all__ = [
     "FAMILIES",
+    "OPT_LEVEL",
     "PROTOCOLS",
     "ArgumentsDelta",
     "CallEnd",

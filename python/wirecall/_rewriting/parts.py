@@ -20,7 +20,7 @@ class ToolCallError(Exception):
     ) -> None:
         super().__init__(message)
         self.error = error
-        self.for_model = for_model if error is None else error.message
+        self.for_model: str | None = for_model if error is None else error.message
 
 
 @dataclass(frozen=True, slots=True)
