@@ -108,7 +108,7 @@ fn names_in_readme(after: &str, before: &str) -> Vec<&'static str> {
 #[test]
 fn the_readme_lists_all_formats() {
     let [prompted, native] =
-        [names_in_readme("the manual teaches a model: ", ".\n"), names_in_readme("models were trained on: ", ".\n")];
+        [names_in_readme("the manual teaches the model: ", ".\n"), names_in_readme("models were trained on: ", ".\n")];
     let known: Vec<_> = protocols().filter(|&name| name != "auto").collect();
     assert_eq!(prompted, known);
     let known: Vec<_> = native_formats().map(|format| format.name).collect();
