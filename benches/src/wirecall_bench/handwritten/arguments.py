@@ -1,6 +1,6 @@
-"""The arguments of one call, for the hand-written parser: each value by its type into their JSON.
+"""One call, for the hand-written parser: each value by its type into the JSON of its arguments.
 
-All that runs once for each call or value is here; what runs for each delta is in `parser`.
+What runs once for each call or value is here, and so are the ends of JSON values and of failed calls.
 """
 
 import re
@@ -9,9 +9,10 @@ from json.encoder import encode_basestring as json_string  # the C function: a s
 from random import getrandbits
 from typing import Any
 
-from wirecall_bench.handwritten.events import NOTHING, ArgumentsDelta, CallEnd, CallStart, Event
+from wirecall_bench.handwritten.events import NOTHING, ArgumentsDelta, CallEnd, CallError, CallStart, Event
 from wirecall_bench.handwritten.format import (
     BARE_SEGMENT,
+    CLOSE,
     WORDS,
     Field,
     Schema,
@@ -28,6 +29,12 @@ _segments = re.compile(
 _integer = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0+)?").fullmatch
 escapes = re.compile(r"\\(?:([\"'\\nrt])|u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u([0-9a-fA-F]{4}))", re.S).sub
 _escape_tokens = re.compile(r"\\(?:u([0-9a-fA-F]*)|.)", re.S).finditer
+string_end = {
+    '"': re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.S).match,
+    "'": re.compile(r"[^'\\]*(?:\\.[^'\\]*)*", re.S).match,
+}
+_json_stop = re.compile(r"[\"{}\[\]]").search
+_skip_stop = re.compile(r"(?<=[ \t\r\n=.])[\"']|<").search
 _ESCAPED = {'"': '"', "'": "'", "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -76,12 +83,16 @@ class Arguments:
     __slots__ = (
         "_append",
         "_count",
+        "_depth",
+        "_error",
         "_field",
         "_id",
         "_index",
         "_name",
         "_parts",
+        "_pieces",
         "_problems",
+        "_quote",
         "_seen",
         "_start",
         "_tool",
@@ -103,6 +114,10 @@ class Arguments:
     _seen: set[str]
     _tree: dict[str, Any] | None  # what waits for CLOSE, from the first dotted key on
     _problems: Sequence[str]
+    _error: tuple[str, str] | None
+    _quote: str
+    _depth: int
+    _pieces: list[str]  # of the value that is being read, if it does not stream
 
     def _begin(self, name: str, out: list[Event]) -> None:
         self._name = name
@@ -228,6 +243,69 @@ class Arguments:
         properties = self._tool.schema.get("properties", {})
         for key, value in members.items():
             self._add((key,), dumps(_typed(value, properties.get(key, {}))), fresh)
+
+    def _call_error(self, end: int) -> CallError:
+        kind, message = self._error or ("", "")
+        self._error = None
+        if self._tool is NO_TOOL:
+            return CallError(None, None, self._name or None, kind, message, self._start, end)
+        return CallError(self._index, self._id, self._name, kind, message, self._start, end)
+
+    def _json_end(self, buf: str, pos: int) -> int:
+        """The position after a JSON value (now in the pieces); -1 minus what the buffer still needs."""
+        at = pos
+        depth = self._depth
+        while True:
+            if self._quote:
+                at = string_end['"'](buf, at).end()  # type: ignore[union-attr]
+                if at >= len(buf) or buf[at] != '"':
+                    break
+                self._quote = ""
+                at += 1
+            match = _json_stop(buf, at)
+            if match is None:
+                at = len(buf)
+                break
+            at = match.end()
+            char = match[0]
+            if char == '"':
+                self._quote = '"'
+            elif char in "{[":
+                depth += 1
+            else:
+                depth -= 1
+                if not depth:
+                    self._pieces.append(buf[pos:at])
+                    return at
+        self._pieces.append(buf[pos:at])
+        self._depth = depth
+        return at - len(buf) - 1
+
+    def _skip(self, buf: str, pos: int) -> int:
+        """The position after the CLOSE of a failed call; -1 minus what the buffer still needs."""
+        size = len(buf)
+        while True:
+            if self._quote:
+                pos = string_end[self._quote](buf, pos).end()  # type: ignore[union-attr]
+                if pos >= size or buf[pos] != self._quote:
+                    break
+                self._quote = ""
+                pos += 1
+            match = _skip_stop(buf, pos)
+            if match is None:
+                pos = max(pos, size - 1)
+                break
+            pos = match.start()
+            if buf[pos] != "<":
+                self._quote = buf[pos]
+                pos += 1
+            elif buf.startswith(CLOSE, pos):
+                return pos + 7
+            elif size - pos < 7 and CLOSE.startswith(buf[pos:]):
+                break
+            else:
+                pos += 1
+        return pos - size - 1
 
 
 def _write_tree(value: Any) -> str:
