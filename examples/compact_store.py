@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from arguments import check_arguments
 from demo_server import DEMO, warehouse
 from openai import OpenAI
 
@@ -94,7 +93,6 @@ def run(path: Path) -> None:
 
 
 def main() -> None:
-    check_arguments("--demo", "FILE")
     if DEMO:
         with tempfile.TemporaryDirectory() as folder:
             run(Path(folder) / "conversation.json")
