@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import generate
 import wirecall
 from cli.cli_support import run
+from collected_texts import Collected, Source, each_source
 from law import LAW, count, seeded
 from wirecall import (
     ArgumentsDelta,
@@ -169,12 +170,23 @@ def test_to_dict_is_what_parse_prints(number: int) -> None:
         schemas = generate.toolset(rng)
         tools = Toolset(schemas.items(), validate=rng.choice(["report", "error"]))
         text = generate.message(rng, schemas)
-        parser = tools.parser()
-        for value in [*parser.feed(text), *parser.finish(), tools.parse(text)]:
-            found = value.to_dict()
-            assert json.loads(json.dumps(found, ensure_ascii=False).encode()) == found
-            if isinstance(value, Message):
-                assert found["items"] == [item.to_dict() for item in value.items]
+        check_parsed(Collected(text, [], {}), tools)
+
+
+@each_source
+def test_to_dict_of_a_collected_text_is_what_parse_prints(source: Source) -> None:
+    for one in source():
+        check_parsed(one, one.toolset())
+
+
+def check_parsed(one: Collected, tools: Toolset) -> None:
+    parser = tools.parser(in_reasoning=one.in_reasoning)
+    events = [*parser.feed(one.text), *parser.finish(truncated=one.truncated)]
+    for value in [*events, one.parsed(tools)]:
+        found = value.to_dict()
+        assert json.loads(json.dumps(found, ensure_ascii=False, allow_nan=False).encode()) == found
+        if isinstance(value, Message):
+            assert found["items"] == [item.to_dict() for item in value.items]
 
 
 @pytest.mark.parametrize("whole", [False, True])

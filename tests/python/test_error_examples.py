@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 
 import generate
+from collected_texts import Source, each_source
 from wirecall import FAMILIES, PROTOCOLS, CallError, ErrorKind, RepairKind, ToolError, Toolset
 
 OPTIONS: list[dict[str, Any]] = [
@@ -93,9 +94,13 @@ def errors(tools: Toolset, message: str) -> list[CallError]:
     return [error for errors in both for error in errors]
 
 
-def check(tools: Toolset, error: CallError) -> None:
+def check_one_example(tools: Toolset, error: CallError) -> None:
     for told in (error.message, tools.encode_result(error.name, error)):
         assert told.lower().count("for example") == (error.example is not None), told
+
+
+def check(tools: Toolset, error: CallError) -> None:
+    check_one_example(tools, error)
     if error.example is None:
         assert error.message == error.sentence
         return
@@ -141,8 +146,19 @@ def test_error_in_a_native_format_is_told_with_one_example_at_most(protocol: str
         for message in messages(tools, call, random.Random(7)):
             for error in errors(tools, message):
                 found += 1
-                for told in (error.message, tools.encode_result(error.name, error)):
-                    assert told.lower().count("for example") == (error.example is not None), told
+                check_one_example(tools, error)
+    assert found
+
+
+@each_source
+@pytest.mark.parametrize("validate", ["report", "error"])
+def test_error_in_a_collected_text_is_told_with_one_example_at_most(source: Source, validate: str) -> None:
+    found = 0
+    for one in source():
+        tools = one.toolset(validate=validate)
+        for error in one.parsed(tools).errors:
+            found += 1
+            check_one_example(tools, error)
     assert found
 
 

@@ -1,6 +1,7 @@
 """What a notice and a record's event are about: the tool and the argument, without what the model wrote."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -8,6 +9,7 @@ import pytest
 
 import generate
 import wirecall
+from collected_texts import vectors
 from law import count, seeded
 from wirecall import Notice, Record, RecordEvent
 
@@ -167,3 +169,38 @@ def marked(rng: Any, value: Any) -> Any:
             held[rng.choice([*held])] = ["secret"]
         return held
     return [marked(rng, one) for one in value] if isinstance(value, list) else value
+
+
+NAME_IN_A_FIELD = re.compile(r'"(?:[^"\\]|\\.)*"|[^."\[]+')
+
+
+def test_field_in_a_vector_consists_of_declared_names() -> None:
+    told = 0
+    for one in vectors():
+        message = one.parsed(one.toolset())
+        own = [problem for call in message.calls for problem in call.problems]
+        if not own or not one.tools:
+            continue
+        tools = [{"type": "function", "function": tool} for tool in one.tools]
+        notices, _ = asked([one.text], request={"tools": tools}, max_retries=0, **one.options)
+        known = {name for tool in one.tools for name in declared(tool["parameters"])}
+        fields = [field or "" for _, field in problems(notices)]
+        assert len(fields) == len(own)
+        for field, problem in zip(fields, own, strict=True):
+            assert problem.field.startswith(field)
+            names = NAME_IN_A_FIELD.findall(re.sub(r"\[\d+\]", "", field))
+            assert {json.loads(name) if name[0] == '"' else name for name in names} <= known
+            told += bool(names)
+    assert told > 50
+
+
+def declared(schema: Any) -> Iterator[str]:
+    """The names in a schema."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+        yield from schema.get("required", ())
+        for inner in schema.values():
+            yield from declared(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from declared(inner)

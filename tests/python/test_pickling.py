@@ -14,6 +14,7 @@ import pytest
 
 import generate
 import wirecall
+from collected_texts import Source, each_source
 from law import count, seeded
 from wirecall import Definition, Field, Message, Plan, Protocol, ToolError, Toolset
 from wirecall._tools.toolset import ToolsetOptions
@@ -297,18 +298,29 @@ def test_message_after_a_pickle_is_equal(number: int) -> None:
         text = generate.message(rng, schemas)
         if tools.protocol == "kimi-k2":
             text = f"<think>{text}</think>{tools.encode_message(text, [])}"
-        message = tools.parse(text)
-        for other in again(message):
-            assert other == message
-            assert repr(other) == repr(message)
-            assert (other.framing, other.text, other.reasoning) == (
-                message.framing,
-                message.text,
-                message.reasoning,
-            )
-            assert (other.calls, other.errors) == (message.calls, message.errors)
+        check_message(tools.parse(text))
         for plan in map(tools.plan, tools.names):
             assert all(type(other) is Plan and other == plan for other in again(plan))
+
+
+@each_source
+def test_message_of_a_collected_text_after_a_pickle_is_equal(
+    source: Source,
+) -> None:
+    for one in source():
+        check_message(one.parsed(one.toolset()))
+
+
+def check_message(message: Message) -> None:
+    for other in again(message):
+        assert other == message
+        assert repr(other) == repr(message)
+        assert (other.framing, other.text, other.reasoning) == (
+            message.framing,
+            message.text,
+            message.reasoning,
+        )
+        assert (other.calls, other.errors) == (message.calls, message.errors)
 
 
 @pytest.mark.parametrize(

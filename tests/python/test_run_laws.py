@@ -1,6 +1,8 @@
 """Laws of `Toolset.run`: for any signature, a call that is written and read passes the same typed values."""
 
 import enum
+import inspect
+import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,8 +17,9 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 from typing_extensions import TypedDict
 
+from collected_texts import Source, each_source
 from law import law
-from wirecall import ToolResult, Toolset
+from wirecall import CallError, ToolResult, Toolset
 
 
 class Color(enum.Enum):
@@ -158,3 +161,61 @@ def test_run_of_any_arguments_is_a_result_or_a_sentence(case: Case, value: Any) 
     assert result.error == (not got)
     assert len(result) < 5000 or not result.error
     tools.encode_result("tool", result).encode()
+
+
+KINDS = {"integer": int, "string": str, "number": float, "boolean": bool, "array": list, "object": dict}
+
+
+def taking(tool: dict[str, Any], got: list[dict[str, Any]]) -> Callable[..., Any]:
+    """A function with the name and the parameters of a tool."""
+
+    def made(**given: Any) -> None:
+        got.append(given)
+
+    schema = tool.get("parameters", {})
+    fields = {} if schema is True else schema.get("properties", {})
+    parameters = [inspect.Parameter("more_", inspect.Parameter.VAR_KEYWORD, annotation=Any)]
+    for name, inner in fields.items():
+        if name.isidentifier():
+            of = inner.get("type") if isinstance(inner, dict) else None
+            kind = KINDS.get(of, Any) if isinstance(of, str) else Any
+            default = inspect.Parameter.empty if name in schema.get("required", ()) else None
+            parameters.insert(
+                0, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+            )
+    made.__name__ = tool["name"]
+    made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    made.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return made
+
+
+@each_source
+def test_run_of_a_call_in_a_collected_text_passes_its_values(source: Source) -> None:
+    got: list[dict[str, Any]] = []
+    made: dict[str, Toolset] = {}
+    ran = 0
+    for one in source():
+        if not one.tools:
+            continue
+        key = json.dumps([one.tools, one.options])
+        if key not in made:
+            made[key] = one.toolset([taking(tool, got) for tool in one.tools])
+        tools = made[key]
+        message = one.parsed(tools)
+        for call in (*message.calls, *message.errors):
+            got.clear()
+            result = tools.run(call)
+            tools.encode_result(call.name, result).encode()
+            if isinstance(call, CallError) or call.problems:
+                assert (result.error, got) == (True, [])
+                continue
+            assert not result.error, result
+            [values] = got
+            # An integer for a float is one.
+            expected = {
+                name: float(value) if type(values[name]) is float else value
+                for name, value in call.args.items()
+            }
+            assert {name: values[name] for name in expected} == expected
+            ran += 1
+    assert ran > 100
