@@ -33,7 +33,8 @@ def seconds(
     samples: int = 1,
     held: tuple[str, ...] = (),
 ) -> float:
-    return estimate(works or [TEXT], [(contestant, cost)], rounds, limit, samples, held)
+    given = works or [TEXT]
+    return estimate(given, [(contestant, cost)], rounds=rounds, limit=limit, samples=samples, held=held)
 
 
 def test_estimate_of_one_round_is_judging_and_one_reading() -> None:
@@ -68,7 +69,8 @@ def test_estimate_grows_with_lengths_rounds_streams_and_contestants() -> None:
 
     def of(lengths: list[str], rounds: int, streams: int, who: int) -> float:
         costs = [(WIRE, cost)] * who
-        return estimate(workloads(lengths, streams), costs, rounds, 10, 20_000, ("code", "streams"))
+        works, held = workloads(lengths, streams), ("code", "streams")
+        return estimate(works, costs, rounds=rounds, limit=10, samples=20_000, held=held)
 
     least = of(["1KB"], 1, 10, 1)
     assert of(["1KB", "64KB"], 1, 10, 1) > least

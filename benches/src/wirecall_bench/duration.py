@@ -50,6 +50,7 @@ def cost_of(contestant: Contestant) -> Cost | None:
 def estimate(
     works: Sequence[Workload],
     costs: Sequence[tuple[Contestant, Cost]],
+    *,
     rounds: int,
     limit: float,
     samples: int,

@@ -56,7 +56,7 @@ def command(
 
     def announce(left: Sequence[Workload]) -> None:
         costs = [(contestant, cost) for contestant in who if (cost := cost_of(contestant)) is not None]
-        seconds = estimate(left, costs, rounds, limit, samples, _HELD)
+        seconds = estimate(left, costs, rounds=rounds, limit=limit, samples=samples, held=_HELD)
         print(f"bench latency: this takes {in_words(seconds)} on this machine.", file=sys.stderr, flush=True)
         if OPT_LEVEL != "3":
             print(SLOW_BUILD, file=sys.stderr, flush=True)
