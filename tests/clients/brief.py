@@ -1,4 +1,4 @@
-"""Three small tools, for tests of one answer; whole loops are in `loops`."""
+"""Three small tools and two answers with reasoning, for short tests; whole loops are in `loops`."""
 
 from typing import Any
 
@@ -17,3 +17,8 @@ TOOLS = [
     _tool("note", ["text"], text="string"),
     _tool("ping", []),
 ]
+
+# A call with reasoning in its text, and the answer to its result.
+THOUGHT = "<think>\nGo where?\n</think>\n\n"
+CALL = "<call>weather city=Austin</call>"
+ANSWERS = [f"{THOUGHT}{CALL}", "<think>\nArrived.\n</think>\n\nDone."]

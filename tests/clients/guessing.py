@@ -233,26 +233,28 @@ def _field(text: str, key: str = "") -> Field:
 
 def _split(text: str, separator: str) -> list[str]:
     """The parts between separators that are outside brackets and quotes."""
-    cuts, depth = [-1], 0
-    for position, character in enumerate(_masked(text)):
-        depth += (character in "([{") - (character in ")]}")
-        if character == separator and depth == 0:
-            cuts.append(position)
-    return [text[start + 1 : end] for start, end in pairwise([*cuts, len(text)])]
+    cuts = [
+        position for position, character, depth in _with_depth(text) if character == separator and depth == 0
+    ]
+    return [text[start + 1 : end] for start, end in pairwise([-1, *cuts, len(text)])]
 
 
 def _end(text: str) -> int:
     """The position of the bracket that closes the first one."""
-    depth = 0
-    for position, character in enumerate(_masked(text)):
-        depth += (character in "([{") - (character in ")]}")
+    for position, _, depth in _with_depth(text):
         if depth == 0:
             return position
     raise LostError("model: a signature has no end")
 
 
-def _masked(text: str) -> str:
-    """The text with spaces in place of patterns and of what is in quotes."""
+def _with_depth(text: str) -> Iterator[tuple[int, str, int]]:
+    """Each position, its character, and how many brackets are open after it.
+
+    Patterns and quoted strings count as spaces.
+    """
     for hidden in (_STRING, PATTERN):
         text = hidden.sub(lambda found: " " * len(found[0]), text)
-    return text
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        yield position, character, depth

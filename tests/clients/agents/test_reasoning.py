@@ -7,13 +7,10 @@ import agents
 import openai
 import pytest
 from agents import Agent, ReasoningItem, Runner, function_tool
+from brief import ANSWERS, CALL, THOUGHT
 from server import Answer, Delivery, serve
 
 import wirecall
-
-THOUGHT = "<think>\nGo where?\n</think>\n\n"
-CALL = "<call>weather city=Austin</call>"
-ANSWERS = [f"{THOUGHT}{CALL}", "<think>\nArrived.\n</think>\n\nDone."]
 
 
 def model_of(api: str, client: Any) -> agents.Model:

@@ -4,20 +4,30 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from brief import TOOLS
+from brief import ANSWERS, CALL, THOUGHT, TOOLS
 from langchain_core.messages import HumanMessage, ToolMessage
 from server import Answer, Delivery, Server
 
 import wirecall
 
-THOUGHT = "<think>\nGo where?\n</think>\n\n"
-CALL = "<call>weather city=Austin</call>"
-ANSWERS = [f"{THOUGHT}{CALL}", "<think>\nArrived.\n</think>\n\nDone."]
 # The models and ways in which LangChain keeps it.
 KEPT = {("anthropic", False), ("anthropic", True), ("responses", False)}
 
 
-def asked(server: Server, model: Any, streams: bool, reasoning: str) -> tuple[Any, Any, str]:
+# Asks a model of a kind, whole or streamed, with an option of `wrap`.
+Asked = Callable[[str, bool, str], tuple[Any, Any, str]]
+
+
+@pytest.fixture
+def asked(play: Callable[..., Server], model: Callable[..., Any]) -> Asked:
+    def run(kind: str, streams: bool, reasoning: str) -> tuple[Any, Any, str]:
+        server = play([Answer(text, delivery=Delivery(characters=3)) for text in ANSWERS])
+        return answers(server, model(kind, server), streams, reasoning)
+
+    return run
+
+
+def answers(server: Server, model: Any, streams: bool, reasoning: str) -> tuple[Any, Any, str]:
     """Two answers of a loop, and the text of the first in the request for the second."""
     bound = wirecall.wrap(model, reasoning=reasoning).bind_tools(TOOLS)
 
@@ -54,11 +64,8 @@ def thoughts(message: Any) -> list[str]:
 
 @pytest.mark.parametrize("streams", [False, True], ids=["invoke", "stream"])
 @pytest.mark.parametrize("kind", ["chat", "responses", "anthropic"])
-def test_separate_reasoning_is_kept_where_the_page_says_so(
-    play: Callable[..., Server], model: Callable[..., Any], kind: str, streams: bool
-) -> None:
-    server = play([Answer(text, delivery=Delivery(characters=3)) for text in ANSWERS])
-    first, second, again = asked(server, model(kind, server), streams, "separate")
+def test_separate_reasoning_is_kept_where_the_page_says_so(asked: Asked, kind: str, streams: bool) -> None:
+    first, second, again = asked(kind, streams, "separate")
     kept = (kind, streams) in KEPT
     assert thoughts(first) == (["Go where?"] if kept else [])
     assert thoughts(second) == (["Arrived."] if kept else [])
@@ -69,11 +76,8 @@ def test_separate_reasoning_is_kept_where_the_page_says_so(
 
 @pytest.mark.parametrize("streams", [False, True], ids=["invoke", "stream"])
 @pytest.mark.parametrize("kind", ["chat", "responses", "anthropic"])
-def test_reasoning_in_the_content_goes_back_in_every_way(
-    play: Callable[..., Server], model: Callable[..., Any], kind: str, streams: bool
-) -> None:
-    server = play([Answer(text, delivery=Delivery(characters=3)) for text in ANSWERS])
-    first, second, again = asked(server, model(kind, server), streams, "content")
+def test_reasoning_in_the_content_goes_back_in_every_way(asked: Asked, kind: str, streams: bool) -> None:
+    first, second, again = asked(kind, streams, "content")
     assert first.text.strip() == THOUGHT.strip()
     assert second.text == ANSWERS[1]
     assert "Go where?" in again
