@@ -35,6 +35,12 @@ def said(*calls: Json, **more: Any) -> Json:
     return {"role": "assistant", "content": None, "tool_calls": list(calls), **more}
 
 
+def conversation(*contents: str) -> list[Json]:
+    """A system text and what followed it, in turn by the user and the model."""
+    roles = ["system", *["user", "assistant"] * len(contents)]
+    return [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)]
+
+
 def asking(*messages: Json, tools: Any = (GET, SET), **more: Any) -> Json:
     return {"model": "m", "messages": list(messages) or [USER], "tools": list(tools), **more}
 

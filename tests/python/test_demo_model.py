@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import Field
 
+from chat_support import conversation
 from law import law
 from test_run_laws import Case, calls, function
 from wirecall import Toolset
@@ -22,9 +23,7 @@ from server import Request
 
 def answer(*contents: str) -> str:
     """What the model says to a system text and what followed, in turn by the user and by itself."""
-    roles = ["system", *["user", "assistant"] * len(contents)]
-    messages = [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)]
-    said = Guessing()(Request("chat", "", {}, b"", {"messages": messages})).parts
+    said = Guessing()(Request("chat", "", {}, b"", {"messages": conversation(*contents)})).parts
     assert isinstance(said, str)
     return said
 

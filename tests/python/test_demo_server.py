@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from chat_support import conversation
+from run_support import get_weather
 from wirecall import Toolset
 
 ROOT = Path(__file__).parents[2]
@@ -116,17 +118,10 @@ def served(*options: str) -> Iterator[tuple[str, Any]]:
 
 def ask(url: str, *contents: str, **more: Any) -> str:
     """The answer to a system text and what followed it, in turn by the user and the model."""
-    roles = ["system", *["user", "assistant"] * len(contents)]
-    messages = [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)]
-    body = json.dumps({"model": "demo", "messages": messages, **more}).encode()
+    body = json.dumps({"model": "demo", "messages": conversation(*contents), **more}).encode()
     headers = {"authorization": "Bearer -", "content-type": "application/json"}
     with urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body, headers)) as answer:
         return str(json.load(answer)["choices"][0]["message"]["content"])
-
-
-def get_weather(city: str, days: int = 1) -> str:
-    """Get the weather."""
-    return f"{city}: 21 degrees for {days} days"
 
 
 def send_mail(to: str, text: str) -> None:

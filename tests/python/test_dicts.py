@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import generate
 import wirecall
-from cli.cli_support import run
+from cli.cli_support import run, without_ids
 from collected_texts import Collected, Source, each_source
 from law import LAW, count, seeded
 from wirecall import (
@@ -205,12 +205,6 @@ def test_command_prints_to_dict(tmp_path: Path, whole: bool) -> None:
     for line, value in zip(printed, expected, strict=True):
         # Ids are random.
         assert without_ids(line) == without_ids(value.to_dict())
-
-
-def without_ids(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: without_ids(held) for key, held in value.items() if key != "id"}
-    return [without_ids(one) for one in value] if isinstance(value, list) else value
 
 
 def test_to_dict_of_a_rejected_call_has_its_problems() -> None:

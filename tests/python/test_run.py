@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
+from run_support import call, get_weather
 from wirecall import ToolResult, Toolset
 
 
@@ -34,10 +35,6 @@ class Line(BaseModel):
     due: date | None = None
 
 
-def call(name: str, /, **arguments: Any) -> dict[str, Any]:
-    return {"name": name, "input": arguments}
-
-
 def run(function: Any, /, **arguments: Any) -> ToolResult:
     """What one function returns, run and awaited alike."""
     tools = Toolset([function])
@@ -50,11 +47,6 @@ def run(function: Any, /, **arguments: Any) -> ToolResult:
         type(other.exception),
     )
     return result
-
-
-def get_weather(city: str, days: int = 1) -> str:
-    """Get the weather."""
-    return f"{city}: 21 degrees for {days} days"
 
 
 def returning(value: object) -> Callable[[], Any]:

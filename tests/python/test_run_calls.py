@@ -14,20 +14,12 @@ import pytest
 from pydantic import BaseModel, Field
 
 import wirecall
+from run_support import call, get_weather
 from wirecall import ToolError, Toolset, _core
 
 
 class Line(BaseModel):
     sku: str
-
-
-def call(name: str, /, **arguments: Any) -> dict[str, Any]:
-    return {"name": name, "input": arguments}
-
-
-def get_weather(city: str, days: int = 1) -> str:
-    """Get the weather."""
-    return f"{city}: 21 degrees for {days} days"
 
 
 # --- calls

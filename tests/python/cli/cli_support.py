@@ -106,6 +106,13 @@ def events(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
+def without_ids(value: Any) -> Any:
+    """JSON values without the ids of calls, which are random."""
+    if isinstance(value, dict):
+        return {key: without_ids(held) for key, held in value.items() if key != "id"}
+    return [without_ids(one) for one in value] if isinstance(value, list) else value
+
+
 def every_command() -> Iterator[tuple[str, click.Command]]:
     """All commands with their names, such as `bench report`: groups after their own commands."""
 

@@ -1,9 +1,10 @@
 """`--protocol` and `--model`: every command that has one has the other, and both select the same format."""
 
 import json
+from typing import Any
 
 import pytest
-from cli_support import TOOLS, every_command, run
+from cli_support import TOOLS, every_command, run, without_ids
 
 from wirecall import Toolset
 
@@ -41,16 +42,12 @@ def test_model_selects_the_protocol_that_toolset_selects(tools: str, command: st
     by_protocol = run(*given, "--protocol", str(protocol), stdin=stdin)
     default = run(*given, stdin=stdin)
     assert by_model.exit_code == by_protocol.exit_code == 0
-    stable = [_without_ids(result.stdout) for result in (by_model, by_protocol, default)]
+    stable = [shown(result.stdout) for result in (by_model, by_protocol, default)]
     assert stable[0] == stable[1] != stable[2]
 
 
-def _without_ids(output: str) -> str:
-    """Each parser makes ids of its own."""
-    if not output.startswith('{"items"'):
-        return output
-    items = json.loads(output)["items"]
-    return json.dumps([{**item, "id": None} for item in items])
+def shown(output: str) -> Any:
+    return without_ids(json.loads(output)) if output.startswith('{"items"') else output
 
 
 @pytest.mark.parametrize("command", COMMANDS)
