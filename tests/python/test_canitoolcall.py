@@ -9,8 +9,9 @@ import pytest
 from canitoolcall.fixtures import Fixture
 from canitoolcall.results import Observation, Status
 
-from neutral_suite import FAMILIES, FIXTURES, SEEDS, SOFT, checked
+from neutral_suite import FAMILIES, FIXTURES, SEEDS, SOFT, checked, parsed, row
 from script_support import load_script
+from wirecall import Toolset
 
 PAGE = Path(__file__).parents[2] / "docs" / "families.md"
 
@@ -56,6 +57,20 @@ def test_fixture(fixture: Fixture, strict: bool) -> None:
     assert status is accepted
     # A call that must not be made is not made.
     assert fixture.expected is not None or not observation.nonstream.tool_calls
+
+
+# The format llama-json has no markers: JSON after more whitespace is text.
+@pytest.mark.parametrize(
+    "fixture", [one for one in FIXTURES if one.family != "llama"], ids=lambda one: one.id
+)
+def test_fixture_after_much_whitespace_has_the_same_calls(fixture: Fixture) -> None:
+    toolset = Toolset([tool["function"] for tool in fixture.tools], protocol=row(fixture))
+    line = parsed(fixture, toolset, ["\n" + fixture.raw_output])
+    blank = "\n" * 1500
+    for chunks in ([blank + fixture.raw_output], [*blank, *fixture.raw_output]):
+        many = parsed(fixture, toolset, chunks)
+        assert many.tool_calls == line.tool_calls
+        assert (many.content or "").strip() == (line.content or "").strip()
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -70,6 +70,22 @@ const MARKS: &[&str] = &[
     "<|tool_call_begin|>", "<|tool_call_begin|>functions.t:0<|tool_call_argument_begin|>{", "<|tool_call_end|>", "[TOOL_CALLS]", "[TOOL_CALLS]t[ARGS]{", "[TOOL_CALLS]t(", "[TOOL_CALLS]t \"", "[ARGS]",
 ];
 
+/// What comes once, and then again and again: whitespace in which a format waits. Tried whatever the number of cases.
+const WAITS: &[(&str, &str)] = &[
+    ("", "\n"),
+    ("", " "),
+    ("<|END_THINKING|>", " "),
+    ("</think>", "\n"),
+    ("<|channel|>final", " "),
+    ("<|start|>", "\n"),
+    ("<|close|>think<|sep|>", " "),
+    ("<|end|>", " "),
+    ("<call>", " "),
+    ("<tool_call>", "\n"),
+    ("[TOOL_CALLS]", " "),
+    ("```json\n", " "),
+];
+
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Result<Toolset, ToolError> {
     let tool = |name: &str, schema: &serde_json::Value| Definition::new(name, schema.to_string());
     let weather = json!({"type": "object", "properties": {"city": {"type": "string"}, "t": {"type": "string"}}});
@@ -194,6 +210,11 @@ fn check(protocol: &str) {
                     one(used, format!("{mark:?} again and again"), 32 * KIB, &|bytes| repeated("", mark, bytes));
                 }
             }
+        }
+        for (first, second) in WAITS.iter().filter(|_| mode == "own") {
+            one(USES[1], format!("{first:?}, then {second:?} again and again"), 16 * KIB, &|bytes| {
+                repeated(first, second, bytes)
+            });
         }
         // Spread over all there are: before a repeat, in turns, and nested.
         let all = MARKS.len() * MARKS.len() * 3;

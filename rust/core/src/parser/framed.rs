@@ -28,6 +28,8 @@ pub(super) struct Preceding {
     pub breaks: bool,
     /// So many bytes of the next window are known to be whitespace.
     pub looked: usize,
+    /// The next window begins with so many bytes that need more text, and end in whitespace. More whitespace decides nothing.
+    pub waits: usize,
     /// Which pair of markers opened the reasoning.
     pub pair: usize,
     /// There was reasoning other than whitespace.

@@ -4,7 +4,7 @@ use super::{Machine, OnEvent, Window};
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::parts::{Header, Part, PartsFrame};
-use crate::syntax::scan::{Scan, starts, ws_run};
+use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 use crate::toolset::Toolset;
 
 impl Machine {
@@ -20,32 +20,60 @@ impl Machine {
         if rest.is_empty() {
             return false;
         }
+        if self.waits_on(window) {
+            return false;
+        }
         let first = !self.place.anything;
+        let blanks = if first && frame.skips_whitespace() { ws_run(rest, 0) } else { 0 };
+        let (rest, begin) = (&rest[blanks..], window.at + blanks);
         let sections = tools.protocol.layout().section.is_some();
-        let header = match frame.header(&tools.tools, rest, first, window.last) {
+        let found =
+            if rest.is_empty() { Header::Incomplete } else { frame.header(&tools.tools, rest, first, window.last) };
+        let header = match found {
             Header::Part(_, Part::Calls) if !sections => {
                 Header::Call(tools.protocol.attempt(&tools.tools, &tools.settings, rest, window.last))
             }
             header => header,
         };
         match header {
-            Header::Call(Attempt::Incomplete) if !window.last => return false,
+            Header::Call(Attempt::Incomplete) if !window.last => return self.wait(window),
             Header::Call(Attempt::Incomplete) => self.frame(window, window.text.len(), on_event),
-            Header::Call(Attempt::Text(length)) => self.frame(window, window.at + length, on_event),
+            Header::Call(Attempt::Text(length)) => self.frame(window, begin + length, on_event),
             // A header that is cut off belongs to no part.
             Header::Incomplete if window.last => self.frame(window, window.text.len(), on_event),
-            Header::Incomplete => return false,
-            Header::Framing(length) => self.frame(window, window.at + length, on_event),
+            Header::Incomplete => return self.wait(window),
+            Header::Framing(length) => self.frame(window, begin + length, on_event),
+            // Without a header, the whitespace belongs to the part.
+            Header::Part(0, part) => self.enter(part),
             Header::Part(length, part) => {
-                self.frame(window, window.at + length, on_event);
+                self.frame(window, begin + length, on_event);
                 self.enter(part);
             }
+            // The whitespace before the header belongs to the call.
             Header::Call(attempt) => {
                 self.place.anything = true;
-                return self.commit(tools, window, attempt, on_event);
+                return self.commit(tools, window, attempt.after(blanks), on_event);
             }
         }
         self.place.anything = true;
+        true
+    }
+
+    /// More text is needed. Returns whether to go on with the window, which is false.
+    fn wait(&mut self, window: &Window<'_>) -> bool {
+        let held = &window.text[window.at..];
+        self.place.waits = if held.as_bytes().last().is_some_and(|byte| is_ws(*byte)) { held.len() } else { 0 };
+        false
+    }
+
+    /// Whether all that is new since [`Self::wait`] is whitespace. It is scanned once, however long it is.
+    fn waits_on(&mut self, window: &Window<'_>) -> bool {
+        let waits = std::mem::take(&mut self.place.waits);
+        let text = &window.text[window.at..];
+        if waits == 0 || window.last || ws_run(text, waits) < text.len() {
+            return false;
+        }
+        self.place.waits = text.len();
         true
     }
 
@@ -66,6 +94,9 @@ impl Machine {
         on_event: OnEvent<'_>,
     ) -> bool {
         let text = window.text;
+        if self.waits_on(window) {
+            return false;
+        }
         if !self.place.anything {
             let opened = frame
                 .openers()
@@ -84,14 +115,14 @@ impl Machine {
             }
         }
         let mut at = window.at + self.place.looked;
-        let mut closer = None;
+        let (mut closer, mut undecided) = (None, false);
         let mut end = text.len();
         while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
             match frame.closer(part, &text[at..], window.last) {
                 Scan::NoMatch => at += 1,
                 Scan::Incomplete => {
-                    end = at;
+                    (end, undecided) = (at, true);
                     break;
                 }
                 Scan::Match(length) => {
@@ -105,14 +136,14 @@ impl Machine {
         match (blank, part) {
             (true, _) if closer.is_none() && !window.last => {
                 self.place.looked = end - window.at;
-                return false;
+                return undecided && self.wait(window);
             }
             (true, _) | (_, Part::Dropped | Part::Calls) => self.frame(window, end, on_event),
             (false, Part::Reasoning) => self.reason(tools, window, end, on_event),
             (false, Part::Content) => self.content(window, end, on_event),
         }
         self.place.content |= !blank;
-        let Some(closed) = closer else { return false };
+        let Some(closed) = closer else { return undecided && self.wait(window) };
         self.frame(window, closed, on_event);
         self.place.anything = true;
         self.state = ParserState::Between;

@@ -65,6 +65,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// Appends the header of a past call, if it names the tool.
     fn address(&self, _tool: &str, _out: &mut String) {}
 
+    /// Whether a header may follow whitespace at the start of a message.
+    fn skips_whitespace(&self) -> bool {
+        false
+    }
+
     /// Scans between two parts. The text is not empty. `first`: the message begins here.
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;
 

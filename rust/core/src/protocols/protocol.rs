@@ -61,6 +61,22 @@ impl Attempt {
     pub(crate) fn named(open: usize, name: (Range<usize>, Lookup), body: usize, opening: Opening) -> Self {
         Attempt::Call { lead: 0, open, name: Some(name), body, opening, style: None }
     }
+
+    /// The same attempt at a text that begins with so many bytes more.
+    pub(crate) fn after(self, bytes: usize) -> Self {
+        match self {
+            Attempt::Call { lead, open, name, body, opening, style } => {
+                let name = name.map(|(at, lookup)| (at.start + bytes..at.end + bytes, lookup));
+                Attempt::Call { lead, open: open + bytes, name, body: body + bytes, opening, style }
+            }
+            Attempt::Bad(mut call) => {
+                call.open += bytes;
+                Attempt::Bad(call)
+            }
+            Attempt::Text(length) => Attempt::Text(length + bytes),
+            Attempt::Incomplete => Attempt::Incomplete,
+        }
+    }
 }
 
 /// How the opening of a call differs from the usual one.

@@ -3,7 +3,7 @@
 
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, opens_after};
-use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
+use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, starts, starts_as, window, ws_run};
 
 /// Keys that models use for a tool's name.
 pub(crate) const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
@@ -53,8 +53,10 @@ impl Spellings {
         };
         let opens = self.opens.iter().map(|spelling| starts_as(text, spelling.open, last).map(|()| spelling));
         let open = Scan::first_of(opens).and_then(|Spelling { open, closers, foreign }| {
-            match text.as_bytes().get(ws_run(text, open.len())) {
-                None if *foreign => Scan::at_end(last),
+            // The whitespace is scanned again with each chunk, so only a little is allowed.
+            let (head, ended) = window(text, ATTEMPT_CHARS, last);
+            match head.as_bytes().get(ws_run(head, open.len())) {
+                None if *foreign => Scan::at_end(ended),
                 Some(b'{' | b'[') if *foreign => Scan::NoMatch,
                 _ => meant(open.len(), *closers),
             }

@@ -105,14 +105,17 @@ impl PartsFrame for Channels {
         });
     }
 
+    fn skips_whitespace(&self) -> bool {
+        true
+    }
+
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
         let (head, ended) = window(text, HEADER_CHARS, last);
         let begun = if first {
             // The prompt has written the start and the role.
-            let trimmed = head.trim_start();
             let begins = [self.start, self.channel, self.recipient];
             let begins = begins.into_iter().filter(|mark| !mark.is_empty());
-            Scan::first_of(begins.map(|mark| starts(trimmed, mark, last)))
+            Scan::first_of(begins.map(|mark| starts(head, mark, last)))
         } else {
             starts(head, self.start, last)
         };
