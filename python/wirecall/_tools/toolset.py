@@ -47,8 +47,8 @@ class ToolsetOptions(TypedDict, total=False):
 class Toolset(_core.Toolset):
     """Tools, compiled once: reads and writes their calls and results, and writes their manual.
 
-    Immutable, so any number of threads may use it at once. It can be pickled: functions by reference, other
-    tools as JSON Schema. Section numbers refer to docs/wire-format.md.
+    Immutable, so any number of threads may use it at once. It can be pickled: functions and classes by
+    reference, other tools as JSON Schema. Section numbers refer to docs/wire-format.md.
 
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
@@ -227,7 +227,8 @@ class Toolset(_core.Toolset):
                 `function_call` item, Anthropic's `tool_use` block.
 
         Raises:
-            ToolError: The tool is not a function (but a dict, or a class), or is async: use `arun`.
+            ToolError: The tool is not a function (but a dict, or a class), or is async: use `arun`. Also if
+                the toolset has no tools.
             TypeError: `call` is not a call.
         """
         read = read_call(call, self.names)
@@ -238,7 +239,7 @@ class Toolset(_core.Toolset):
         a thread, so that it does not block the loop. Otherwise as `run`.
 
         Raises:
-            ToolError: The tool is not a function.
+            ToolError: The tool is not a function, or the toolset has no tools.
             TypeError: `call` is not a call.
         """
         read = read_call(call, self.names)
