@@ -1,9 +1,11 @@
-"""Runs a program of examples/ as a reader would, with `--demo`, and what the README says of an SDK."""
+"""Runs the programs of examples/ as a reader would, and reads what the README says of an SDK."""
 
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -29,6 +31,28 @@ def output(name: str, *arguments: str, folder: Path = EXAMPLES) -> str:
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+@contextmanager
+def demo_server(*options: str) -> Iterator[tuple[str, Any]]:
+    """The address of a demo server at a free port, and its process."""
+    process = subprocess.Popen(
+        [sys.executable, str(EXAMPLES / "demo_server.py"), "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stdout is not None
+        printed = "".join(process.stdout.readline() for _ in range(5))
+        [openai] = re.findall(r'OpenAI\(base_url="(\S+)", api_key="-"\)', printed)
+        [url] = re.findall(r'Anthropic\(base_url="(\S+)", api_key="-"\)', printed)
+        assert openai == f"{url}/v1"
+        yield url, process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def written_in_the_readme(what: str, **names: Any) -> Any:

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from examples import ROOT, demo_server
 
-ROOT = Path(__file__).parents[2]
 FENCE = re.compile(
     r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```[ ]*$(?:\n\nIt prints:\n\n```text\n(?P<prints>.*?)^```[ ]*$)?",
     re.MULTILINE | re.DOTALL,
@@ -186,15 +186,8 @@ def demo(wanted: bool) -> Iterator[str]:
     if not wanted:
         yield DEMO
         return
-    command = [sys.executable, str(ROOT / "examples" / "demo_server.py"), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as server:
-        assert server.stdout is not None
-        try:
-            found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
-            assert found is not None, "the demo server does not start"
-            yield found[0]
-        finally:
-            server.terminate()
+    with demo_server() as (address, _):
+        yield address
 
 
 def check(block: Block) -> None:

@@ -9,8 +9,6 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,10 @@ from chat_support import conversation
 from run_support import get_weather
 from wirecall import Toolset
 
-ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "examples"
+sys.path.append(str(Path(__file__).parents[1] / "clients"))  # as in the environments of the clients
+
+from examples import EXAMPLES, ROOT, demo_server
+
 SERVER = EXAMPLES / "demo_server.py"
 PROGRAM = """
 import sys
@@ -96,31 +96,12 @@ def test_help_of_an_example_says_what_it_does(name: str) -> None:
 # The server
 
 
-@contextmanager
-def served(*options: str) -> Iterator[tuple[str, Any]]:
-    """The base URL that the server prints, and its process."""
-    process = subprocess.Popen(
-        [sys.executable, str(SERVER), "--port", "0", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    try:
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(5)]
-        [url] = re.findall(r'OpenAI\(base_url="(\S+)", api_key="-"\)', "".join(lines))
-        yield url, process
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def ask(url: str, *contents: str, **more: Any) -> str:
     """The answer to a system text and what followed it, in turn by the user and the model."""
     body = json.dumps({"model": "demo", "messages": conversation(*contents), **more}).encode()
     headers = {"authorization": "Bearer -", "content-type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body, headers)) as answer:
+    request = urllib.request.Request(f"{url}/v1/chat/completions", body, headers)
+    with urllib.request.urlopen(request) as answer:
         return str(json.load(answer)["choices"][0]["message"]["content"])
 
 
@@ -130,7 +111,7 @@ def send_mail(to: str, text: str) -> None:
 
 def test_demo_server_answers_a_loop_over_text() -> None:
     tools = Toolset([send_mail, get_weather])
-    with served() as (url, process):
+    with demo_server() as (url, process):
         said = [f"Be kind.\n\n{tools.manual()}", "How is the weather in New York for 3 days?"]
         said.append(ask(url, *said))
         message = tools.parse(said[-1])
@@ -151,15 +132,15 @@ def test_demo_server_answers_a_loop_over_text() -> None:
 
 
 def test_demo_server_refuses_json_that_is_nested_too_deeply() -> None:
-    with served() as (url, _):
-        request = urllib.request.Request(f"{url}/chat/completions", b'{"a":' + b"[" * 100_000)
+    with demo_server() as (url, _):
+        request = urllib.request.Request(f"{url}/v1/chat/completions", b'{"a":' + b"[" * 100_000)
         request.add_header("authorization", "Bearer -")
         with pytest.raises(urllib.error.HTTPError, match="400"):
             urllib.request.urlopen(request)
 
 
 def test_demo_server_with_verbose_shows_what_it_reads() -> None:
-    with served("--verbose") as (url, process):
+    with demo_server("--verbose") as (url, process):
         answer = ask(url, "Be kind.", "Hello!")
         process.send_signal(signal.SIGINT)
         shown, errors = process.communicate(timeout=30)

@@ -1,16 +1,13 @@
 """Programs of newcomers with functions as tools, through `wrap`, against the process of the demo server."""
 
 import asyncio
-import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from anthropic import Anthropic
-from examples import EXAMPLES
+from examples import demo_server
 from openai import AsyncOpenAI, OpenAI
 
 import wirecall
@@ -29,22 +26,12 @@ tools = wirecall.Toolset([get_weather])
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    process = subprocess.Popen(
-        [sys.executable, str(EXAMPLES / "demo_server.py"), "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(5)]
-        yield re.findall(r'Anthropic\(base_url="(\S+)", api_key="-"\)', "".join(lines))[0]
+    with demo_server() as (address, process):
+        yield address
         # Clients still hold connections.
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=30) == ("", "")
         assert process.returncode == 130
-    finally:
-        process.kill()
 
 
 @pytest.fixture
