@@ -34,7 +34,7 @@ from wirecall_bench.handwritten.reader import (
     OBJECT,
     STRING,
     TEXT,
-    Reader,
+    CallReader,
 )
 
 __all__ = ["HandWritten", "NoOp", "compile_tools", "encode", "parse"]
@@ -55,7 +55,7 @@ _is_plain_bare = re.compile(r"[^\x00-\x20<\"\\]+").fullmatch
 _double_as_json = re.compile(r"[^\"\\\x00-\x1f]*(?:\\[\"\\nrt][^\"\\\x00-\x1f]*)*").match
 
 
-class HandWritten(Reader):
+class HandWritten(CallReader):
     """Incremental and sans-IO: `feed` returns the events of a delta, `finish` the last ones."""
 
     __slots__ = ()

@@ -50,7 +50,7 @@ _bare_stop = re.compile(r"[ \t\r\n<]").search
 _plain_name = re.compile(r"[A-Za-z0-9_.:/-]+").fullmatch
 
 
-class Reader(Arguments):
+class CallReader(Arguments):
     """The state of a message, and the loop that changes it."""
 
     __slots__ = ("_base", "_fast", "_held", "_key_at", "_scan", "_state", "_streams")
