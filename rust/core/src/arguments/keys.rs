@@ -56,7 +56,7 @@ impl ArgumentsBuilder {
 
 /// Whether the first segment of the key, or a join of bare ones, is exactly a property of the root.
 pub(crate) fn is_declared(schema: &Schema, key: &str) -> bool {
-    is_declared_by(schema.node(schema.root), &segments(key))
+    declared(schema.node(schema.root), &segments(key)).is_some()
 }
 
 /// The longest prefix of a key that consists of declared properties and indexes; empty if the first segment is neither.
@@ -64,39 +64,41 @@ pub(crate) fn declared_part(schema: &Schema, key: &str) -> String {
     let segments = segments(key);
     let (mut path, mut id, mut at) = (String::new(), schema.root, 0);
     while let Some(segment) = segments.get(at) {
-        let object = schema.node(id).object.as_ref();
-        let (count, name) = match segment {
-            Segment::Index(_) if schema.node(id).array.is_none() => break,
-            Segment::Index(index) => {
-                path.push_str(&format!("[{index}]"));
-                (id, at) = (schema.item(id, *index), at + 1);
-                continue;
-            }
-            Segment::Bare(name) => match object.and_then(|object| joined(object, &segments[at..])) {
-                Some((count, name, _)) => (count, &**name),
-                None => (1, *name),
-            },
-            Segment::Quoted(name) | Segment::Bracketed(name) => (1, name.as_str()),
-        };
-        let Some(object) = object else { break };
-        let declared = object.properties.get(name).copied();
-        // A missing field is required, but it may have no schema.
-        if declared.is_none() && !object.required.iter().any(|required| required == name) {
-            break;
+        let node = schema.node(id);
+        if let (Segment::Index(index), Some(_)) = (segment, &node.array) {
+            path.push_str(&format!("[{index}]"));
+            (id, at) = (schema.item(id, *index), at + 1);
+            continue;
         }
+        let found = declared(node, &segments[at..]).map(|(count, name, node)| (count, &**name, node));
+        // A missing field is required, but it may have no schema.
+        let found = found.or_else(|| Some((1, required(node, segment)?, UNKNOWN)));
+        let Some((count, name, next)) = found else { break };
         path = messages::join(&path, name);
-        (id, at) = (declared.unwrap_or(UNKNOWN), at + count);
+        (id, at) = (next, at + count);
     }
     path
 }
 
-fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
-    let Some(object) = &node.object else { return false };
-    match segments {
-        [] | [Segment::Index(_), ..] => false,
-        [Segment::Quoted(name) | Segment::Bracketed(name), ..] => object.properties.get(name).is_some(),
-        [Segment::Bare(_), ..] => joined(object, segments).is_some(),
+/// The property that is exactly the first segment or a join of bare ones: how many segments, its name and its type.
+fn declared<'o>(node: &'o Node, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>, NodeId)> {
+    let object = node.object.as_ref()?;
+    match segments.first()? {
+        Segment::Index(_) => None,
+        Segment::Quoted(name) | Segment::Bracketed(name) => {
+            object.properties.entry(name).map(|(name, node)| (1, name, *node))
+        }
+        Segment::Bare(_) => joined(object, segments),
     }
+}
+
+fn required<'o>(node: &'o Node, segment: &Segment<'_>) -> Option<&'o str> {
+    let name = match segment {
+        Segment::Index(_) => return None,
+        Segment::Bare(name) => name,
+        Segment::Quoted(name) | Segment::Bracketed(name) => name.as_str(),
+    };
+    node.object.as_ref()?.required.iter().find(|required| *required == name).map(String::as_str)
 }
 
 /// The longest join of leading bare segments that is a declared property: how many segments, and the name.
@@ -155,8 +157,7 @@ pub(crate) fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Resul
                 (To::Index(index), cx.schema.item(id, index))
             }
             Segment::Bare(text) => {
-                let joined = node.object.as_ref().and_then(|object| joined(object, &segments[at..]));
-                if let Some((count, name, node)) = joined {
+                if let Some((count, name, node)) = declared(node, &segments[at..]) {
                     used = count;
                     field.declared |= at == 0;
                     (To::Key(name.clone()), node)
@@ -172,7 +173,7 @@ pub(crate) fn resolve(cx: &Context<'_>, report: &mut Report, key: &str) -> Resul
                         format!("The key {} must be written as {path}.", messages::shorten(key))
                     })?;
                 }
-                field.declared |= at == 0 && is_declared_by(node, &segments);
+                field.declared |= at == 0 && declared(node, &segments).is_some();
                 (To::Key(Arc::from(name.as_str())), member(cx, report, id, name, &|| field.path()))
             }
         };
