@@ -8,6 +8,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
@@ -135,6 +136,19 @@ def test_run_of_a_tool_without_a_function_raises(tool: object, message: str) -> 
     assert info.value.tool == tools.names[0]
     with pytest.raises(ToolError, match=message):
         asyncio.run(tools.arun(one))
+
+
+@pytest.mark.parametrize("key", ["arguments", "input"])
+@pytest.mark.parametrize("arguments", [None, "", " ", {}, "{}"])
+def test_run_of_a_call_without_arguments_calls_with_none(key: str, arguments: object) -> None:
+    def ring(x: str | None = None) -> str:
+        return "called" if x is None else f"called with {x}"
+
+    tools = Toolset([ring])
+    given = {"name": "ring", key: arguments}
+    for one in (given, {"function": given}, SimpleNamespace(**given)):
+        assert tools.run(one) == "called"
+    assert tools.run({"name": "ring", "arguments": None, "input": {"x": "y"}}) == "called with y"
 
 
 def test_run_without_tools_raises() -> None:

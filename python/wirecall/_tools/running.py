@@ -22,6 +22,8 @@ _MAX_MESSAGE = 2000
 # How many problems, and names of tools, a sentence lists. More do not help the model.
 _MAX_LISTED = 20
 
+_MISSING = object()
+
 
 class ToolResult(str):
     """The result of a call, as text for the model.
@@ -164,9 +166,11 @@ def read_call(call: object, names: Sequence[str]) -> tuple[str, Mapping[str, Any
         rejected._rejected = call
         return rejected
     inner = _member(call, "function") or call
-    name, arguments = _member(inner, "name"), _member(inner, "arguments")
+    name, arguments = _member(inner, "name"), _member(inner, "arguments", _MISSING)
+    if arguments is None or arguments is _MISSING:
+        arguments = _member(inner, "input", arguments)
     if arguments is None:
-        arguments = _member(inner, "input")
+        arguments = ""
     if not isinstance(name, str) or not isinstance(arguments, (str, Mapping)):
         raise TypeError(
             "a call must be a CallEnd or CallError of this package, or a tool call of OpenAI or Anthropic, "
@@ -183,7 +187,7 @@ def read_call(call: object, names: Sequence[str]) -> tuple[str, Mapping[str, Any
     if isinstance(arguments, Mapping):
         return name, arguments
     try:
-        # Some servers send "" for no arguments.
+        # Some servers send "" or null for no arguments.
         read = loads(arguments, relaxed=False) if arguments.strip() else {}
     except JsonError as error:
         return ToolResult(f"The arguments of {name} are not valid JSON: {error}.", error=True)
@@ -201,5 +205,5 @@ def _picklable(error: Exception | None) -> Exception | None:
     return error
 
 
-def _member(value: object, key: str) -> object:
-    return value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
+def _member(value: object, key: str, default: object = None) -> object:
+    return value.get(key, default) if isinstance(value, Mapping) else getattr(value, key, default)
