@@ -270,19 +270,17 @@ class Compressor:
         return sum(map(count, system)) + sum(map(count, tools)) + (count(EXPLANATION) if self.clears else 0)
 
     def _weigh(self, format: MessageFormat, messages: Iterable[Message]) -> float:
-        count = self.count or estimate
-        return sum(
-            tokens_of(one, count) + (self._growth(format, one) if self.clears else 0) for one in messages
-        )
+        return sum(self._weight(format, one) for one in messages)
 
-    def _growth(self, format: MessageFormat, message: Message) -> float:
-        """How much longer a message is if its results are cleared."""
-        results = format.inspect(dict_of(message)).results
-        if not results:
-            return 0
+    def _weight(self, format: MessageFormat, message: Message) -> float:
+        """Tokens of a message, with its results as they are or cleared, whichever are more."""
         count = self.count or estimate
-        made = format.with_results(message, dict.fromkeys((one.id for one in results), CLEARED))
-        return max(0, tokens_of(made, count) - tokens_of(message, count))
+        own = tokens_of(message, count)
+        results = format.inspect(dict_of(message)).results if self.clears else ()
+        if not results:
+            return own
+        cleared = format.with_results(message, dict.fromkeys((one.id for one in results), CLEARED))
+        return max(own, tokens_of(cleared, count))
 
 
 def _logged(error: Exception) -> str:
