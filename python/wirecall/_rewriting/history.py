@@ -20,7 +20,7 @@ _LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
 # No API nests parts deeper, and models read no text there.
 _MAX_DEPTH = 64
 _PRIVATE_USE = range(0xE000, 0xF900)
-# Each mark is tried once, by writing the turn.
+# Each mark that is not in a turn is tried once, by writing the turn with it.
 _MAX_MARKS = 1000
 
 
@@ -81,7 +81,7 @@ class Turn:
         """
         calls, write = self._next(count)
         whole = write(content, calls)
-        lead, at = _place(content, calls, write) if content else ("", 0)
+        lead, at = _place(content, calls, write, whole) if content else ("", 0)
         after: list[tuple[str, int]] = []
         for end in ends:
             # Calls in a common frame are not divided.
@@ -129,10 +129,12 @@ class Turn:
 _Write = Callable[[str, Sequence[PastCall]], str]
 
 
-def _place(content: str, calls: Sequence[PastCall], write: _Write) -> tuple[str, int]:
+def _place(content: str, calls: Sequence[PastCall], write: _Write, whole: str) -> tuple[str, int]:
     """What is written before the content, and where the content ends. It is found between two marks that
-    occur nowhere else."""
+    are not in the `whole` turn."""
     for mark in _marks():
+        if mark in whole:
+            continue
         pieces = write(f"{mark}{content}{mark}", calls).split(mark)
         if len(pieces) == 3:
             return pieces[0], len(pieces[0]) + len(pieces[1])
@@ -140,7 +142,7 @@ def _place(content: str, calls: Sequence[PastCall], write: _Write) -> tuple[str,
 
 
 def _marks() -> Iterator[str]:
-    """Characters for private use, then numbers between two of them: no text contains all of these."""
+    """Characters for private use, then numbers between two of them."""
     yield from map(chr, _PRIVATE_USE)
     yield from (f"{chr(_PRIVATE_USE[0])}{number}{chr(_PRIVATE_USE[1])}" for number in range(_MAX_MARKS))
 
