@@ -277,9 +277,9 @@ def _why_text_costs_more(costs: Costs, unit: str) -> str:
     more, saving = costs.wire - costs.native, _saving(costs) / len(costs.tools)
     each = f"{saving:,.1f}".removesuffix(".0") if saving >= 1 else f"{saving:.2g}"
     if costs.pays_from is None:
-        saved_each = "save nothing, so text does not pay, however many they are"
+        saved_each = "save nothing, so text does not pay off, however many they are"
     else:
-        saved_each = f"save {each} {unit} each, so text pays from about {costs.pays_from:,} tools"
+        saved_each = f"save {each} {unit} each, so text pays off from about {costs.pays_from:,} tools"
     return (
         f"Text costs {more:,} {unit} more than native for these tools: the header costs "
         f"{costs.header:,} {unit}.\nTools of this size {saved_each}."

@@ -109,7 +109,7 @@ def test_pays_from_tools_that_save_nothing_is_none() -> None:
     assert tokens.tables(costs, "characters").splitlines()[-2:] == [
         f"Text costs {costs.wire} characters more than native for these tools: the header costs "
         f"{costs.header} characters.",
-        "Tools of this size save nothing, so text does not pay, however many they are.",
+        "Tools of this size save nothing, so text does not pay off, however many they are.",
     ]
 
 
@@ -151,6 +151,6 @@ def test_json_of_the_command_has_the_number(tmp_path: Any) -> None:
     found = json.loads(testing.CliRunner().invoke(wirecall, [*arguments, "--json"]).stdout)
     assert found["pays_from"] == tokens.measure(tools, count=len).pays_from
     assert (
-        f"pays from about {found['pays_from']} tools.\n"
+        f"pays off from about {found['pays_from']} tools.\n"
         in testing.CliRunner().invoke(wirecall, arguments).stdout
     )

@@ -31,6 +31,7 @@ from rich.text import Text as Styled
 from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Reasoning, Text, Toolset
 from wirecall import tokens as counting
 from wirecall._console import OutputConsole, plural
+from wirecall.errors import install_extra
 
 # Tokens per second: twice the speed of a fast model, so that everything takes less than fifteen seconds.
 SPEED = 150.0
@@ -64,10 +65,7 @@ _NATIVE = """\
 Native: calls as {{"name":…,"arguments":{{…}}}}, definitions as OpenAI chat tools, minified JSON.
 Wire: calls as the model wrote them, definitions as one manual. Calls that failed are not counted.
 With type and id, as histories carry them, the native calls are {envelopes} {unit}."""
-_NO_TOKENS = (
-    "Counted in characters: counting tokens needs tiktoken (pip install '.[tokens]' in a clone of "
-    "wirecall) and its vocabulary"
-)
+_NO_TOKENS = "Counted in characters: counting tokens needs tiktoken and its vocabulary"
 
 
 class RecordedMessage(NamedTuple):
@@ -314,12 +312,13 @@ def _summary(
     names = f"definitions of all {len(definitions.tools)} tools"
     totals = [total, Tally(names, native=definitions.native, wire=definitions.wire)]
     notes = [_NATIVE.format(envelopes=total.envelopes, unit=unit)]
+    install = f"{install_extra('tokens')}."
     if not is_tokens and (directory := counting.cache_directory()):
         download = f"TIKTOKEN_CACHE_DIR={shlex.quote(directory)} wirecall tokens --tools FILE downloads it."
-        notes.append(f"{_NO_TOKENS} in {directory}, which the demo does not download. {download}")
+        notes.append(f"{_NO_TOKENS} in {directory}, which the demo does not download. {install} {download}")
     elif not is_tokens:
         why = "which the demo does not download, and TIKTOKEN_CACHE_DIR is empty: tiktoken keeps nothing."
-        notes.append(f"{_NO_TOKENS}, {why}")
+        notes.append(f"{_NO_TOKENS}, {why} {install}")
     table = _table(tallies, totals, unit)
     # In a table that is too narrow, numbers would be cut off.
     least = console.measure(table, options=console.options.update(max_width=_WIDE)).minimum

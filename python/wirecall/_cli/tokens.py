@@ -10,17 +10,19 @@ from wirecall import tokens as counting
 from wirecall._cli.inputs import UserError, blame, read_calls, reject_shared_stdin, title_of
 from wirecall._cli.options import load_tools, manual_options, protocol_options, tools_option
 from wirecall._cli.outputs import to_json
+from wirecall.errors import install_extra
 
 
 @click.command(
-    epilog="""\b
+    epilog=f"""\b
 Examples:
   wirecall tokens --tools tools.json
   wirecall tokens --tools tools.json --calls calls.jsonl --json
   wirecall tokens --tools tools.json --characters
 
-Needs tiktoken: pip install '.[tokens]' in a clone of wirecall. It downloads a vocabulary once and caches it;
-without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
+Needs tiktoken. {install_extra("tokens")}.
+tiktoken downloads a vocabulary once and caches it; without a network, set TIKTOKEN_CACHE_DIR to the
+directory of a copy.
 """,
 )
 @tools_option()
