@@ -121,7 +121,7 @@ class AnswerStream(ABC):
         """
 
     def due(self) -> list[Json]:
-        """What was made of an event, or of the end, before an exception."""
+        """The events that `feed` or `end` had made before it raised an exception."""
         return []
 
     @abstractmethod

@@ -1,6 +1,6 @@
 """Converts the arguments of a call to the types of a function's parameters, and results to JSON.
 
-Needs the extra `wirecall[pydantic]`.
+Needs the extra `pydantic`.
 """
 
 import json

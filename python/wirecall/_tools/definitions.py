@@ -84,7 +84,7 @@ def definitions(tools: Iterable[object]) -> list[Definition]:
         ImportError: A function or class, and the extra `pydantic` is not installed.
     """
     found: dict[str, Definition] = {}
-    for position, tool in enumerate(listed(tools)):
+    for position, tool in enumerate(tool_list(tools)):
         definition = _read(tool, f"tools[{position}]")
         if definition.name in found:
             raise ToolError("two tools have this name; rename one", tool=definition.name)
@@ -92,7 +92,7 @@ def definitions(tools: Iterable[object]) -> list[Definition]:
     return list(found.values())
 
 
-def listed(tools: Iterable[object]) -> list[object]:
+def tool_list(tools: Iterable[object]) -> list[object]:
     """The tools that `definitions` is given, as a list.
 
     Raises:

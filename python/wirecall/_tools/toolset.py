@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
 from wirecall._tools.compiled import CompiledTool
-from wirecall._tools.definitions import ApiName, Definition, definitions, listed, native_tool, schema_text
+from wirecall._tools.definitions import ApiName, Definition, definitions, native_tool, schema_text, tool_list
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import check, checked
@@ -137,9 +137,11 @@ class Toolset(_core.Toolset):
             for name in recover:
                 if not isinstance(name, str):
                     raise TypeError(f"recover must list names of protocols, not {type(name).__name__}")
-        given = listed(tools)
+        given = tool_list(tools)
         read = definitions(given)
-        compiled = tuple(CompiledTool(*pair, schema_text(pair[1])) for pair in zip(given, read, strict=True))
+        compiled = tuple(
+            CompiledTool(tool, one, schema_text(one)) for tool, one in zip(given, read, strict=True)
+        )
         options: dict[str, Any] = {
             "protocol": protocol,
             "recover": recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),

@@ -171,37 +171,37 @@ impl PartialEq for CallEnd {
 }
 
 /// What `__match_args__` names, with its values.
-fn attributes<'py>(event: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>> {
-    let names = event.get_type().getattr("__match_args__")?.cast_into::<PyTuple>()?;
+fn attributes<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>> {
+    let names = value.get_type().getattr("__match_args__")?.cast_into::<PyTuple>()?;
     let named = |name: Bound<'py, PyAny>| {
         let name = name.cast_into::<PyString>()?;
-        let value = event.getattr(&name)?;
-        Ok((name, value))
+        let attribute = value.getattr(&name)?;
+        Ok((name, attribute))
     };
     names.iter().map(named).collect()
 }
 
 /// `Name(a=…, b=…)`, with the attributes in the order of `__match_args__`.
-pub(crate) fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn repr(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let part = |(name, value): (Bound<'_, PyString>, Bound<'_, PyAny>)| Ok(format!("{name}={}", value.repr()?));
-    let parts = attributes(event)?.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
-    Ok(format!("{}({})", event.get_type().name()?, parts.join(", ")))
+    let parts = attributes(value)?.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
+    Ok(format!("{}({})", value.get_type().name()?, parts.join(", ")))
 }
 
 /// For pickle and copy: the class, and the attributes of `__match_args__`.
-pub(crate) fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
-    let values = attributes(event)?.into_iter().map(|(_, value)| value);
-    Ok((event.get_type(), PyTuple::new(event.py(), values.collect::<Vec<_>>())?))
+pub(crate) fn reduce<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+    let values = attributes(value)?.into_iter().map(|(_, value)| value);
+    Ok((value.get_type(), PyTuple::new(value.py(), values.collect::<Vec<_>>())?))
 }
 
 /// As a dict of JSON values: the `type`, if there is one, and the attributes of `__match_args__`.
-pub(crate) fn to_dict<'py>(event: &Bound<'py, PyAny>, kind: &[&str]) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(event.py());
+pub(crate) fn to_dict<'py>(value: &Bound<'py, PyAny>, kind: &[&str]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(value.py());
     for kind in kind {
         dict.set_item("type", kind)?;
     }
-    for (name, value) in attributes(event)? {
-        dict.set_item(name, json(&value)?)?;
+    for (name, attribute) in attributes(value)? {
+        dict.set_item(name, json(&attribute)?)?;
     }
     Ok(dict)
 }
@@ -218,14 +218,15 @@ pub(crate) fn json<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>
     }
 }
 
-/// The methods of an event: those that all have, and its own. `matched` are its `__match_args__`, `named` is its `type`.
-macro_rules! event {
+/// The methods of a class of values: those that all have, and its own. `matched` are its `__match_args__`; `named` is the `type`, which
+/// only events have.
+macro_rules! value_class {
     (@str $name:literal) => { &'static str };
     ($class:ident: matched($($name:literal),+), named($($kind:literal)?); $($method:tt)*) => {
         #[pymethods]
         impl $class {
             #[classattr]
-            const __match_args__: ($(event!(@str $name),)+) = ($($name,)+);
+            const __match_args__: ($(value_class!(@str $name),)+) = ($($name,)+);
             $(
                 #[classattr]
                 const r#type: &'static str = $kind;
@@ -250,9 +251,9 @@ macro_rules! event {
         }
     };
 }
-pub(crate) use event;
+pub(crate) use value_class;
 
-event! {
+value_class! {
     Text: matched("text"), named("text");
 
     #[new]
@@ -271,11 +272,11 @@ event! {
     }
 }
 
-event! {
+value_class! {
     Reasoning: matched("text", "start", "end"), named("reasoning");
 }
 
-event! {
+value_class! {
     CallStart: matched("index", "id", "name"), named("call_start");
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
@@ -283,7 +284,7 @@ event! {
     }
 }
 
-event! {
+value_class! {
     ArgumentsDelta: matched("index", "delta"), named("arguments_delta");
 
     #[new]
@@ -309,7 +310,7 @@ event! {
     }
 }
 
-event! {
+value_class! {
     CallEnd: matched("index", "id", "name", "arguments", "start", "end", "repairs", "problems"), named("call_end");
 
     #[new]
@@ -374,7 +375,7 @@ event! {
     }
 }
 
-event! {
+value_class! {
     CallError: matched("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments", "problems"), named("call_error");
 
     #[new]
@@ -405,7 +406,7 @@ event! {
     }
 }
 
-event! {
+value_class! {
     Problem: matched("kind", "field", "message"), named();
 }
 

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::events::event;
+use crate::events::value_class;
 
 /// How the calls of one tool are written (section 8 of docs/wire-format.md); made by `Toolset.plan`.
 #[pyclass(frozen, eq, get_all, new = "from_fields", module = "wirecall")]
@@ -30,10 +30,10 @@ pub struct Field {
     pub required: bool,
 }
 
-event! {
+value_class! {
     Plan: matched("name", "encoding", "fields", "reason"), named();
 }
 
-event! {
+value_class! {
     Field: matched("key", "type", "required"), named();
 }

@@ -247,7 +247,7 @@ impl Toolset {
     /// The canonical text of a call (section 8). In both modes, it parses as the same JSON.
     ///
     /// Args:
-    ///     name: A tool's name. If the set is open, any name, whose call is written without types.
+    ///     name: A tool's name. Without tools, any name: the call is written without types.
     ///     arguments: A mapping with str keys and JSON values (lists, tuples, mappings, and subclasses of str
     ///         and int), or the JSON text of an object, whose digits are kept. They may violate the schema;
     ///         violations are parsed as the schema requires (`1` as `"1"` for a string).
@@ -333,25 +333,7 @@ impl Toolset {
         self.written(py, reasoning.as_deref(), &content, &past, calls_before, native)
     }
 
-    /// The text of a tool's result. Nothing in it can be parsed as a tag (section 10).
-    ///
-    /// Args:
-    ///     name: The tool's name; None if it is unknown, which is written as "unknown".
-    ///     content: A str as it is, or another JSON value as compact JSON. Lone surrogates in a str become
-    ///         U+FFFD. For a `CallError`, its sentence, neutralised, and its example, verbatim.
-    ///     error: Whether the content describes an error: in wire a `<tool-error>` instead of a
-    ///         `<tool-result>`. Native formats do not show it.
-    ///     number: Which of several calls of the same tool in one turn this is the result of, from 1. Native
-    ///         formats do not show it.
-    ///     id: The id of the call, for native formats that write it.
-    ///     index: The position of the call in its message, from 0, for native formats that number results.
-    ///     calls_before: The number of calls in the conversation before this call, those of its own message
-    ///         included, for native formats that number results.
-    ///
-    /// Raises:
-    ///     TypeError: The value is not JSON.
-    ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; more than `depth` levels of nesting; a
-    ///         `number` less than 1.
+    /// As `encode_result` of `wirecall.Toolset`, but `content` is not the result of `run`.
     #[pyo3(signature = (name, content, /, *, error=false, number=None, id=None, index=None, calls_before=None),
         text_signature = "($self, name, content, /, *, error=False, number=None, id=None, index=0, calls_before=0)")]
     #[allow(clippy::too_many_arguments)]
