@@ -29,17 +29,19 @@ Verdict = Literal[
     "repaired",  # the right calls, with a repair or a problem
     "shown",  # the right calls, but markup became visible text
     "error",  # no wrong call, and an error for what is missing
-    "wrong, told",  # another call, with a repair, a problem or an error
+    "repaired wrongly",  # another call, with a repair
+    "wrong, told",  # another call, with a problem or an error
     "other value",  # what the slip made is a call of its own: see `meant`
     "free text",  # text, with neither a marker of the format nor the name of a tool
     "wrong",  # another call, and nothing tells of it
+    "unknown key",  # the same, but in a closed schema the call has an unknown key: not where a key was hit
     "vanished",  # a call is missing, and so is its markup
     "in reasoning",  # a call is missing, its markup is in the reasoning
     "text",  # a call is missing, its markup is text with another marker of the format
     "named text",  # the same without another marker; but a tool is named
 ]
 RIGHT: tuple[Verdict, ...] = ("same", "repaired", "shown")
-SILENT: tuple[Verdict, ...] = ("wrong", "vanished", "in reasoning", "text", "named text")
+SILENT: tuple[Verdict, ...] = ("wrong", "unknown key", "vanished", "in reasoning", "text", "named text")
 
 STRING, CLOSED = {"type": "string"}, {"type": "object", "additionalProperties": False}
 # No field is required, and no other is allowed: a call without its arguments is not noticed otherwise, and a
@@ -60,7 +62,8 @@ NAMES = {tool["name"] for tool in TOOLS}
 KEYS = {key for tool in TOOLS for key in tool["parameters"]["properties"]}
 PATH, DAYS, QUERY = "new york", 37, "old town"
 PROSE, REASONING = "I look it up.", "They want it."
-FIXED = re.compile("|".join(map(re.escape, (PATH, str(DAYS), QUERY, PROSE, REASONING))))
+# What gets no slip.
+FIXED = re.compile(f"(?P<value>{PATH}|{DAYS}|{QUERY})|(?P<prose>{PROSE}|{REASONING})")
 
 ONE: list[Call] = [("find_text", {"query": QUERY})]
 PAIR: list[Call] = [("save_file", {"path": PATH, "days": DAYS})]
@@ -194,11 +197,9 @@ class Token(NamedTuple):
 def tokens(text: str) -> list[Token]:
     found, at = [], 0
     while at < len(text):
-        fixed = FIXED.match(text, at)
-        match = fixed or TOKEN.match(text, at)
+        match = FIXED.match(text, at) or TOKEN.match(text, at)
         assert match is not None
-        kind = "value" if fixed else match.lastgroup or ""
-        written = match.group()
+        kind, written = match.lastgroup or "", match.group()
         if kind == "word":
             kind = "name" if written in NAMES else "key" if written in KEYS else "word"
         found.append(Token(kind, written, at, match.end()))
@@ -250,7 +251,7 @@ def slips(text: str) -> Iterator[Slip]:
 
     found = tokens(text)
     for token in found:
-        if token.kind == "value":
+        if token.kind in ("value", "prose"):
             continue
         yield from slip(f"delete {token.kind}", token.text, token.start, token.end, "")
         yield from slip(f"double {token.kind}", token.text, token.start, token.end, token.text * 2)
@@ -261,7 +262,7 @@ def slips(text: str) -> Iterator[Slip]:
         yield from slip("double tag", tag.group(), tag.start(), tag.end(), tag.group() * 2)
     solid = [token for token in found if token.kind not in ("space", "break")]
     for one, other in pairwise(solid):
-        if one.kind != "value" or other.kind != "value":
+        if "prose" not in (one.kind, other.kind):
             by = other.text + text[one.end : other.start] + one.text
             kinds = f"swap {one.kind} {other.kind}"
             yield from slip(kinds, one.text + " " + other.text, one.start, other.end, by)
@@ -276,15 +277,20 @@ def of(message: Message) -> list[Call]:
 
 def judge(case: Case, slip: Slip, message: Message) -> Verdict:
     got = of(message)
-    told = bool(message.errors) or any(call.repairs or call.problems for call in message.calls)
+    repaired = any(call.repairs for call in message.calls)
+    problems = {problem.kind for call in message.calls for problem in call.problems}
     if got == case.calls and not message.errors:
-        if told:
+        if repaired or problems:
             return "repaired"
         return "same" if message.text.split() == case.said.split() else "shown"
     left = iter(case.calls)
     if not all(call in left for call in got):
-        if told:
+        if message.errors or problems - {"unknown_field"} or (problems and " key" in slip.fault):
             return "wrong, told"
+        if repaired:
+            return "repaired wrongly"
+        if problems:
+            return "unknown key"
         return "other value" if meant(case, slip, got) else "wrong"
     if message.errors:
         return "error"

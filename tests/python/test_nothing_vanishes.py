@@ -35,24 +35,27 @@ from wirecall import Message
 GOAL = 0.005
 SHARES: dict[str, dict[Verdict, float]] = {
     "encoded": {
-        "wrong": 0.0398,
-        "vanished": 0.0513,
-        "in reasoning": 0.0091,
-        "text": 0.0906,
+        "wrong": 0.0399,
+        "unknown key": 0.0298,
+        "vanished": 0.0515,
+        "in reasoning": 0.009,
+        "text": 0.09,
         "named text": 0.0089,
     },
     "may go on": {
         "wrong": 0.0475,
+        "unknown key": 0.0496,
         "vanished": 0.0513,
         "in reasoning": 0.0014,
         "text": 0.073,
         "named text": 0.0053,
     },
     "official": {
-        "wrong": 0.0443,
+        "wrong": 0.0444,
+        "unknown key": 0.0343,
         "vanished": 0.0288,
         "in reasoning": 0.009,
-        "text": 0.0805,
+        "text": 0.08,
         "named text": 0.0013,
     },
 }
@@ -61,15 +64,15 @@ FREE = 0.03
 # Slips in what the encoder writes that give the right call, for each kind of body; at least so many.
 RIGHT_CALLS: dict[str, int] = {
     "pairs": 155,
-    "JSON object": 4152,
-    "element": 277,
+    "JSON object": 4125,
+    "element": 274,
     "YAML": 81,
-    "parameter": 4072,
-    "JSON after a name": 2575,
-    "notation": 135,
-    "key and value": 1166,
-    "argument": 707,
-    "Python call": 278,
+    "parameter": 4030,
+    "JSON after a name": 2545,
+    "notation": 133,
+    "key and value": 1145,
+    "argument": 705,
+    "Python call": 272,
 }
 
 
