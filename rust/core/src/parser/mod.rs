@@ -245,6 +245,8 @@ impl Machine {
                 return Plain::No;
             }
             self.read_code(tools, text);
+            // In native formats, it does not end in whitespace.
+            self.place.saw(text);
             self.offset += count_chars(text);
             self.bytes += text.len();
             return Plain::Text;

@@ -75,10 +75,12 @@ fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> S
         Attempt::Text(_) => Scan::NoMatch,
         Attempt::Call { .. } | Attempt::Bad(_) => Scan::Match(()),
     };
+    let begins = set.protocol.marks().iter().any(|mark| mark.as_bytes().first() == head.as_bytes().first());
     let tag = || match head.as_bytes() {
         [b'<'] => Scan::at_end(ended),
-        [b'<', byte, ..] => Scan::some((byte.is_ascii_alphabetic() || b"/|\xef".contains(byte)).then_some(())),
-        _ => Scan::NoMatch,
+        [b'<', byte, ..] => Scan::some((byte.is_ascii_alphabetic() || b"/|]\xef".contains(byte)).then_some(())),
+        [byte, ..] => Scan::some((begins && byte.is_ascii_punctuation() && *byte != b'`').then_some(())),
+        [] => Scan::NoMatch,
     };
     first_mark(rest, section.end, last)
         .void()
@@ -88,18 +90,16 @@ fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> S
         .or(|| holds_call(set, rest, head.len(), ended))
 }
 
-/// Whether a call, or a part of one, begins in the first bytes of the text.
+/// Whether a call of a declared tool begins in the first bytes of the text.
 fn holds_call(set: &Toolset, text: &str, bytes: usize, ended: bool) -> Scan {
-    let (marks, mut at) = (set.protocol.marks(), 0);
+    let mut at = 0;
     while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..bytes]) {
         at += offset;
         match set.protocol.attempt(&set.tools, &set.settings, &text[at..], ended) {
             Attempt::Incomplete => return Scan::Incomplete,
-            Attempt::Text(_) => match first_mark(&text[at..], &marks, ended) {
-                Scan::NoMatch => at += text[at..].chars().next().map_or(1, char::len_utf8),
-                found => return found.void(),
-            },
-            Attempt::Call { .. } | Attempt::Bad(_) => return Scan::Match(()),
+            Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_some() => return Scan::Match(()),
+            Attempt::Bad(_) => return Scan::Match(()),
+            Attempt::Call { .. } | Attempt::Text(_) => at += text[at..].chars().next().map_or(1, char::len_utf8),
         }
     }
     Scan::at_end(ended)
@@ -226,14 +226,15 @@ impl Machine {
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => step = step.min(rest.chars().next().map_or(0, char::len_utf8)),
                 }
-                match outside_section(set, rest) {
+                match self.or_orphan(set, outside_section(set, rest), rest) {
                     Attempt::Incomplete if !last => return Candidate::Need,
                     attempt @ Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
                     _ => {}
                 }
                 continue;
             }
-            let mut attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
+            let attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
+            let mut attempt = self.or_orphan(set, attempt, rest);
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
                     Scan::Match(()) => {}
@@ -265,6 +266,18 @@ impl Machine {
             }
         }
         bad.map_or(Candidate::Text(step), |(other, attempt)| Candidate::Call(other, attempt))
+    }
+
+    /// The attempt; or where it is text, an error of a call whose opener is missing. In a text with code, the opener may be in the code.
+    fn or_orphan(&self, set: &Toolset, attempt: Attempt, rest: &str) -> Attempt {
+        if !matches!(attempt, Attempt::Text(_)) || self.code.was_seen() {
+            return attempt;
+        }
+        match set.protocol.orphan(&set.tools, rest, false) {
+            Scan::Match(length) => unreadable(&set.tools, length, None, set.protocol.closers()),
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch => attempt,
+        }
     }
 
     /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.
