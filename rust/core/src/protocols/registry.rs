@@ -67,6 +67,8 @@ pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<NamedProtocol>, Reads);
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
+    /// In none: calls are text.
+    Nothing,
     /// Only in the toolset's own.
     Own,
     /// In the protocol of the message's first call.
