@@ -228,3 +228,23 @@ def test_wrap_accepts_and_logs_once(caplog: pytest.LogCaptureFixture) -> None:
     assert len(logged) == 2
     assert "/properties/a/type" in logged[0]
     assert "two tools have this name" in logged[1]
+
+
+def test_wrap_writes_a_grammar_of_the_named_tool() -> None:
+    tools = [
+        FORMS["chat"](name, schema)
+        for name, schema in [("a", GOOD), ("a", GOOD), ("b", GOOD), ("look", of(5))]
+    ]
+    choice = {"type": "function", "function": {"name": "look"}}
+    request = {"messages": [{"role": "user", "content": "Hi."}], "tools": tools, "tool_choice": choice}
+    hooks = compact_tools(invalid_tools="untyped", grammar="llama.cpp")
+    asked = []
+
+    def model(sent: Any) -> Any:
+        asked.append(sent["grammar"])
+        said = {"role": "assistant", "content": "<call>look a=5</call>"}
+        return {"choices": [{"index": 0, "message": said, "finish_reason": "stop"}]}
+
+    hooks.wrap_generate(model, request)
+    [written] = asked
+    assert written == untyped(("look", of(5))).grammar("gbnf", tool_choice="required").text

@@ -103,7 +103,7 @@ class Exchange:
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise UnsupportedRequestError(f"tool_choice names {unknown[0]!r}, which is not in the tools")
         told = manual.write(toolset, choice, options)
-        grammar = grammars.write(toolset, parsed.tools, choice, options)
+        grammar = grammars.write(toolset, choice, options)
         self.state = ResponseState(
             toolset,
             options,
