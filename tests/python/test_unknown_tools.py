@@ -215,6 +215,12 @@ def test_wrap_passes_on_calls_of_unknown_tools(protocol: str) -> None:
     [call] = choice["message"]["tool_calls"]
     assert call["function"]["name"] == "look"
     assert json.loads(call["function"]["arguments"]) == {"city": "Oslo"}
+    # The model wrote the name, so records have it only with their content.
+    records: list[Any] = []
+    hooks = compact_tools(protocol=protocol, unknown_tools="forward", on_record=records.append)
+    hooks.wrap_generate(model, REQUEST)
+    assert {event.tool for event in records[0].attempts[0].events if event.kind != "text"} == {None}
+    assert "look" not in str(records[0].to_dict())
     # Otherwise it is a bad call, and the request is retried.
     compact_tools(protocol=protocol).wrap_generate(model, REQUEST)
-    assert len(asked) == 3
+    assert len(asked) == 4

@@ -26,8 +26,8 @@ def write(toolset: Toolset, choice: Choice, options: Options) -> RequestGrammar 
         return None
     if choice.names:
         # A grammar of these tools alone; it does not matter if one of them is called "auto" or "none".
-        named = zip(toolset.names, toolset.for_api("chat"), strict=True)
-        toolset = options.toolset([tool for name, tool in named if name in choice.names])
+        named = [tool._asdict() for tool in toolset._definitions() if tool.name in choice.names]
+        toolset = options.toolset(named)
     return RequestGrammar(
         options.grammar, options.grammar_text(toolset, choice.mode, parallel=choice.parallel)
     )

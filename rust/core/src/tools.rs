@@ -106,7 +106,7 @@ pub(crate) struct Tools {
     unknown: Schema,
     /// Without tools, any name is allowed.
     open: bool,
-    /// What is wrong with definitions that were accepted all the same.
+    /// The definitions that were accepted although they cannot work, and why.
     invalid: Vec<ToolError>,
 }
 
@@ -190,7 +190,7 @@ impl Tools {
         Ok(())
     }
 
-    /// What is wrong with definitions that were accepted all the same.
+    /// The definitions that were accepted although they cannot work, and why.
     pub(crate) fn invalid(&self) -> &[ToolError] {
         &self.invalid
     }
