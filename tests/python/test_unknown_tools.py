@@ -8,8 +8,11 @@ import pytest
 
 import generate_values
 from law import count, seeded
+from passages import passages
 from reasoning_support import cut, gaps, kinds
+from slips_support import CUSTOM, FORMATS, TOOLS
 from support import EVERY
+from test_false_alarms import case
 from wirecall import CallEnd, CallError, Message, ToolError, Toolset, compact_tools
 from wirecall._core import native_formats
 from wirecall._rewriting.options import Options
@@ -120,6 +123,21 @@ def test_prose_between_markers_is_no_call(row: str, prose: str) -> None:
     for text in (before + prose + after, before + prose, f"`{before}` {prose}."):
         found = Toolset(OTHER, protocol=row, unknown_tools="forward").parse(text, in_reasoning=False)
         assert not found.calls
+
+
+@pytest.mark.laws
+def test_paragraphs_without_calls_make_no_forwarded_call() -> None:
+    """The paragraphs of the false alarms, with markers, names and fragments of calls."""
+    refused = 0
+    for format in FORMATS:
+        texts = passages(case(format), max(200, count(1000)))
+        forwards = Toolset(TOOLS, protocol=CUSTOM.get(format, format), unknown_tools="forward")
+        refuses = Toolset(TOOLS, protocol=CUSTOM.get(format, format))
+        found, before = (tools.parse_many(texts, in_reasoning=False) for tools in (forwards, refuses))
+        names = {call.name for message in found for call in message.calls}
+        assert names <= {*forwards.names}, format
+        refused += sum(error.kind == "unknown_tool" for message in before for error in message.errors)
+    assert refused > 0
 
 
 @pytest.mark.parametrize("row", EVERY)
