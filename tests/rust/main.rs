@@ -21,5 +21,6 @@ mod quoted;
 mod quoted_rows;
 mod reasoning;
 mod recycling;
+mod servers;
 mod vectors;
 mod yaml;

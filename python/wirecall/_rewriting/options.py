@@ -1,6 +1,7 @@
 """Options for rewriting requests and reading responses."""
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -14,6 +15,8 @@ from wirecall._tools.option_types import check
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import ReasoningOption, Toolset, ToolsetOptions
 from wirecall.errors import ToolError
+
+log = logging.getLogger("wirecall")
 
 NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "other_format", "saved"]
 GrammarServer = Literal["llama.cpp", "vllm"]
@@ -89,6 +92,8 @@ class Options:
     Attributes:
         protocol, model, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
             delimiters, limits: As in `Toolset`.
+        unknown_tools: As in `Toolset`, without "text": answers to requests without tools are not read.
+        invalid_tools: As in `Toolset`. What is wrong with accepted definitions is logged at WARNING.
         reasoning: As in `Toolset`, but "content" is the default, and the mode of tags that are given without
             one. "separate": reasoning in the text of answers is handed over as the API's own form of it, and
             written back as text when it returns in a history. Formats that divide messages into parts, such
@@ -146,6 +151,8 @@ class Options:
     syntax: Literal["wire", "json"] = "wire"
     fallback_to_json: Literal["complex", "error", "force"] = "complex"
     strict: bool = False
+    unknown_tools: Literal["auto", "error", "forward", "text"] = "auto"
+    invalid_tools: Literal["error", "untyped"] = "error"
     validate: Literal["report", "error"] = "report"
     code: Literal["call", "text"] = "call"
     descriptions: Literal["full", "tools", "none"] = "full"
@@ -185,6 +192,11 @@ class Options:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
         if self.keep_alive is not None and not self.keep_alive >= 0:
             raise ValueError(f"keep_alive is {self.keep_alive}; it must be at least 0, or None")
+        if self.unknown_tools == "text":
+            raise ValueError(
+                'unknown_tools="text" is for a Toolset without tools; '
+                "answers to requests without tools are passed on unchanged"
+            )
         # The toolset checks its own options: now, not at the first request.
         Toolset(**self._toolset_options())
         check_longest("grammar_longest", self.grammar_longest)
@@ -226,7 +238,7 @@ class Options:
             key = json.dumps([listed, chosen], ensure_ascii=False, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
             # Functions and models are compiled each time; other values are refused by name.
-            return Toolset(listed, protocol=protocol, **chosen)
+            return _logged(Toolset(listed, protocol=protocol, **chosen))
         return _compiled(key, protocol)
 
     def grammar_text(
@@ -265,7 +277,13 @@ def _compiled(key: str, protocol: str | Protocol | None) -> Toolset:
     for name in ("delimiters", "reasoning"):
         if isinstance(chosen[name], list):
             chosen[name] = tuple(chosen[name])
-    return Toolset(tools, protocol=protocol, **chosen)
+    return _logged(Toolset(tools, protocol=protocol, **chosen))
+
+
+def _logged(toolset: Toolset) -> Toolset:
+    for invalid in toolset.invalid_tools:
+        log.warning("a definition cannot work as it is: %s", invalid)
+    return toolset
 
 
 # One for each toolset and `tool_choice` in use; an entry keeps its toolset.

@@ -6,6 +6,7 @@ use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins_call, unreadable};
 use crate::protocols::parts::{Header, Part, PartsFrame};
+use crate::protocols::registry::Reads;
 use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, ws_run};
 use crate::toolset::Toolset;
 
@@ -35,6 +36,12 @@ impl Machine {
         let found =
             if rest.is_empty() { Header::Incomplete } else { frame.header(&tools.tools, rest, first, window.last) };
         let header = match found {
+            // Calls are text, with their headers and all that follows them.
+            Header::Call(_) | Header::Part(_, Part::Calls | Part::Dropped) if tools.reads == Reads::Nothing => {
+                self.place.anything = true;
+                self.state = ParserState::Rest;
+                return true;
+            }
             Header::Part(_, Part::Calls) if !sections => {
                 Header::Call(tools.protocol.attempt(&tools.tools, &tools.settings, rest, window.last))
             }

@@ -203,6 +203,9 @@ impl Machine {
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
+        if tools.reads == Reads::Nothing {
+            return Candidate::Text(rest.chars().next().map_or(0, char::len_utf8));
+        }
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
         let mut bad = None;

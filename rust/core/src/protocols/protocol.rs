@@ -147,6 +147,8 @@ pub(crate) struct Settings {
     pub strict: bool,
     /// Strict, except for how values and keys are written.
     pub any_style: bool,
+    /// Calls of undeclared tools are calls, although there are tools.
+    pub forwards_unknown: bool,
     pub descriptions: Descriptions,
     /// Whether signatures show bounds, patterns, formats and examples.
     pub constraints: bool,
