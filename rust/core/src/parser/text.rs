@@ -1,7 +1,8 @@
 //! Text, and where calls begin in it, in one protocol or in several.
 //!
 //! Protocols are asked in order. The first whose answer is not "text" decides. If the end of the message leaves a place undecided,
-//! the rest of the message is text, because it could have become part of one call.
+//! the rest of the message could have become part of one call: it is an error if that call is opened there and the message is known
+//! to be cut off, and text otherwise.
 
 use std::borrow::Cow;
 
@@ -56,6 +57,17 @@ fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t
 #[inline]
 fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
     other.is_some() && tools.code == CodeMode::Text && tools.reads == Reads::Recovers && rest.starts_with(['`', '~'])
+}
+
+/// Whether a call is opened at the start of this text, whatever word could follow it.
+fn is_opened(set: &Toolset, rest: &str) -> bool {
+    set.protocol.is_mark(&set.tools, &set.settings, &format!("{rest}x"))
+}
+
+/// A call that the end of the message has cut off before anything was known of it but its tool.
+fn cut_off(open: usize, tool: Option<usize>) -> BadCall {
+    let (kind, message) = (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
+    BadCall { open, tool, kind, message, closers: Closers::Spelled(&[]), in_tag: false }
 }
 
 impl Machine {
@@ -165,21 +177,18 @@ impl Machine {
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
                     Scan::Match(()) => {}
+                    Scan::Incomplete if last => return self.undecided_end(other, set, rest),
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(0, char::len_utf8)),
                 }
             }
             if last && attempt == Attempt::Incomplete {
                 attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
-                    Attempt::Text(_) => Attempt::Incomplete,
+                    Attempt::Incomplete | Attempt::Text(_) => return self.undecided_end(other, set, rest),
                     // The rest of the message could have become part of this call, so the error covers it.
                     Attempt::Bad(bad) => {
-                        let (kind, message) = match self.cut {
-                            false => (bad.kind, bad.message),
-                            true => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
-                        };
-                        let closers = Closers::Spelled(&[]);
-                        let bad = BadCall { kind, message, closers, in_tag: false, ..*bad };
+                        let bad = if self.cut { cut_off(bad.open, bad.tool) } else { *bad };
+                        let bad = BadCall { closers: Closers::Spelled(&[]), in_tag: false, ..bad };
                         return Candidate::Call(other, Attempt::Bad(Box::new(bad)));
                     }
                     attempt => attempt,
@@ -193,6 +202,14 @@ impl Machine {
             }
         }
         bad.map_or(Candidate::Text(step), |(other, attempt)| Candidate::Call(other, attempt))
+    }
+
+    /// What the end of the message leaves undecided. If the message was cut off, a call that is opened here was, too.
+    fn undecided_end<'t>(&self, other: Option<usize>, set: &Toolset, rest: &str) -> Candidate<'t> {
+        if !self.cut || !is_opened(set, rest) {
+            return Candidate::Need;
+        }
+        Candidate::Call(other, Attempt::Bad(Box::new(cut_off(rest.len(), None))))
     }
 
     /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.
