@@ -109,9 +109,10 @@ class Options:
             beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
             kinds that a user message of the request also contains, which shows that the model accepts them.
         on_error: A bad call is retried ("retry"), shown as the text of its result ("text"), raised as
-            `ToolCallError` ("raise"), or handed over as a native call with its raw text as arguments
-            ("native"). After the last retry, a call whose arguments were read completely is handed over
-            natively; for other bad calls the end user reads one plain sentence.
+            `ToolCallError` ("raise"), or handed over as a native call ("native"): a complete call of an
+            unknown tool with its arguments as JSON, others with their raw text. After the last retry, a call
+            whose arguments were read completely is handed over natively; for other bad calls the end user
+            reads one plain sentence.
         max_retries: The maximum number of retries.
         on_missing_call: What happens to a response without the call that `tool_choice` requires.
         strip_preamble: Drop the text around calls, if there was a call.

@@ -108,10 +108,15 @@ class ResponseState:
         self._source.append([])
         return self._source[-1]
 
-    def new_parser(self, source: list[str]) -> core.Parser:
-        """A parser for the text with this source. Only the first text of an answer may begin in reasoning."""
+    def new_parser(self, source: list[str], *, untyped: bool = False) -> core.Parser:
+        """A parser for the text with this source. Only the first text of an answer may begin in reasoning.
+
+        Args:
+            untyped: Calls of any name are read, without types.
+        """
         first = source is self._source[0] and not self.reasoned
-        return self.toolset.parser(in_reasoning=self.options.in_reasoning if first else False)
+        toolset = self.options.toolset([]) if untyped else self.toolset
+        return toolset.parser(in_reasoning=self.options.in_reasoning if first else False)
 
     def sibling(self) -> "ResponseState":
         """A state of its own for one of several answers: their calls are independent, and none is retried."""
