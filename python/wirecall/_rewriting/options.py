@@ -31,9 +31,9 @@ class Notice(NamedTuple):
         kind: The kind of event.
         tool: The tool that it is about, if any.
         detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
-            it begins with their kind. For "other_format", it is the format of the calls in an answer that is
-            text. For "saved", which needs tiktoken and its vocabulary, it is the number of tokens
-            (o200k_base) that the shorter definitions save.
+            it begins with their kind. For "other_format", it is the format of what looks like a call in the
+            answer's text, or "json" or "python". For "saved", which needs tiktoken and its vocabulary, it is
+            the number of tokens (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
         field: For "problem", the argument, written as a key: `profile.address.city`, `items[0].sku`; empty
             if the problem concerns all arguments. It contains no names that the schema does not declare,
