@@ -150,7 +150,8 @@ class Toolset:
         Args:
             text: The message. Lone surrogates become U+FFFD.
             truncated: False only if the message is known to be complete; then a last call without CLOSE may
-                be repaired (`missing_close`, section 5).
+                be repaired (`missing_close`, section 5). True if it is known to be cut off; then an opening
+                that may become a call is an `incomplete_call`, not text.
             in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
                 the protocol's default.
 
@@ -353,7 +354,8 @@ class Parser:
 
         Args:
             truncated: False only if the message is known to be complete; then a last call without CLOSE may
-                be repaired. Otherwise it is an `incomplete_call`.
+                be repaired. Otherwise it is an `incomplete_call`; so is, with True, an opening that may
+                become a call.
 
         Returns:
             The text that was held back, and the end or error of an open call.

@@ -34,9 +34,9 @@ class Notice(NamedTuple):
         kind: The kind of event.
         tool: The tool that it is about, if any.
         detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
-            it begins with their kind. For "other_format", it is the format of the calls in an answer that is
-            text. For "saved", which needs tiktoken and its vocabulary, it is the number of tokens
-            (o200k_base) that the shorter definitions save.
+            it begins with their kind. For "other_format", it is the format of what looks like a call in the
+            answer's text, or "json" or "python". For "saved", which needs tiktoken and its vocabulary, it is
+            the number of tokens (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
         field: For "problem", the argument, written as a key: `profile.address.city`, `items[0].sku`; empty
             if the problem concerns all arguments. It contains no names that the schema does not declare,
@@ -114,9 +114,10 @@ class Options:
             beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
             kinds that a user message of the request also contains, which shows that the model accepts them.
         on_error: A bad call is retried ("retry"), shown as the text of its result ("text"), raised as
-            `ToolCallError` ("raise"), or handed over as a native call with its raw text as arguments
-            ("native"). After the last retry, a call whose arguments were read completely is handed over
-            natively; for other bad calls the end user reads one plain sentence.
+            `ToolCallError` ("raise"), or handed over as a native call ("native"): a complete call of an
+            unknown tool with its arguments as JSON, others with their raw text. After the last retry, a call
+            whose arguments were read completely is handed over natively; for other bad calls the end user
+            reads one plain sentence.
         max_retries: The maximum number of retries.
         on_missing_call: What happens to a response without the call that `tool_choice` requires.
         strip_preamble: Drop the text around calls, if there was a call.

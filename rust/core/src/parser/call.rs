@@ -366,7 +366,7 @@ impl Machine {
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
         let mut window = Window { at: rest.len(), ..Window::new(rest, self.bytes, self.offset, true) };
-        if call.failure.is_none() && call.body.may_be_text() {
+        if !self.cut && call.failure.is_none() && call.body.may_be_text() {
             self.not_a_call(tools, call, &mut window, 0, on_event);
             return;
         }

@@ -2,10 +2,8 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::example::example;
-use super::text::{Candidate, Refused};
+use super::text::Candidate;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
-use crate::error::ErrorKind;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
@@ -302,16 +300,6 @@ impl Machine {
                 Candidate::Forged(mark) => {
                     self.blanks(self.place.called && !self.place.content, window, at, on_event);
                     return self.forged(window, at, mark, on_event);
-                }
-                // An opener at which the message was cut off is not content.
-                Candidate::Need if window.last && self.cut && rest.starts_with(&tools.settings.delimiters.open) => {
-                    self.blanks(framing, window, at, on_event);
-                    let sentence = "The call was cut off. It was not run: write it again in full.".to_owned();
-                    let raw = rest[..fitting(rest, 0, tools.settings.limits.call_bytes)].to_owned();
-                    let kind = ErrorKind::IncompleteCall;
-                    let example = if self.bare { None } else { example(tools, kind, None, None) };
-                    let refused = Refused { length: rest.len(), raw, kind, sentence, example };
-                    return self.refuse(window, refused, on_event);
                 }
                 Candidate::Need if window.last => {
                     self.content(window, at, on_event);

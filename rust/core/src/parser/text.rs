@@ -1,7 +1,8 @@
 //! Text, and where calls begin in it, in one protocol or in several.
 //!
 //! Protocols are asked in order. The first whose answer is not "text" decides. If the end of the message leaves a place undecided,
-//! the rest of the message is text, because it could have become part of one call.
+//! the rest of the message could have become part of one call: it is an error if that call is opened there and the message is known
+//! to be cut off, and text otherwise.
 
 use std::borrow::Cow;
 
@@ -59,6 +60,12 @@ fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t
 #[inline]
 fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
     other.is_some() && tools.code == CodeMode::Text && tools.reads == Reads::Recovers && rest.starts_with(['`', '~'])
+}
+
+/// A call that the end of the message has cut off before anything was known of it but its tool.
+fn cut_off(open: usize, tool: Option<usize>) -> BadCall {
+    let (kind, message) = (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
+    BadCall { open, tool, kind, message, closers: Closers::Spelled(&[]), in_tag: false }
 }
 
 /// Whether what follows the marker of a section is a call, what is meant as one, or the end of the section. If not, the marker was
@@ -224,13 +231,20 @@ impl Machine {
             }
             if let Some(section) = &set.protocol.layout().section {
                 let opened = first_mark(rest, section.begin, last);
-                match opened.and_then(|length| begins_section(set, section, &rest[length..], last).map(|()| length)) {
+                let begun = |last| {
+                    opened.and_then(|length| begins_section(set, section, &rest[length..], last).map(|()| length))
+                };
+                if last && self.cut && begun(false) == Scan::Incomplete {
+                    return self.undecided_end(other, set, rest);
+                }
+                match begun(last) {
                     Scan::Match(length) => return Candidate::Section(other, length),
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => step = step.min(rest.chars().next().map_or(0, char::len_utf8)),
                 }
                 match self.or_orphan(set, outside_section(set, rest), rest) {
                     Attempt::Incomplete if !last => return Candidate::Need,
+                    Attempt::Incomplete if self.is_cut_off(set, rest) => return self.undecided_end(other, set, rest),
                     attempt @ Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
                     _ => {}
                 }
@@ -241,21 +255,18 @@ impl Machine {
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
                     Scan::Match(()) => {}
+                    Scan::Incomplete if last => return self.undecided_end(other, set, rest),
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(0, char::len_utf8)),
                 }
             }
             if last && attempt == Attempt::Incomplete {
                 attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
-                    Attempt::Text(_) => Attempt::Incomplete,
+                    Attempt::Incomplete | Attempt::Text(_) => return self.undecided_end(other, set, rest),
                     // The rest of the message could have become part of this call, so the error covers it.
                     Attempt::Bad(bad) => {
-                        let (kind, message) = match self.cut {
-                            false => (bad.kind, bad.message),
-                            true => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
-                        };
-                        let closers = Closers::Spelled(&[]);
-                        let bad = BadCall { kind, message, closers, in_tag: false, ..*bad };
+                        let bad = if self.cut { cut_off(bad.open, bad.tool) } else { *bad };
+                        let bad = BadCall { closers: Closers::Spelled(&[]), in_tag: false, ..bad };
                         return Candidate::Call(other, Attempt::Bad(Box::new(bad)));
                     }
                     attempt => attempt,
@@ -281,6 +292,19 @@ impl Machine {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => attempt,
         }
+    }
+
+    /// What the end of the message leaves undecided.
+    fn undecided_end<'t>(&self, other: Option<usize>, set: &Toolset, rest: &str) -> Candidate<'t> {
+        match self.is_cut_off(set, rest) {
+            true => Candidate::Call(other, Attempt::Bad(Box::new(cut_off(rest.len(), None)))),
+            false => Candidate::Need,
+        }
+    }
+
+    /// Whether the message is cut off after a whole opener at the start of this text: whatever word follows, it remains one.
+    fn is_cut_off(&self, set: &Toolset, rest: &str) -> bool {
+        self.cut && set.protocol.is_mark(&set.tools, &set.settings, &format!("{rest}x"))
     }
 
     /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.
