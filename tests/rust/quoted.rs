@@ -24,7 +24,7 @@ use serde_json::json;
 use wirecall_core::Toolset;
 
 use self::formats::{Format, Written, everything, quoting};
-use self::openings::BARE;
+use self::openings::{BARE, has_strings};
 use self::pieces::{
     AROUND, BARE_NAMES, BINDINGS, CLOSES, CONFUSED, GAPS, INSERTS, INSIDE, PREFIXES, QUOTED_INSIDE, QUOTED_NAMES,
     QUOTES, SLIPS, TAG_NAMES, UNKNOWN_NAMES,
@@ -189,6 +189,12 @@ fn edited(head: &mut String, at: usize, edit: Edit, slips: &mut Vec<String>) {
     head.replace_range(at..at + old, &new);
 }
 
+/// Whether this after the name would be a part of it. In a tag, only ASCII separates.
+fn renames(written: &Written, text: &str) -> bool {
+    let tag = written.before[..written.name.start].ends_with('<');
+    written.name.len() == 4 && text.starts_with(|c: char| c.is_alphanumeric() || (tag && !c.is_ascii()))
+}
+
 /// The call up to the key of P, with slips.
 fn head(
     format: &Format,
@@ -208,9 +214,7 @@ fn head(
                     Edit::Insert(" x")
                 }
                 // It would be another name.
-                Edit::Insert(text) if *at == written.name.end && text.starts_with(char::is_alphanumeric) => {
-                    Edit::Insert(" x")
-                }
+                Edit::Insert(text) if *at == written.name.end && renames(written, text) => Edit::Insert(" x"),
                 edit => *edit,
             };
             edited(head, *at, edit, slips);
@@ -341,6 +345,7 @@ fn case(format: &Format, choices: &Choices) -> Case {
     }
     // Other quotes, prefixes and gaps only where a value begins.
     let value = binding.contains(char::is_alphabetic) && binding.trim_end().ends_with(['=', ':', '(', '[', ',', '{']);
+    let value = value && (written.is_some() || has_strings(&opening));
     let (open, close) = match quotes.map(|at| at.index(QUOTES.len())) {
         Some(at) if value || at < 2 => QUOTES[at],
         _ if written.is_some() => (&format.quote[..], &format.quote[..]),

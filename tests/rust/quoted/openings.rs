@@ -70,3 +70,8 @@ pub(crate) fn listed(protocol: &str) -> Vec<&'static str> {
     };
     own.concat()
 }
+
+/// Whether strings of such a call are in quotes, rather than attributes only.
+pub(crate) fn has_strings(opening: &str) -> bool {
+    !TAGS.contains(&opening) && !FUNCTIONS.contains(&opening)
+}
