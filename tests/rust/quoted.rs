@@ -48,7 +48,7 @@ fn none_from(seen: &[Seen], message: &str, quoted: &Range<usize>) -> Result<(), 
     Ok(())
 }
 
-fn holds(format: &Format, case: &Case, cuts: &[Index]) -> Result<(), TestCaseError> {
+fn holds(format: &'static Format, case: &Case, cuts: &[Index]) -> Result<(), TestCaseError> {
     let Case { setting, message, quoted, truncated, .. } = case;
     let setting = &format.settings[*setting];
     let tools = &setting.tools;
@@ -84,7 +84,7 @@ fn format_of(name: &str) -> &'static Format {
 }
 
 /// Tries a law in every format with quotes, each with its own cases.
-fn each_law(law: impl Fn(&Format, &Choices, &[Index]) -> Result<(), TestCaseError> + Sync) {
+fn each_law(law: impl Fn(&'static Format, &Choices, &[Index]) -> Result<(), TestCaseError> + Sync) {
     every(names(), |name| {
         let format = format_of(name);
         let mut runner = TestRunner::new(shared(names().count()));

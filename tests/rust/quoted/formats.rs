@@ -50,7 +50,8 @@ pub(crate) struct Format {
     pub by_bracket: bool,
     /// Complete calls of `rm`.
     pub rm: Vec<String>,
-    /// What ends a call.
+    /// What opens and what ends a call.
+    pub opener: String,
     pub end: String,
 }
 
@@ -217,7 +218,8 @@ fn format(protocol: &'static str) -> Format {
     let rm =
         [Some(empty.clone()), rm(false, &json!({"path": "x"})), rm(true, &json!({}))].into_iter().flatten().collect();
     let quote = quote.unwrap_or_else(|| "\"".into());
-    Format { name: protocol, end: end.to_owned(), written, quote, by_bracket, rm, settings }
+    let opener = tools.delimiters().0.to_owned();
+    Format { name: protocol, opener, end: end.to_owned(), written, quote, by_bracket, rm, settings }
 }
 
 /// All formats of the registry in this order, each with what it needs.

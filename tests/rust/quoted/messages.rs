@@ -27,6 +27,8 @@ enum Edit {
     /// Of one separator or bracket.
     Replace(&'static str),
     Double,
+    /// Inserts what opens a call.
+    Open,
 }
 
 /// What is done with quotes of the kind that is around P.
@@ -89,9 +91,10 @@ fn slips(most: usize) -> impl Strategy<Value = Vec<(&'static str, &'static str)>
 
 fn opening() -> impl Strategy<Value = Opening> {
     let edit = prop_oneof![
-        select(INSERTS).prop_map(Edit::Insert),
-        select(CONFUSED).prop_map(Edit::Replace),
-        Just(Edit::Double),
+        5 => select(INSERTS).prop_map(Edit::Insert),
+        4 => select(CONFUSED).prop_map(Edit::Replace),
+        1 => Just(Edit::Double),
+        1 => Just(Edit::Open),
     ];
     let edits = prop::collection::vec((any::<Index>(), edit), 0..3);
     let name = prop::option::weighted(0.3, any::<Index>());
@@ -112,7 +115,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
         4 => call(Just(None).boxed()),
         2 => call(any::<Index>().prop_map(Some).boxed()),
         4 => select(INSIDE).prop_map(Part::Text),
-        1 => select(QUOTED_INSIDE).prop_map(Part::Text),
+        2 => select(QUOTED_INSIDE).prop_map(Part::Text),
     ];
     prop::collection::vec(part, 1..5)
 }
@@ -168,9 +171,9 @@ fn edited(head: &mut String, at: usize, edit: Edit, slips: &mut Vec<String>) {
         // A quote with a backslash ends at the next one with a backslash.
         Edit::Insert("\\") if head[at..].starts_with(['"', '\'']) => return,
         Edit::Insert(text) => (0, text.to_owned()),
-        Edit::Replace(_) | Edit::Double if found.is_empty() => return,
+        Edit::Replace(_) | Edit::Double | Edit::Open if found.is_empty() => return,
         Edit::Replace(text) => (found.len(), text.to_owned()),
-        Edit::Double => (found.len(), found.repeat(2)),
+        Edit::Double | Edit::Open => (found.len(), found.repeat(2)),
     };
     slips.push(format!("{:?} → {new:?}", &head[at..at + old]));
     let space = |yes: bool| if yes { " " } else { "" };
@@ -186,7 +189,7 @@ fn renames(written: &Written, text: &str) -> bool {
 
 /// The call up to the key of P, with slips.
 fn head(
-    format: &Format,
+    format: &'static Format,
     written: &Written,
     name: Option<&Index>,
     edits: &[(Index, Edit)],
@@ -197,9 +200,13 @@ fn head(
     let mut head = written.before[..written.binding].to_owned();
     let edit = |head: &mut String, places: &[(usize, Edit)], slips: &mut Vec<String>| {
         for (at, edit) in places {
-            // In YAML these open block scalars, in which quotes are text.
             let edit = match edit {
-                Edit::Insert(text) | Edit::Replace(text) if format.name == "yaml" && text.contains(['|', '>']) => {
+                Edit::Open if format.opener.len() < 3 => Edit::Double,
+                Edit::Open => Edit::Insert(&format.opener),
+                // In YAML these open block scalars, in which quotes are text.
+                Edit::Insert(text) | Edit::Replace(text)
+                    if format.name == "yaml" && text.trim().starts_with(['|', '>']) =>
+                {
                     Edit::Insert(" x")
                 }
                 // It would be another name.
@@ -227,19 +234,23 @@ fn head(
     head
 }
 
-/// Whether a bracket ended the call: then what follows is text. `separator` comes before the arguments.
+/// Whether a bracket ended the call: then what follows is text. `separator` comes before the arguments. A parenthesis may
+/// count as a bracket or not.
 fn has_ended(head: &str, separator: Option<&str>) -> bool {
     let arguments =
         separator.and_then(|separator| head.rsplit_once(separator)).map_or(head, |(_, arguments)| arguments);
-    let depths = arguments.chars().filter(|c| "{}[]()".contains(*c)).scan(0, |depth, c| {
-        *depth += if "{[(".contains(c) { 1 } else { -1 };
-        Some((*depth, c))
-    });
-    depths.into_iter().any(|(depth, c)| depth <= 0 && "}])".contains(c))
+    let ended = |brackets: &str| {
+        let mut depth = 0;
+        arguments.chars().filter(|c| brackets.contains(*c)).any(|c| {
+            depth += if "{[(".contains(c) { 1 } else { -1 };
+            depth <= 0
+        })
+    };
+    ended("{}[]()") || ended("{}[]")
 }
 
 /// A text without this quote, unless it is escaped as the encoder does it.
-fn quoted_text(format: &Format, parts: &[Part], close: &str) -> String {
+fn quoted_text(format: &'static Format, parts: &[Part], close: &str) -> String {
     let (quote, other) = if close.contains('\'') { ("'", "\"") } else { ("\"", "'") };
     let without = |text: &str| text.replace(['\\'], "").replace(close.trim_start_matches('\\'), "");
     let text = |part: &Part| match part {
@@ -261,7 +272,7 @@ fn quoted_text(format: &Format, parts: &[Part], close: &str) -> String {
 }
 
 /// The message of these choices.
-pub(crate) fn case(format: &Format, choices: &Choices) -> Case {
+pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     let Choices { truncated, before, opening, binding, gap, prefix, quotes, around, parts, after, .. } = choices;
     let setting = choices.setting.index(format.settings.len());
     let reading = &format.settings[setting];
