@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
-from oracle_text import QUOTES, CutError, FaultError, end_of_quotes, skip_ws, unescape
+from oracle_text import QUOTES, CutError, FaultError, begins_quote, end_of_quotes, skip_ws, unescape
 from oracle_types import (
     UNKNOWN,
     Number,
@@ -78,7 +78,7 @@ class JsonReader:
         return value
 
     def word(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
-        if self.text[at] in "“‘":
+        if begins_quote(self.text, at):
             raise FaultError("invalid_json", at, "bracketed", depth)
         match = (_WORD_IN_PARENTHESES if self.parentheses else _WORD).match(self.text, at)
         if match is None:
@@ -177,7 +177,7 @@ class JsonReader:
         """A key and its colon."""
         if self.text[at] in QUOTES:
             key, at = self.string(at, depth)
-        elif self.text[at] in "“‘":
+        elif begins_quote(self.text, at):
             raise FaultError("invalid_json", at, "bracketed", depth)
         else:
             match = (_BARE_KEYWORD if self.parentheses else _BARE_KEY).match(self.text, at)

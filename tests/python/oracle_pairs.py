@@ -15,6 +15,7 @@ from oracle_text import (
     CutError,
     FaultError,
     Key,
+    Quote,
     close_at,
     colon_after,
     end_of_brackets,
@@ -229,7 +230,7 @@ class PairReader(Arguments):
             else:
                 if not kept:
                     self.closed_on_its_line(at + 1)
-                elif self.otherwise_open(start, at) == quote and self.ends_in_a_key(
+                elif self.otherwise_open(start, at) == Quote(quote) and self.ends_in_a_key(
                     self.text[start + 1 : at]
                 ):
                     raise FaultError("malformed_call", at + 1, "opened", quote=quote)
@@ -261,7 +262,7 @@ class PairReader(Arguments):
         self.give(place, unescape(end[0][:-3], VALUE_ESCAPES), True, end.end())
         return self.behind_value(end.end(), "malformed_call")
 
-    def otherwise_open(self, start: int, at: int) -> str:
+    def otherwise_open(self, start: int, at: int) -> Quote | None:
         """The quote that is open after the one at `at`, had the first kept one ended the value."""
         # The value's escapes are characters that open nothing.
         escape = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[\"'\\nrt]|)")

@@ -16,7 +16,9 @@ _UNICODE_ESCAPE = re.compile(r"u([0-9A-Fa-f]{4})")
 class FaultError(Exception):
     """An error in a call: what, where it is found, and in which state the call is read on."""
 
-    def __init__(self, kind: str, at: int, state: str, depth: int = 0, quote: str = "") -> None:
+    def __init__(
+        self, kind: str, at: int, state: str, depth: int = 0, quote: "Quote | str | None" = None
+    ) -> None:
         super().__init__(kind)
         self.kind, self.at, self.state, self.depth, self.quote = kind, at, state, depth, quote
 
@@ -192,66 +194,166 @@ def joins(segments: tuple[Segment, ...] | list[Segment]) -> list[tuple[str, int]
 # Quotes by their place -----------------------------------------------------------------------------
 
 _OPENERS = WS + "=:,([{>"
+# What opens a text: what ends it. Of characters, their numbers.
+_PAIRS = {
+    chr(opener): tuple(map(chr, closers))
+    for opener, *closers in (
+        (0x201C, 0x201D),
+        (0x201E, 0x201C, 0x201D),
+        (0x201F, 0x201D),
+        (0x2018, 0x2019),
+        (0x201A, 0x2018, 0x2019),
+        (0x201B, 0x2019),
+        (0xAB, 0xBB),
+        (0xBB, 0xAB),
+        (0x2039, 0x203A),
+        (0x203A, 0x2039),
+        (0x300C, 0x300D),
+        (0x300E, 0x300F),
+        (0x301D, 0x301E, 0x301F),
+        (0xFF02, 0xFF02),
+        (0xFF07, 0xFF07),
+        (0xFF62, 0xFF63),
+    )
+} | {
+    "&quot;": ("&quot;",),
+    "&#34;": ("&#34;",),
+    "&apos;": ("&apos;",),
+    "&#39;": ("&#39;",),
+    "&ldquo;": ("&rdquo;",),
+    "&lsquo;": ("&rsquo;",),
+    "&laquo;": ("&raquo;",),
+    "&bdquo;": ("&ldquo;",),
+}
+_INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
 
 
-def quotes_open(text: str, *, opens: bool) -> str:
-    """Section 11, "kept quotes": the quote that is open after the text, or "".
+class Quote(NamedTuple):
+    """What opened a quoted text."""
+
+    opener: str
+    # With a backslash before the opener, there is one before what ends the text.
+    escaped: bool = False
+
+    def end(self, text: str, at: int) -> int | None:
+        """The place after the text that is open at this place."""
+        if closers := _PAIRS.get(self.opener):
+            inner = False
+            for end in range(at + 1, len(text) + 1):
+                inner ^= text[end - 1] == '"'
+                if not inner and any(text.endswith(close, at, end) for close in closers):
+                    return end
+            return None
+        while at < len(text):
+            backslash = text[at] == "\\"
+            if text[at + backslash : at + backslash + 1] == self.opener and backslash == self.escaped:
+                return at + backslash + 1
+            at += 1 + backslash
+        return None
+
+
+def begins_quote(text: str, at: int) -> str:
+    """The quote other than `"` and `'` that is at this place, or ""."""
+    return next((opener for opener in (*_PAIRS, "`") if text.startswith(opener, at)), "")
+
+
+class QuotePlace(NamedTuple):
+    """Section 11, "quotes": what precedes a place outside quoted texts."""
+
+    opens: bool = True
+    backslash: bool = False
+    # Letters that may be a prefix.
+    letters: int = 0
+
+    def step(self, text: str, at: int) -> tuple["QuotePlace", int, Quote | None]:
+        """The place after the next character, and the quote if it opens a text there."""
+        char, opener = text[at], begins_quote(text, at) or text[at]
+        if self.opens and (opener in _PAIRS or opener in "\"'`"):
+            escaped = self.backslash and opener in "\"'`"
+            return OPENS, at + len(opener), Quote(opener, escaped)
+        if char == "\\" and self.opens and not self.letters:
+            return QuotePlace(backslash=not self.backslash), at + 1, None
+        if char in "rRbBfFuU" and self.opens and not self.backslash and self.letters < 2:
+            return QuotePlace(letters=self.letters + 1), at + 1, None
+        opens = char in _OPENERS or (not char.isascii() and char.isspace()) or char in _INVISIBLE
+        return QuotePlace(opens), at + 1, None
+
+
+OPENS, WORD = QuotePlace(), QuotePlace(False)
+
+
+def place_after(text: str, at: int) -> QuotePlace:
+    """The place at an error there: a quote opens a text, unless a word ends there."""
+    before = text[at - 1 : at]
+    if not (before.isalnum() or before == "\\"):
+        return OPENS
+    begin = max(at - 3, 0)
+    place = WORD if begin else OPENS
+    while begin < at:
+        place, begin, _ = place.step(text, begin)
+    return place
+
+
+def behind_quote(quote: Quote, start: int, end: int) -> QuotePlace:
+    """The place after a quoted text that began at `start`: after an empty one, a quote opens a text."""
+    closers = _PAIRS.get(quote.opener, (quote.opener,))
+    lengths = {len(close) + quote.escaped for close in closers}
+    return OPENS if end - start in lengths and quote.opener != "`" else WORD
+
+
+def quotes_open(text: str, *, opens: bool) -> Quote | None:
+    """Section 11, "kept quotes": the quote that is open after the text.
 
     `opens`: one at its start would open.
     """
-    open_with, escaped, empty, at = "", False, False, 0
+    place, at = OPENS if opens else WORD, 0
     while at < len(text):
-        char = text[at]
-        backslash = char == "\\" and text[at + 1 : at + 2]
-        if open_with:
-            if backslash and not (escaped and backslash == open_with):
-                at, empty = at + 2, False
-                continue
-            if backslash or (char == open_with and not escaped):
-                open_with, opens = "", empty
-                at += 2 if backslash else 1
-                continue
-            empty = False
-        elif opens and (char in QUOTES or (backslash and backslash in QUOTES)):
-            escaped, empty = bool(backslash), True
-            open_with = backslash or char
-            at += 2 if backslash else 1
-            continue
-        else:
-            opens = char in _OPENERS
-        at += 1
-    return open_with
+        place, at, quote = place.step(text, at)
+        if quote:
+            end = quote.end(text, at)
+            if end is None:
+                return quote
+            place, at = behind_quote(quote, at, end), end
+    return None
 
 
-def opened_behind(value: str, quote: str) -> str:
-    """Section 11, "kept quotes": the quote that would be open after the value, or "", had the first
-    kept one ended it.
+def opened_behind(value: str, quote: str) -> Quote | None:
+    """Section 11, "kept quotes": the quote that would be open after the value, had the first kept one
+    ended it.
 
     `value`: its text, escapes replaced, up to the quote that would close it.
     """
-    inside, other, opens, empty, at = True, "", False, False, 0
+    inside, place, at = True, WORD, 0
+    other: tuple[Quote, int] | None = None
     while at < len(value):
         char = value[at]
         if char == quote:
             before, after = value[at - 1 : at] if at else "", value[at + 1 : at + 2]
             is_letter = [c.isalnum() for c in (before, after)]
-            if other or (char == "'" and all(is_letter)):
-                empty, opens = False, False
+            if other:
+                other = other[0], -9
+            elif char == "'" and all(is_letter):
+                place = WORD
             else:
-                inside, opens = not inside, True
-        elif not inside and other:
+                inside, place = not inside, OPENS
+        elif inside:
+            pass
+        elif other:
+            end = other[0].end(value[: at + 8], at)
             if char == "\\":
-                at, empty = at + 1, False
-            elif char == other:
-                other, opens = "", empty
-            else:
-                empty = False
-        elif not inside and opens and char in QUOTES:
-            other, empty = char, True
-        elif not inside:
-            opens = char in _OPENERS
+                at, other = at + 1, (other[0], -9)
+            elif end == at + len(min(_PAIRS.get(other[0].opener, "x"), key=len)):
+                place, other = behind_quote(other[0], other[1], end), None
+                at = end - 1
+        elif char == "\\":
+            place = WORD
+        else:
+            place, end, opened = place.step(value, at)
+            at, other = end - 1, (opened, end) if opened else None
         at += 1
-    return other or (quote if opens and not inside else "")
+    if other:
+        return other[0]
+    return Quote(quote) if place.opens and not inside else None
 
 
 # Recovery after an error -------------------------------------------------------------------------
@@ -266,93 +368,80 @@ def close_at(text: str, at: int) -> int:
 
 
 def read_on(
-    text: str, at: int, state: str, depth: int = 0, quote: str = "", closers: tuple[str, ...] = ()
+    text: str,
+    at: int,
+    state: str,
+    depth: int = 0,
+    quote: Quote | str | None = None,
+    closers: tuple[str, ...] = (),
 ) -> int:
     """Section 11, "Recovery after an error": after the CLOSE of the call, or the end of the text."""
-    # Whether a quote would open here, and whether the open text is empty.
-    before = text[at - 1 : at]
-    opens = state != "bracketed" or not before.isalnum()
-    empty = False
-    if state == "opened":
-        state, empty = "quoted", True
+    place = place_after(text, at) if state == "bracketed" else OPENS
     if state in ("key", "bare word", "after"):
-        opens = False
+        place = WORD
     if state == "after empty":
         state = "after"
+    # The quote that is open, and where its text began.
+    inside = (Quote(quote) if isinstance(quote, str) else quote, -9) if quote else None
+    if state == "opened":
+        state, inside = "quoted", (inside[0], at) if inside else None
     while at < len(text):
         char = text[at]
-        is_opener = char in _OPENERS or (opens and char == "\\")
-        if state == "quoted" or quote:
-            if char == "\\":
-                at, empty = at + 1, False
-            elif char == quote:
-                state = "after" if state == "quoted" else state
-                quote, opens = "", empty
-            else:
-                empty = False
+        if inside:
+            end = inside[0].end(text, at)
+            if end is None:
+                return len(text)
+            place, at, inside = behind_quote(*inside, end), end, None
+            state = "after" if state == "quoted" else state
+            continue
+        opened = None
+        if state == "bracketed" and char in "{[":
+            depth, place, at = depth + 1, OPENS, at + 1
+        elif state == "bracketed" and char in "}]":
+            depth, place, at = depth - 1, WORD, at + 1
+            state = "bracketed" if depth else "after"
         elif state == "bracketed":
-            if char in QUOTES and opens:
-                quote, empty = char, True
-            elif char in "{[":
-                depth, opens = depth + 1, True
-            elif char in "}]":
-                depth, opens = depth - 1, False
-                if depth == 0:
-                    state = "after"
-            else:
-                opens = is_opener
+            place, at, opened = place.step(text, at)
         elif closers and any(text[at : at + len(close)].lower() == close for close in closers):
             return at + next(len(close) for close in closers if text[at : at + len(close)].lower() == close)
         elif not closers and close_at(text, at) >= 0:
             return close_at(text, at)
         elif char in WS:
-            state = "token start"
-        elif state in ("token start", "value start"):
-            if char in QUOTES:
-                state, quote, empty = "quoted", char, True
-            elif char in "{[":
-                state, depth, opens = "bracketed", 1, True
-            elif state == "value start":
-                state, opens = "bare word", char in _OPENERS or char == "\\"
-            elif char == "=":
-                state = "value start"
-            else:
-                state, opens = "key", char in _OPENERS or char in ".\\"
-        elif char in QUOTES and opens:
-            state, quote, empty = "quoted", char, True
-        elif state == "after" and char == ",":
-            state = "token start"
-        elif state in ("key", "after") and char == "=":
-            state = "value start"
+            state, place, at = "token start", OPENS, at + 1
+        elif char == "=" and state in ("token start", "key", "after"):
+            state, place, at = "value start", OPENS, at + 1
+        elif char == "," and state == "after":
+            state, place, at = "token start", OPENS, at + 1
+        elif state in ("token start", "value start") and char in "{[":
+            state, depth, place, at = "bracketed", 1, OPENS, at + 1
         else:
-            if state == "after":
-                state, is_opener = "key", char in _OPENERS
-            opens = is_opener or (state == "key" and char == ".")
-        at += 1
+            begins = state in ("token start", "value start")
+            place, at, opened = (OPENS if begins else place).step(text, at)
+            if not opened:
+                state = "bare word" if state in ("value start", "bare word") else "key"
+                place = OPENS if state == "key" and char == "." else place
+        if opened:
+            inside = (opened, at)
+            state = state if state == "bracketed" else "quoted"
     return len(text)
 
 
 def end_of_brackets(text: str, at: int) -> int | None:
     """The place after the bracket that matches the one at `at`, by the rule for bracketed text above."""
-    depth, quote, opens, empty = 0, "", True, False
+    depth, place = 0, OPENS
     while at < len(text):
-        char = text[at]
-        if quote:
-            if char == "\\":
-                at, empty = at + 1, False
-            elif char == quote:
-                quote, opens = "", empty
-            else:
-                empty = False
-        elif char in QUOTES and opens:
-            quote, empty = char, True
-        elif char in "{[":
-            depth, opens = depth + 1, True
-        elif char in "}]":
-            depth, opens = depth - 1, False
+        if text[at] in "{[":
+            depth, place, at = depth + 1, OPENS, at + 1
+            continue
+        if text[at] in "}]":
+            depth, place, at = depth - 1, WORD, at + 1
             if depth == 0:
-                return at + 1
-        else:
-            opens = char in _OPENERS or (opens and char == "\\")
-        at += 1
+                return at
+            continue
+        place, at, quote = place.step(text, at)
+        if quote:
+            end = quote.end(text, at)
+            if end is None:
+                return None
+            place, at = behind_quote(quote, at, end), end
     return None

@@ -389,6 +389,11 @@ impl Machine {
             let message = format!("{what}. It was not run: write it again in full.");
             call.failure = Some(Failure { kind, message, recovery: body.recovery() });
         }
+        // What follows could have made it a call that can be read.
+        let cut = !self.complete && matches!(call.closers, Closers::Marks { .. });
+        if let Some(failure) = call.failure.as_mut().filter(|_| cut) {
+            (failure.kind, failure.message) = (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
+        }
         self.cut_list(tools, on_event);
         self.fail(tools, *call, &mut window, 0, on_event);
     }

@@ -8,7 +8,9 @@ use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, ws_run};
+use crate::protocols::commitment::unreadable;
+use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, fitting, is_ws, ws_run};
+use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
 
 /// What precedes the place outside calls where the parser is.
@@ -18,6 +20,8 @@ pub(super) struct Preceding {
     pub section: bool,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
     pub content: bool,
+    /// There was a call or an error in the section.
+    pub listed: bool,
     /// There was a call or a section.
     pub called: bool,
     /// There was text other than whitespace, a call, or a section. No reasoning begins any more.
@@ -117,6 +121,7 @@ impl Machine {
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked) = (false, 0);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
+        self.place.listed = self.place.section;
         match tools.protocol.layout().parts {
             _ if self.place.section => ParserState::Section,
             Some(_) => ParserState::Between,
@@ -181,7 +186,7 @@ impl Machine {
         self.frame(window, end, on_event);
         self.other = other;
         self.code = CodeScanner::AFTER_CALL;
-        self.place.section = true;
+        (self.place.section, self.place.listed) = (true, false);
         self.state = ParserState::Section;
         true
     }
@@ -279,16 +284,19 @@ impl Machine {
         true
     }
 
-    /// In a section, everything outside calls is framing.
+    /// In a section: calls, whitespace, and markers that are in the wrong place. Anything else is an error.
     pub(super) fn section(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let set = self.read_as(tools);
         let Some(section) = &set.protocol.layout().section else { return self.enter_text(tools) };
         let text = window.text;
         let mut at = window.at;
-        while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..]) {
-            at += offset;
+        loop {
+            at = ws_run(text, at);
             let rest = &text[at..];
-            let step = rest.chars().next().map_or(1, char::len_utf8);
+            if rest.is_empty() {
+                self.frame(window, at, on_event);
+                return false;
+            }
             match first_mark(rest, section.end, window.last) {
                 Scan::Match(length) => {
                     self.frame(window, at + length, on_event);
@@ -302,23 +310,61 @@ impl Machine {
                 }
                 Scan::NoMatch => {}
             }
-            match set.protocol.attempt(&set.tools, &set.settings, rest, window.last) {
-                Attempt::Incomplete if window.last => at += step,
-                Attempt::Incomplete => {
+            let attempt = set.protocol.attempt(&set.tools, &set.settings, rest, window.last);
+            let stray = match attempt {
+                Attempt::Incomplete if !window.last => Scan::Incomplete,
+                Attempt::Text(_) => self.stray_mark(set, rest, window.last),
+                _ => Scan::NoMatch,
+            };
+            match (stray, attempt) {
+                (Scan::Match(length), _) => at += length,
+                (Scan::Incomplete, _) => {
                     self.frame(window, at, on_event);
                     return false;
                 }
-                Attempt::Text(length) => at += length,
-                attempt => {
+                (Scan::NoMatch, attempt @ (Attempt::Call { .. } | Attempt::Bad(_))) => {
                     if let Attempt::Call { lead, .. } = attempt {
                         at += lead;
                     }
                     self.frame(window, at, on_event);
                     return self.commit(tools, window, attempt, on_event);
                 }
+                (Scan::NoMatch, Attempt::Text(_) | Attempt::Incomplete) => {
+                    self.frame(window, at, on_event);
+                    let step = rest.chars().next().map_or(1, char::len_utf8);
+                    let begun = first_mark(rest, &set.protocol.marks(), true);
+                    let open = if let Scan::Match(length) = begun { length } else { step };
+                    let attempt = unreadable(&set.tools, open, None, set.protocol.closers());
+                    return self.commit(tools, window, attempt, on_event);
+                }
             }
         }
-        self.frame(window, text.len(), on_event);
-        false
+    }
+
+    /// The length of a marker of the format, or of a tag without attributes, that a call follows, or that follows one.
+    fn stray_mark(&self, set: &Toolset, text: &str, last: bool) -> Scan<usize> {
+        let layout = set.protocol.layout();
+        match layout.begins_calls(set.protocol.joints(), text, last) {
+            Scan::NoMatch => {}
+            found => return found,
+        }
+        // What opens calls is a call or an error.
+        let openers = if let Closers::Marks { before, .. } = set.protocol.closers() { before } else { Vec::new() };
+        let marks: Vec<_> = set.protocol.marks().into_iter().filter(|mark| !openers.contains(mark)).collect();
+        let found = first_mark(text, &marks, last).or(|| tag(text, last));
+        if self.place.listed {
+            return found;
+        }
+        found.and_then(|length| {
+            let rest = &text[ws_run(text, length)..];
+            if rest.is_empty() {
+                return Scan::at_end(last);
+            }
+            match set.protocol.attempt(&set.tools, &set.settings, rest, last) {
+                Attempt::Incomplete => Scan::Incomplete,
+                Attempt::Text(_) => Scan::NoMatch,
+                Attempt::Call { .. } | Attempt::Bad(_) => Scan::Match(length),
+            }
+        })
     }
 }

@@ -3,8 +3,9 @@
 use super::{Machine, OnEvent, Window};
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
+use crate::protocols::commitment::unreadable;
 use crate::protocols::parts::{Header, Part, PartsFrame};
-use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
+use crate::syntax::scan::{Scan, first_mark, is_ws, starts, ws_run};
 use crate::toolset::Toolset;
 
 impl Machine {
@@ -37,8 +38,16 @@ impl Machine {
         };
         match header {
             Header::Call(Attempt::Incomplete) if !window.last => return self.wait(window),
-            Header::Call(Attempt::Incomplete) => self.frame(window, window.text.len(), on_event),
-            Header::Call(Attempt::Text(length)) => self.frame(window, begin + length, on_event),
+            // What opens a call is a call or an error.
+            Header::Call(Attempt::Incomplete | Attempt::Text(_)) => {
+                let open = match first_mark(rest, &tools.protocol.marks(), true) {
+                    Scan::Match(length) => length,
+                    _ => rest.chars().next().map_or(0, char::len_utf8),
+                };
+                self.place.anything = true;
+                let attempt = unreadable(&tools.tools, open, None, tools.protocol.closers());
+                return self.commit(tools, window, attempt.after(blanks), on_event);
+            }
             // A header that is cut off belongs to no part.
             Header::Incomplete if window.last => self.frame(window, window.text.len(), on_event),
             Header::Incomplete => return self.wait(window),
@@ -80,7 +89,7 @@ impl Machine {
     /// A part begins.
     pub(super) fn enter(&mut self, part: Part) {
         (self.place.looked, self.place.content) = (0, false);
-        self.place.section = part == Part::Calls;
+        (self.place.section, self.place.listed) = (part == Part::Calls, false);
         self.state = if part == Part::Calls { ParserState::Section } else { ParserState::Part(part) };
     }
 
@@ -119,7 +128,7 @@ impl Machine {
         let mut end = text.len();
         while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
-            match frame.closer(part, &text[at..], window.last) {
+            match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => at += 1,
                 Scan::Incomplete => {
                     (end, undecided) = (at, true);

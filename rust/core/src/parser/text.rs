@@ -8,10 +8,13 @@ use std::borrow::Cow;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
+use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
+use crate::protocols::commitment::{begins_call, unreadable};
+use crate::protocols::layout::Section;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
-use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts};
+use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts, window, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What is at a place where a call could begin.
@@ -56,6 +59,69 @@ fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t
 #[inline]
 fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
     other.is_some() && tools.code == CodeMode::Text && tools.reads == Reads::Recovers && rest.starts_with(['`', '~'])
+}
+
+/// Whether what follows the marker of a section is a call, what is meant as one, or the end of the section. If not, the marker was
+/// only mentioned.
+fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> Scan {
+    let (head, ended) = window(text, ATTEMPT_CHARS, last);
+    let at = ws_run(head, 0);
+    let (rest, head) = (&text[at..], &head[at..]);
+    if head.is_empty() {
+        return if ended { Scan::Match(()) } else { Scan::Incomplete };
+    }
+    let attempted = || match set.protocol.attempt(&set.tools, &set.settings, rest, last) {
+        Attempt::Incomplete => Scan::Incomplete,
+        Attempt::Text(_) => Scan::NoMatch,
+        Attempt::Call { .. } | Attempt::Bad(_) => Scan::Match(()),
+    };
+    let tag = || match head.as_bytes() {
+        [b'<'] => Scan::at_end(ended),
+        [b'<', byte, ..] => Scan::some((byte.is_ascii_alphabetic() || b"/|\xef".contains(byte)).then_some(())),
+        _ => Scan::NoMatch,
+    };
+    first_mark(rest, section.end, last)
+        .void()
+        .or(attempted)
+        .or(tag)
+        .or(|| begins_call(&set.tools, head, ended).void())
+        .or(|| holds_call(set, rest, head.len(), ended))
+}
+
+/// Whether a call, or a part of one, begins in the first bytes of the text.
+fn holds_call(set: &Toolset, text: &str, bytes: usize, ended: bool) -> Scan {
+    let (marks, mut at) = (set.protocol.marks(), 0);
+    while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..bytes]) {
+        at += offset;
+        match set.protocol.attempt(&set.tools, &set.settings, &text[at..], ended) {
+            Attempt::Incomplete => return Scan::Incomplete,
+            Attempt::Text(_) => match first_mark(&text[at..], &marks, ended) {
+                Scan::NoMatch => at += text[at..].chars().next().map_or(1, char::len_utf8),
+                found => return found.void(),
+            },
+            Attempt::Call { .. } | Attempt::Bad(_) => return Scan::Match(()),
+        }
+    }
+    Scan::at_end(ended)
+}
+
+/// A call of a declared tool outside of the section in which calls are.
+fn outside_section(set: &Toolset, text: &str) -> Attempt {
+    match set.protocol.attempt(&set.tools, &set.settings, text, false) {
+        Attempt::Call { open, name: Some((_, lookup)), body, .. } if lookup.tool().is_some() => {
+            let rest = &text[ws_run(text, body)..];
+            let rest = rest.strip_prefix('>').map_or(rest, |rest| &rest[ws_run(rest, 0)..]);
+            let goes_on = first_mark(rest, &set.protocol.marks(), false).void();
+            let (head, ended) = window(rest, ATTEMPT_CHARS, false);
+            match goes_on.or(|| begins_call(&set.tools, head, ended).void()) {
+                Scan::Match(()) => unreadable(&set.tools, open, lookup.tool(), set.protocol.closers()),
+                Scan::Incomplete => Attempt::Incomplete,
+                Scan::NoMatch => Attempt::text(text),
+            }
+        }
+        attempt @ (Attempt::Incomplete | Attempt::Bad(_)) => attempt,
+        Attempt::Call { .. } | Attempt::Text(_) => Attempt::text(text),
+    }
 }
 
 impl Machine {
@@ -154,10 +220,16 @@ impl Machine {
                 }
             }
             if let Some(section) = &set.protocol.layout().section {
-                match first_mark(rest, section.begin, last) {
+                let opened = first_mark(rest, section.begin, last);
+                match opened.and_then(|length| begins_section(set, section, &rest[length..], last).map(|()| length)) {
                     Scan::Match(length) => return Candidate::Section(other, length),
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => step = step.min(rest.chars().next().map_or(0, char::len_utf8)),
+                }
+                match outside_section(set, rest) {
+                    Attempt::Incomplete if !last => return Candidate::Need,
+                    attempt @ Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
+                    _ => {}
                 }
                 continue;
             }

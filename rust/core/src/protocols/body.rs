@@ -254,7 +254,7 @@ impl ObjectInTag {
 
     /// The failure of a call in which something other than the closing tag follows the object.
     pub(crate) fn not_closed(&mut self, name: &str) -> Progress {
-        *self = ObjectInTag::Failed(Recovery::After);
+        *self = ObjectInTag::Failed(Recovery::AFTER);
         (ErrorKind::MalformedCall, format!("Only </{name}> may follow the JSON object.")).into()
     }
 
@@ -262,7 +262,7 @@ impl ObjectInTag {
     pub(crate) fn recovery(&self) -> Recovery {
         match self {
             ObjectInTag::Reading(object) => object.recovery(),
-            ObjectInTag::Complete => Recovery::After,
+            ObjectInTag::Complete => Recovery::AFTER,
             ObjectInTag::Failed(recovery) => *recovery,
         }
     }

@@ -1,8 +1,9 @@
 //! How a message is divided into reasoning, content and calls around the calls themselves: data of a family, read by the
 //! parser.
 
+use crate::protocols::format::Joints;
 use crate::protocols::parts::PartsFrame;
-use crate::syntax::scan::window;
+use crate::syntax::scan::{Scan, starts, window};
 
 /// How a message is divided.
 #[derive(Debug)]
@@ -73,6 +74,25 @@ impl Layout {
         let pairs = self.reasoning.iter().flat_map(|marks| marks.pairs).chain(&self.answer);
         let parts = self.parts.iter().flat_map(|frame| frame.marks());
         section.chain(self.stops).copied().chain(parts).chain(pairs.flat_map(|(open, close)| [*open, *close]))
+    }
+
+    /// The length of what begins a section, or is written in it around the calls, if the text begins with it.
+    pub(crate) fn begins_calls(&self, joints: Joints, text: &str, last: bool) -> Scan<usize> {
+        let Some(section) = &self.section else { return Scan::NoMatch };
+        let begin = section.begin.iter().find_map(|mark| joints.begin.trim().strip_prefix(mark));
+        let end = section.end.iter().find_map(|mark| joints.end.trim().strip_suffix(mark));
+        let written = section.begin.iter().copied().chain(begin).chain(end).chain([joints.between]);
+        let mut written: Vec<_> = written.map(str::trim).filter(|mark| !mark.is_empty()).collect();
+        // One may be the beginning of another.
+        written.sort_by_key(|mark| std::cmp::Reverse(mark.len()));
+        match written
+            .iter()
+            .map(|mark| starts(text, mark, last).map(|()| mark.len()))
+            .find(|found| *found != Scan::NoMatch)
+        {
+            Some(found) => found,
+            None => Scan::NoMatch,
+        }
     }
 
     /// Whether a stop token or another special token is at the start of untrusted text, which the server would read as such.

@@ -3,6 +3,7 @@
 
 pub(crate) mod bodies;
 pub(crate) mod body;
+pub(crate) mod commitment;
 pub(crate) mod custom;
 pub(crate) mod families;
 pub(crate) mod format;

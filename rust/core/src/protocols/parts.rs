@@ -79,7 +79,7 @@ pub(crate) trait PartsFrame: Debug + Sync {
     }
 
     /// The length of what ends a part, at such a byte in it. It ends the part only if a header or the end of the message follows it.
-    fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize>;
+    fn closer(&self, tools: &Tools, part: Part, text: &str, last: bool) -> Scan<usize>;
 }
 
 /// A scan of what follows a closer: with `last`, the end of the message is one of the choices, and so is half a mark at which the

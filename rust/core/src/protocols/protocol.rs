@@ -224,6 +224,11 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
     /// text.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
 
+    /// What ends a call whose opening no reader accepts.
+    fn closers(&self) -> Closers {
+        Closers::Own
+    }
+
     /// If several protocols are read: whether a possible call at the start of the text looks like one of this protocol.
     fn fits(&self, _text: &str) -> Scan {
         Scan::Match(())

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::json::{JsonLexeme, TokenSet, is_number, push_str};
 use super::literals::LiteralLexer;
+use super::quoting::Alternation;
 use super::scan::{Scan, partial_end, starts, trim, ws_run};
 use crate::limits::HEAD_CHARS;
 
@@ -17,38 +18,43 @@ pub(crate) struct DelimitedLexer {
     in_string: bool,
     /// Of a held word: bytes and characters that were scanned, and whether one of them was `=`.
     word: (usize, usize, bool),
+    /// After an error: other quotes.
+    quotes: Alternation,
 }
 
 impl DelimitedLexer {
     pub(crate) fn new(quote: &'static str) -> Self {
-        DelimitedLexer { quote, in_string: false, word: (0, 0, false) }
+        DelimitedLexer { quote, in_string: false, word: (0, 0, false), quotes: Alternation::START }
     }
 
-    /// Passes over text up to `close` outside strings. Returns whether it was found; then `*at` is after it.
+    /// Passes over text up to `close`, outside its strings and other quoted text. Returns whether it was found; then `*at` is after it.
     pub(crate) fn skip(&mut self, window: &str, at: &mut usize, close: &str) -> bool {
-        loop {
-            let rest = &window[*at..];
-            let Some(found) = memchr::memchr(b'<', rest.as_bytes()) else {
-                *at = window.len();
-                return false;
-            };
-            *at += found;
-            let rest = &rest[found..];
-            let quote = starts(rest, self.quote, false);
-            let closed = if self.in_string { Scan::NoMatch } else { starts(rest, close, false) };
-            *at += match (quote, closed) {
-                (Scan::Match(()), _) => {
-                    self.in_string = !self.in_string;
-                    self.quote.len()
+        while let Some(&byte) = window.as_bytes().get(*at) {
+            let outside = self.quotes.open().is_none();
+            if byte == b'<' && (outside || self.in_string) {
+                let rest = &window[*at..];
+                let quote = starts(rest, self.quote, false);
+                let closed = if self.in_string { Scan::NoMatch } else { starts(rest, close, false) };
+                match (quote, closed) {
+                    (Scan::Match(()), _) => {
+                        (self.in_string, self.quotes) = (!self.in_string, Alternation::CLOSED);
+                        *at += self.quote.len();
+                        continue;
+                    }
+                    (_, Scan::Match(())) => {
+                        *at += close.len();
+                        return true;
+                    }
+                    (Scan::Incomplete, _) | (_, Scan::Incomplete) => return false,
+                    (Scan::NoMatch, Scan::NoMatch) => {}
                 }
-                (_, Scan::Match(())) => {
-                    *at += close.len();
-                    return true;
-                }
-                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return false,
-                (Scan::NoMatch, Scan::NoMatch) => 1,
-            };
+            }
+            if !self.in_string {
+                self.quotes.step(byte);
+            }
+            *at += 1;
         }
+        false
     }
 
     fn content<'w>(&mut self, window: &'w str, at: &mut usize) -> JsonLexeme<'w> {

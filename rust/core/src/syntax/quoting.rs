@@ -1,10 +1,37 @@
-//! Quotes, judged only by the bytes around them: which quote opens a quoted text, and which one ends it.
+//! Quotes, judged only by the characters around them: which quote opens a quoted text, and which one ends it.
+//!
+//! Models write many kinds of quotes; [`Quote`] has them all. [`Outside`] says where one opens a text, [`Inside`] where that text ends.
+//! Both read bytes, and need no lookahead.
 //!
 //! A reader that keeps a quote as content may be wrong: if that quote had ended the value, every later quote would have
 //! the opposite role. [`Kept`] tracks that second reading, so that a value never ends at a quote that opens another
 //! text. [`Alternation`] tracks the quotes in text that is not itself quoted.
 
 use crate::syntax::scan::is_ws;
+
+/// A kind of quote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quote {
+    /// `"`, `'` or `` ` ``. The next one that no backslash precedes ends the text.
+    Plain(u8),
+    /// The same after a backslash. The next one that a backslash precedes ends the text.
+    Escaped(u8),
+    /// The position in [`PAIRS`].
+    Pair(u8),
+}
+
+/// Other quotes: what opens a text, and what ends it. At most eight bytes each.
+#[rustfmt::skip]
+const PAIRS: [(&str, &[&str]); 24] = [
+    ("“", &["”"]), ("„", &["“", "”"]), ("‟", &["”"]), ("‘", &["’"]), ("‚", &["‘", "’"]), ("‛", &["’"]), ("«", &["»"]), ("»", &["«"]), ("‹", &["›"]), ("›", &["‹"]),
+    ("「", &["」"]), ("『", &["』"]), ("〝", &["〞", "〟"]), ("＂", &["＂"]), ("＇", &["＇"]), ("｢", &["｣"]),
+    ("&quot;", &["&quot;"]), ("&#34;", &["&#34;"]), ("&apos;", &["&apos;"]), ("&#39;", &["&#39;"]), ("&ldquo;", &["&rdquo;"]), ("&lsquo;", &["&rsquo;"]), ("&laquo;", &["&raquo;"]), ("&bdquo;", &["&ldquo;"]),
+];
+
+/// Spaces beyond ASCII, and characters that are not visible.
+pub(crate) fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}' | '\u{AD}')
+}
 
 /// Whether a quote after this byte opens a quoted text. After a letter or digit, it is an apostrophe or an inch mark.
 #[inline]
@@ -17,6 +44,11 @@ pub(crate) fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'')
 }
 
+/// Whether the text begins with a quote other than `"` and `'`, or may begin with one.
+pub(crate) fn begins_other(text: &str) -> bool {
+    text.starts_with('`') || PAIRS.iter().any(|(open, _)| text.starts_with(open))
+}
+
 /// Whether a quote is an apostrophe. `before` is the text of the value so far, as JSON or as it is, and `after` follows
 /// the quote.
 pub(crate) fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
@@ -27,30 +59,184 @@ pub(crate) fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
     quote == b'\'' && last.is_alphanumeric() && !escaped && after.chars().next().is_some_and(char::is_alphanumeric)
 }
 
-/// Most words are not longer.
-const SHORT_BYTES: usize = 32;
+/// Up to eight bytes as a number.
+fn code(text: &str) -> u64 {
+    text.bytes().fold(0, |code, byte| code << 8 | u64::from(byte))
+}
+
+/// The number of bytes in a code.
+fn code_bytes(code: u64) -> usize {
+    8 - code.leading_zeros() as usize / 8
+}
+
+/// What precedes a place outside quoted texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A quote opens a text.
+    Opens,
+    /// The same, after a backslash.
+    Backslash,
+    /// The same, after so many letters that may be the prefix of a string, as in `r"…"`.
+    Prefix(u8),
+    /// A quote is an apostrophe, or an inch mark.
+    Word,
+}
+
+/// The longest prefix of a string.
+const PREFIX_BYTES: u8 = 2;
+
+/// A place outside quoted texts, and what a quote is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outside {
+    place: Place,
+    /// The bytes of a character, or of an entity, that are read so far.
+    pending: u64,
+}
+
+impl Outside {
+    /// A quote opens a text.
+    pub(crate) const OPENS: Self = Outside { place: Place::Opens, pending: 0 };
+    /// A quote opens no text.
+    pub(crate) const WORD: Self = Outside { place: Place::Word, pending: 0 };
+
+    /// At the end of this text. At its start, a quote would open a text.
+    pub(crate) fn after(text: &str) -> Self {
+        let near = text.char_indices().rev().nth(usize::from(PREFIX_BYTES)).map_or(0, |(at, _)| at);
+        let mut outside = if near == 0 { Outside::OPENS } else { Outside::WORD };
+        for byte in text[near..].bytes() {
+            outside.step(byte);
+        }
+        outside
+    }
+
+    /// At an error at byte `at` of a window: a quote opens a text, unless a word ends there.
+    pub(crate) fn at_error(window: &str, at: usize) -> Self {
+        let near = window[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '\\');
+        if near { Outside::after(&window[..at]) } else { Outside::OPENS }
+    }
+
+    /// Whether a quote opens a text here.
+    #[inline]
+    pub(crate) fn opens(self) -> bool {
+        self.place != Place::Word
+    }
+
+    /// Reads a byte. Returns the quote that it completes, if that opens a text.
+    #[inline]
+    pub(crate) fn step(&mut self, byte: u8) -> Option<Quote> {
+        if !byte.is_ascii() || self.pending != 0 {
+            return self.long(byte);
+        }
+        self.ascii(byte)
+    }
+
+    #[inline]
+    fn ascii(&mut self, byte: u8) -> Option<Quote> {
+        self.place = match (byte, self.place) {
+            (b'"' | b'\'' | b'`', Place::Backslash) => return Some(Quote::Escaped(byte)),
+            (b'"' | b'\'' | b'`', Place::Opens | Place::Prefix(_)) => return Some(Quote::Plain(byte)),
+            (b'&', place) if place != Place::Word => {
+                self.pending = u64::from(byte);
+                place
+            }
+            (b'\\', Place::Opens) => Place::Backslash,
+            (b'\\', Place::Backslash) => Place::Opens,
+            (b'r' | b'R' | b'b' | b'B' | b'f' | b'F' | b'u' | b'U', Place::Opens) => Place::Prefix(1),
+            (b'r' | b'R' | b'b' | b'B' | b'f' | b'F' | b'u' | b'U', Place::Prefix(n)) if n < PREFIX_BYTES => {
+                Place::Prefix(n + 1)
+            }
+            _ if opens_after(byte) => Place::Opens,
+            _ => Place::Word,
+        };
+        None
+    }
+
+    /// A byte of a character beyond ASCII, or of an entity.
+    #[cold]
+    fn long(&mut self, byte: u8) -> Option<Quote> {
+        self.pending = self.pending << 8 | u64::from(byte);
+        let length = code_bytes(self.pending);
+        let first = (self.pending >> (8 * (length - 1))) as u8;
+        let complete = match first {
+            b'&' if byte == b';' => true,
+            b'&' if (byte.is_ascii_alphanumeric() || byte == b'#') && length < 8 => false,
+            b'&' => {
+                *self = Outside::WORD;
+                return self.step(byte);
+            }
+            0xF0.. => length == 4,
+            0xE0.. => length == 3,
+            _ => length == 2,
+        };
+        if !complete {
+            return None;
+        }
+        let code = std::mem::take(&mut self.pending);
+        if self.opens()
+            && let Some(pair) = PAIRS.iter().position(|(open, _)| self::code(open) == code)
+        {
+            return Some(Quote::Pair(pair as u8));
+        }
+        let bytes = code.to_be_bytes();
+        let blank = std::str::from_utf8(&bytes[8 - length..]).is_ok_and(|text| text.chars().all(is_blank));
+        self.place = if blank { Place::Opens } else { Place::Word };
+        None
+    }
+}
+
+/// A place in a quoted text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Inside {
+    quote: Quote,
+    /// The last byte was a backslash that no other one precedes.
+    escape: bool,
+    /// Bytes of the text, as far as they may be what ends an empty one.
+    read: u8,
+    /// The last bytes.
+    tail: u64,
+    /// In a pair: a text in double quotes is open in it.
+    inner: bool,
+}
+
+impl Inside {
+    /// Directly after the quote that opened the text.
+    pub(crate) fn opened_by(quote: Quote) -> Self {
+        Inside { quote, escape: false, read: 0, tail: 0, inner: false }
+    }
+
+    /// In a text that is not empty.
+    pub(crate) fn of(quote: Quote) -> Self {
+        Inside { read: u8::MAX, ..Inside::opened_by(quote) }
+    }
+
+    /// Reads a byte. Returns the place after the text, if it ends. After an empty one a quote opens a text: `""` may be the
+    /// beginning of `"""`. Three backticks are a fence, which is no quote.
+    #[inline]
+    pub(crate) fn step(&mut self, byte: u8) -> Option<Outside> {
+        self.read = self.read.saturating_add(1);
+        let escape = self.escape;
+        self.escape = byte == b'\\' && !escape;
+        let length = match self.quote {
+            Quote::Plain(quote) => (byte == quote && !escape).then_some(1),
+            Quote::Escaped(quote) => (byte == quote && escape).then_some(2),
+            Quote::Pair(pair) => {
+                self.tail = self.tail << 8 | u64::from(byte);
+                self.inner ^= byte == b'"';
+                let (_, ends) = PAIRS[usize::from(pair)];
+                let ended = |end: &&&str| self.tail & (u64::MAX >> (64 - 8 * end.len())) == code(end);
+                ends.iter().filter(|_| !self.inner).find(ended).map(|end| end.len())
+            }
+        };
+        let again = |length: usize| usize::from(self.read) == length && self.quote != Quote::Plain(b'`');
+        length.map(|length| if again(length) { Outside::OPENS } else { Outside::WORD })
+    }
+}
 
 /// Which quoted text is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Alternation {
-    state: QuoteState,
-    /// The last byte was an unescaped backslash.
-    backslash: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum QuoteState {
-    Outside {
-        /// A quote would open a text here.
-        opens: bool,
-    },
-    Inside {
-        quote: u8,
-        /// The opening quote had a backslash, so the closing one must have one, too.
-        escaped: bool,
-        /// The quoted text is empty so far. `""` before a third quote is the beginning of `"""`.
-        empty: bool,
-    },
+pub(crate) enum Alternation {
+    Outside(Outside),
+    Inside(Inside),
 }
 
 impl Default for Alternation {
@@ -59,67 +245,83 @@ impl Default for Alternation {
     }
 }
 
+/// Whether a byte may be a part of what opens a quoted text.
+#[inline]
+pub(crate) fn may_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`' | b'&') || !byte.is_ascii()
+}
+
 impl Alternation {
     /// Outside quotes, where a quote would open a text.
-    pub(crate) const START: Self = Alternation { state: QuoteState::Outside { opens: true }, backslash: false };
+    pub(crate) const START: Self = Alternation::Outside(Outside::OPENS);
 
     /// After the closing quote of a text that is not empty.
-    pub(crate) const CLOSED: Self = Alternation { state: QuoteState::Outside { opens: false }, backslash: false };
+    pub(crate) const CLOSED: Self = Alternation::Outside(Outside::WORD);
+
+    /// In a text in these quotes, which is not empty.
+    pub(crate) fn inside(quote: Quote) -> Self {
+        Alternation::Inside(Inside::of(quote))
+    }
+
+    /// At an error at byte `at` of a window.
+    pub(crate) fn at_error(window: &str, at: usize) -> Self {
+        Alternation::Outside(Outside::at_error(window, at))
+    }
 
     /// The quote that opened the current text.
     #[inline]
-    pub(crate) fn open(self) -> Option<u8> {
-        match self.state {
-            QuoteState::Inside { quote, .. } => Some(quote),
-            QuoteState::Outside { .. } => None,
+    pub(crate) fn open(self) -> Option<Quote> {
+        match self {
+            Alternation::Inside(inside) => Some(inside.quote),
+            Alternation::Outside(_) => None,
         }
     }
 
-    /// Fast path for a text without quotes, if only its last byte matters.
+    #[inline]
+    pub(crate) fn step(&mut self, byte: u8) {
+        match self {
+            Alternation::Inside(inside) => {
+                if let Some(outside) = inside.step(byte) {
+                    *self = Alternation::Outside(outside);
+                }
+            }
+            Alternation::Outside(outside) => {
+                if let Some(quote) = outside.step(byte) {
+                    *self = Alternation::Inside(Inside::opened_by(quote));
+                }
+            }
+        }
+    }
+
+    /// Fast path for a text that has no byte with which a quote may begin.
     #[inline]
     pub(crate) fn pass(&mut self, text: &str) -> bool {
-        match (text.as_bytes().last(), &mut self.state) {
-            (None, _) => true,
-            (Some(last), QuoteState::Outside { opens }) if *last != b'\\' => {
-                *opens = opens_after(*last);
-                self.backslash = false;
-                true
-            }
-            _ => false,
+        let outside = matches!(self, Alternation::Outside(Outside { pending: 0, .. }));
+        if outside {
+            self.plain(text.as_bytes());
         }
+        outside || text.is_empty()
     }
 
-    pub(crate) fn step(&mut self, byte: u8) {
-        let backslash = std::mem::take(&mut self.backslash);
-        match &mut self.state {
-            QuoteState::Inside { quote, escaped, empty } if byte == *quote && backslash == *escaped => {
-                self.state = QuoteState::Outside { opens: *empty };
-            }
-            QuoteState::Inside { empty, .. } => {
-                self.backslash = byte == b'\\' && !backslash;
-                *empty &= self.backslash;
-            }
-            QuoteState::Outside { opens: true } if is_quote(byte) => {
-                self.state = QuoteState::Inside { quote: byte, escaped: backslash, empty: true };
-            }
-            // A backslash before a quote does not change whether the quote opens.
-            QuoteState::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
-            QuoteState::Outside { opens } => *opens = opens_after(byte),
+    /// Outside quotes, bytes with which no quote begins. Only the last of them matter: a prefix, and backslashes.
+    #[inline]
+    fn plain(&mut self, bytes: &[u8]) {
+        let solid = bytes.iter().rposition(|byte| *byte != b'\\').unwrap_or(0);
+        let near = solid.saturating_sub(usize::from(PREFIX_BYTES));
+        if near > 0 {
+            *self = Alternation::CLOSED;
         }
+        bytes[near..].iter().for_each(|byte| self.step(*byte));
     }
 
-    /// Advances over a text. Outside quotes, only the byte before a quote or at the end matters.
+    /// Advances over a text. Outside quotes, only the characters before a quote or at the end matter.
     pub(crate) fn run(&mut self, text: &str) {
         let bytes = text.as_bytes();
-        if bytes.len() <= SHORT_BYTES && !bytes.iter().any(|byte| is_quote(*byte)) && self.pass(text) {
-            return;
-        }
         let mut at = 0;
         while at < bytes.len() {
-            if let QuoteState::Outside { .. } = self.state {
-                let next = memchr::memchr2(b'"', b'\'', &bytes[at..]).map_or(bytes.len(), |length| at + length);
-                let word = bytes[at..next].iter().rposition(|byte| *byte != b'\\').map_or(at, |last| at + last);
-                bytes[word..next].iter().for_each(|byte| self.step(*byte));
+            if let Alternation::Outside(Outside { pending: 0, .. }) = self {
+                let next = bytes[at..].iter().position(|byte| may_quote(*byte)).map_or(bytes.len(), |run| at + run);
+                self.plain(&bytes[at..next]);
                 at = next;
             }
             if let Some(byte) = bytes.get(at) {
@@ -138,23 +340,21 @@ pub(crate) struct Kept {
     /// The quote of the value.
     quote: u8,
     state: KeptState,
-    backslash: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeptState {
     /// In a text in the same kind of quotes as the value.
-    Inside,
-    /// `opens`: a quote would open a text here.
-    Outside { opens: bool },
-    /// In a text in the other kind of quotes. `empty`: the text is empty so far.
-    Elsewhere { quote: u8, empty: bool },
+    Own,
+    Outside(Outside),
+    /// In a text in another kind of quotes.
+    Other(Inside),
 }
 
 impl Kept {
     /// Before the first kept quote.
     pub(crate) fn new(quote: u8) -> Self {
-        Kept { quote, state: KeptState::Inside, backslash: false }
+        Kept { quote, state: KeptState::Own }
     }
 
     /// A quote of the value's kind is kept as content. An apostrophe has no effect.
@@ -163,56 +363,55 @@ impl Kept {
             return self.escape();
         }
         self.state = match self.state {
-            KeptState::Inside => KeptState::Outside { opens: true },
-            KeptState::Outside { .. } => KeptState::Inside,
-            KeptState::Elsewhere { quote, .. } => KeptState::Elsewhere { quote, empty: false },
+            KeptState::Own => KeptState::Outside(Outside::OPENS),
+            KeptState::Outside(_) => KeptState::Own,
+            KeptState::Other(inside) => KeptState::Other(Inside::of(inside.quote)),
         };
-        self.backslash = false;
     }
 
     /// Reads content that contains no quote of the value's kind.
     pub(crate) fn run(&mut self, text: &str) {
-        if self.state != KeptState::Inside {
+        if self.state != KeptState::Own {
             text.bytes().for_each(|byte| self.step(byte));
         }
     }
 
     fn step(&mut self, byte: u8) {
-        let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
-            KeptState::Elsewhere { quote, empty } if byte == *quote && !backslash => {
-                self.state = KeptState::Outside { opens: *empty };
+            KeptState::Other(inside) => {
+                if let Some(outside) = inside.step(byte) {
+                    self.state = KeptState::Outside(outside);
+                }
             }
-            KeptState::Elsewhere { empty, .. } => {
-                (*empty, self.backslash) = (false, byte == b'\\' && !backslash);
+            KeptState::Outside(outside) => {
+                if let Some(quote) = outside.step(byte) {
+                    self.state = KeptState::Other(Inside::opened_by(quote));
+                }
             }
-            KeptState::Outside { opens: true } if is_quote(byte) => {
-                self.state = KeptState::Elsewhere { quote: byte, empty: true };
-            }
-            KeptState::Outside { opens } => *opens = opens_after(byte),
-            KeptState::Inside => {}
+            KeptState::Own => {}
         }
     }
 
     /// An escape in the value: a character that opens nothing.
     pub(crate) fn escape(&mut self) {
         match &mut self.state {
-            KeptState::Outside { opens: flag } | KeptState::Elsewhere { empty: flag, .. } => *flag = false,
-            KeptState::Inside => {}
+            KeptState::Outside(outside) => *outside = Outside::WORD,
+            KeptState::Other(inside) => *inside = Inside::of(inside.quote),
+            KeptState::Own => {}
         }
     }
 
-    /// Whether a text in the other kind of quotes is open.
+    /// Whether a text in another kind of quotes is open.
     pub(crate) fn is_elsewhere(self) -> bool {
-        matches!(self.state, KeptState::Elsewhere { .. })
+        matches!(self.state, KeptState::Other(_))
     }
 
     /// The quote of the text that would be open if the value ended at the next quote of its kind.
-    pub(crate) fn opened(self) -> Option<u8> {
+    pub(crate) fn opened(self) -> Option<Quote> {
         match self.state {
-            KeptState::Outside { opens: true } => Some(self.quote),
-            KeptState::Elsewhere { quote, .. } => Some(quote),
-            KeptState::Outside { opens: false } | KeptState::Inside => None,
+            KeptState::Outside(outside) if outside.opens() => Some(Quote::Plain(self.quote)),
+            KeptState::Other(inside) => Some(inside.quote),
+            KeptState::Outside(_) | KeptState::Own => None,
         }
     }
 }

@@ -11,8 +11,8 @@ use super::{Context, Flow, Input, Progress, ReadError, Report, coercion, message
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_plain, plain_string, push_char};
-use crate::syntax::quoting::{Kept, is_apostrophe};
-use crate::syntax::recovery::{Recovery, ends_in_word};
+use crate::syntax::quoting::{Kept, Outside, Quote, is_apostrophe};
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{find_mark, ws_run};
 
 pub(crate) use complete::equal_literal;
@@ -57,6 +57,8 @@ pub(crate) struct Object {
     /// How unescaped quotes in strings are read, if they are allowed.
     quotes: Option<Quotes>,
     notation: Notation,
+    /// The quote of the string in which the value has failed, if it is one that opens no string.
+    lost: Option<Quote>,
 }
 
 impl Object {
@@ -87,6 +89,7 @@ impl Object {
     /// Starts over with the whole of the arguments, and keeps the allocations.
     pub(crate) fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
         (self.lexer, self.expect, self.quotes, self.notation) = (lexer, Expect::Value, quotes, Notation::Json);
+        self.lost = None;
         self.collected.clear();
         self.values.renew(node);
     }
@@ -95,7 +98,7 @@ impl Object {
     pub(crate) fn recovery(&self) -> Recovery {
         match (self.brackets(), self.notation) {
             (0, _) if self.expect == Expect::Value => Recovery::ValueStart,
-            (0, _) => Recovery::After,
+            (0, _) => Recovery::AFTER,
             (depth, Notation::Json) => Recovery::in_brackets(depth, self.open_quote()),
             _ => self.open_quote().map_or(Recovery::TokenStart, Recovery::in_quotes),
         }
@@ -107,8 +110,8 @@ impl Object {
     }
 
     /// The quote of the string that is open.
-    pub(crate) fn open_quote(&self) -> Option<u8> {
-        self.lexer.quote
+    pub(crate) fn open_quote(&self) -> Option<Quote> {
+        self.lost.or(self.lexer.quote.map(Quote::Plain))
     }
 
     /// The fast path: consumes a text that lies entirely inside a string that is passed on. Returns whether its JSON is the
@@ -132,7 +135,7 @@ impl Object {
         let recovery = match (self.brackets(), self.notation, self.open_quote()) {
             (0, ..) => self.recovery(),
             (depth, Notation::Json, quote) => Recovery::in_brackets_at(depth, quote, input.window, input.at),
-            (_, _, None) if ends_in_word(input.window, input.at) => Recovery::Key { opens: false },
+            (_, _, None) if !Outside::at_error(input.window, input.at).opens() => Recovery::Key(Outside::WORD),
             _ => self.recovery(),
         };
         Err(Progress::failed(kind, message, recovery))
@@ -385,7 +388,7 @@ impl Object {
     fn agrees(&mut self) -> Result<(), ReadError> {
         let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.opened());
         let Some(open) = open else { return Ok(()) };
-        self.lexer.quote = Some(open);
+        self.lost = Some(open);
         Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE))
     }
 

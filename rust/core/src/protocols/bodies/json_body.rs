@@ -23,7 +23,7 @@ impl Body for JsonBody {
     }
 
     fn recovery(&self) -> Recovery {
-        if self.tail.is_some() { Recovery::After } else { self.object.recovery() }
+        if self.tail.is_some() { Recovery::AFTER } else { self.object.recovery() }
     }
 
     fn recovery_at_start(&self) -> Recovery {
@@ -88,7 +88,7 @@ impl JsonBody {
                 return Err(Progress::Incomplete);
             }
             let message = "The call must be closed after the JSON object.".to_owned();
-            let recovery = if *blank { Recovery::TokenStart } else { Recovery::After };
+            let recovery = if *blank { Recovery::TokenStart } else { Recovery::AFTER };
             return Err(Progress::failed(ErrorKind::MalformedCall, message, recovery));
         }
     }

@@ -179,7 +179,7 @@ impl PartsFrame for Channels {
         }
     }
 
-    fn closer(&self, _: Part, text: &str, last: bool) -> Scan<usize> {
+    fn closer(&self, _: &Tools, _: Part, text: &str, last: bool) -> Scan<usize> {
         Scan::first_of(self.ends.iter().map(|end| {
             starts(text, end, last).and_then(|()| followed(&text[end.len()..], last, [self.start]).map(|()| end.len()))
         }))

@@ -115,7 +115,7 @@ impl PartsFrame for Elements {
         }
     }
 
-    fn closer(&self, part: Part, text: &str, last: bool) -> Scan<usize> {
+    fn closer(&self, _: &Tools, part: Part, text: &str, last: bool) -> Scan<usize> {
         let elements = match part {
             Part::Reasoning => std::slice::from_ref(&self.reasoning),
             _ => self.content,

@@ -3,6 +3,7 @@
 use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
+use crate::protocols::commitment::committed;
 use crate::protocols::format::json_field_example;
 use crate::protocols::layout::{Layout, TOKEN_BEGINS};
 use crate::protocols::protocol::{
@@ -115,7 +116,7 @@ impl Protocol for EnvelopeFamily {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
                 Scan::Incomplete => Attempt::Incomplete,
-                Scan::NoMatch => Attempt::Text(open.len()),
+                Scan::NoMatch => committed(tools, &Closers::Own, text, open.len(), last),
                 Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own, false),
             },
             Scan::Match((at, wrapper)) => {

@@ -7,12 +7,13 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::EncodeError;
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Form};
+use crate::protocols::commitment::committed;
 use crate::protocols::format::{CallFormat, Joints, PastCall, fill, markers};
 use crate::protocols::frames::envelope;
 use crate::protocols::layout::{Layout, TOKEN_BEGINS};
 use crate::protocols::protocol::{ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::syntax::json::{Member, push_string};
-use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, neutralise_marks};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, first_mark, neutralise_marks};
 use crate::tools::{Tool, Tools};
 
 /// A native format.
@@ -143,7 +144,21 @@ impl Protocol for FlatFamily {
     }
 
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
-        self.call.attempt(tools, settings, text, last)
+        let attempt = self.call.attempt(tools, settings, text, last);
+        if !matches!(attempt, Attempt::Text(_)) {
+            return attempt;
+        }
+        match first_mark(text, self.call.openers(), last) {
+            Scan::Match(open) if open > 1 => committed(tools, &self.closers(), text, open, last),
+            _ => attempt,
+        }
+    }
+
+    fn closers(&self) -> Closers {
+        let marks = |marks: &mut dyn Iterator<Item = &'static str>| marks.filter(|mark| mark.len() > 1).collect();
+        let ends = self.layout.section.iter().flat_map(|section| section.end).copied();
+        let before = &mut self.call.openers().iter().copied().chain(ends);
+        Closers::Marks { close: marks(&mut [self.call.close()].into_iter()), before: marks(before) }
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {

@@ -2,6 +2,7 @@
 
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::Opening;
+use crate::protocols::commitment::begins_call;
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, Part, PartsFrame};
 use crate::protocols::protocol::Attempt;
@@ -18,27 +19,32 @@ pub(crate) struct Recipients {
 }
 
 fn ends_name(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'{' | b'<' | b'>')
+    byte.is_ascii_whitespace() || matches!(byte, b'{' | b'<' | b'>' | b'(' | b'"' | b'\'' | b'`')
 }
 
 impl Recipients {
-    /// The length of a recipient's name. What a tool gets is an object; any other text after a name is no header.
-    fn recipient(&self, text: &str, last: bool) -> Scan<usize> {
+    /// The length of a recipient's name. What a tool gets is an object, or meant as one; any other text after a name is no header.
+    fn recipient(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
         let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
-        match head.as_bytes().get(length) {
+        let line = match head.as_bytes().get(length) {
             None => return Scan::at_end(ended),
-            Some(b'\n') if length > 0 => {}
-            Some(_) => return Scan::NoMatch,
+            Some(byte) => *byte == b'\n',
+        };
+        if length == 0 {
+            return Scan::NoMatch;
         }
-        if &head[..length] == self.content {
+        if line && &head[..length] == self.content {
             return Scan::Match(length);
         }
-        match head.as_bytes().get(ws_run(head, length)) {
+        let object = || match head.as_bytes().get(ws_run(head, length)) {
             None => Scan::at_end(ended),
-            Some(b'{') => Scan::Match(length),
+            Some(b'{') if line => Scan::Match(length),
             Some(_) => Scan::NoMatch,
-        }
+        };
+        let named = tools.find(&head[..length]).is_some();
+        let meant = || if named { begins_call(tools, &head[length..], ended).map(|_| length) } else { Scan::NoMatch };
+        object().or(meant)
     }
 }
 
@@ -63,7 +69,7 @@ impl PartsFrame for Recipients {
         if name == self.content {
             return Some("messages to it are content");
         }
-        name.bytes().any(ends_name).then_some("it must not contain whitespace, {, < or >")
+        name.bytes().any(ends_name).then_some("it must not contain whitespace, quotes, {, (, < or >")
     }
 
     fn write(&self, _: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
@@ -87,12 +93,15 @@ impl PartsFrame for Recipients {
                 };
             }
         };
-        match self.recipient(&text[skipped..], last) {
+        match self.recipient(tools, &text[skipped..], last) {
             Scan::Incomplete => Header::Incomplete,
             Scan::NoMatch if first => Header::Part(0, Part::Content),
             Scan::NoMatch => Header::Framing(skipped),
             Scan::Match(length) => {
-                let (name, body) = (skipped..skipped + length, skipped + length + 1);
+                let (name, body) = (
+                    skipped..skipped + length,
+                    skipped + length + usize::from(text.as_bytes().get(skipped + length) == Some(&b'\n')),
+                );
                 match &text[name.clone()] {
                     to if to == self.content => Header::Part(body, Part::Content),
                     to => Header::Call(Attempt::named(body, (name, tools.lookup(to)), body, Opening::Native)),
@@ -101,7 +110,7 @@ impl PartsFrame for Recipients {
         }
     }
 
-    fn closer(&self, _: Part, text: &str, last: bool) -> Scan<usize> {
-        starts(text, self.mark, last).and_then(|()| self.recipient(&text[self.mark.len()..], last).map(|_| 0))
+    fn closer(&self, tools: &Tools, _: Part, text: &str, last: bool) -> Scan<usize> {
+        starts(text, self.mark, last).and_then(|()| self.recipient(tools, &text[self.mark.len()..], last).map(|_| 0))
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::number::is_number;
 use super::write::is_plain;
-use crate::syntax::quoting::opens_after;
+use crate::syntax::quoting::{Outside, begins_other, may_quote};
 use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 
 /// The tokens that may come next. It decides what a word may contain.
@@ -177,7 +177,7 @@ impl JsonLexer {
                 self.quote = Some(byte);
                 JsonLexeme::StringStart
             }
-            0xE2 if self.in_calls && window[*at..].starts_with(['“', '‘']) => {
+            _ if self.in_calls && may_quote(byte) && begins_other(&window[*at..]) => {
                 JsonLexeme::Bad("strings need double quotes")
             }
             _ => self.word(window, at, last, tokens),
@@ -234,7 +234,8 @@ impl JsonLexer {
             let stop = match byte {
                 b'"' if self.native => true,
                 b'"' | b'\'' => {
-                    tokens == TokenSet::Key || (self.in_calls && end > start && opens_after(bytes[end - 1]))
+                    tokens == TokenSet::Key
+                        || (self.in_calls && end > start && Outside::after(&window[start..end]).opens())
                 }
                 b'/' if self.comments && !self.slash => match bytes.get(end + 1) {
                     None if !last => break,

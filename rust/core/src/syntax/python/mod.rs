@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use super::json::{JsonLexeme, TokenSet, push_char, push_str, respelled};
 use super::literals::LiteralLexer;
+use super::quoting::{Alternation, Quote};
 use super::scan::{is_ws, ws_run};
 use strings::{StringQuotes, quotes};
 
@@ -31,35 +32,42 @@ pub(crate) struct PythonLexer {
     string: Option<StringQuotes>,
     /// Bytes of a held word that were scanned.
     word: usize,
-    /// After an error: the number of open brackets, which need not match any more.
-    skipped: Option<usize>,
+    /// After an error: the number of open brackets, which need not match any more, and the quotes.
+    skipped: Option<(usize, Alternation)>,
 }
 
 impl PythonLexer {
     /// For text after an error in which so many brackets are open.
     pub(crate) fn lost(depth: usize) -> Self {
-        PythonLexer { skipped: Some(depth), ..PythonLexer::default() }
+        PythonLexer { skipped: Some((depth, Alternation::START)), ..PythonLexer::default() }
     }
 
     /// Passes over text up to the bracket that closes the outermost one that is open. Returns whether it was found; then `*at` is
     /// after it.
     pub(crate) fn skip(&mut self, window: &str, at: &mut usize) -> bool {
-        let mut depth = *self.skipped.get_or_insert(self.open.len());
-        self.open.clear();
-        while depth > 0 {
-            match self.token(window, at, true) {
-                JsonLexeme::Need => break,
-                JsonLexeme::Punct(b'(' | b'[' | b'{') => depth += 1,
-                JsonLexeme::Punct(b')' | b']' | b'}') => depth -= 1,
+        let inside = |string: StringQuotes| Alternation::inside(Quote::Plain(string.quote()));
+        let (mut depth, mut quotes) = self
+            .skipped
+            .unwrap_or_else(|| (self.open.len(), self.string.map_or(Alternation::at_error(window, *at), inside)));
+        (self.open, self.string) = (Vec::new(), None);
+        while depth > 0
+            && let Some(&byte) = window.as_bytes().get(*at)
+        {
+            quotes.step(byte);
+            *at += 1;
+            match byte {
+                _ if quotes.open().is_some() => {}
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
                 _ => {}
             }
         }
-        self.skipped = Some(depth);
+        self.skipped = Some((depth, quotes));
         depth == 0
     }
 
-    /// A lexeme as it is written. With `any`, errors of the notation do not matter.
-    fn token<'w>(&mut self, window: &'w str, at: &mut usize, any: bool) -> JsonLexeme<'w> {
+    /// A lexeme as it is written.
+    fn token<'w>(&mut self, window: &'w str, at: &mut usize) -> JsonLexeme<'w> {
         if let Some(string) = self.string {
             let lexeme = string.content(window, at);
             if lexeme == JsonLexeme::StringEnd {
@@ -87,7 +95,7 @@ impl PythonLexer {
                 self.word = 0;
                 *at += end + length;
                 self.string = Some(string);
-                return match formatted && !any {
+                return match formatted {
                     true => JsonLexeme::Bad("an f-string is not a literal"),
                     false => JsonLexeme::StringStart,
                 };
@@ -161,7 +169,7 @@ impl LiteralLexer for PythonLexer {
     const BARE_STRINGS: bool = false;
 
     fn next<'w>(&mut self, window: &'w str, at: &mut usize, _: TokenSet, _: &dyn Fn(&str) -> bool) -> JsonLexeme<'w> {
-        let lexeme = self.token(window, at, false);
+        let lexeme = self.token(window, at);
         self.meaning(lexeme)
     }
 

@@ -34,6 +34,10 @@ pub(super) fn quotes(text: &str, raw: bool) -> Option<(StringQuotes, usize)> {
 }
 
 impl StringQuotes {
+    pub(super) fn quote(self) -> u8 {
+        self.quote
+    }
+
     /// Appends a text in which nothing ends the string, and whose escapes are complete and short, as JSON. Otherwise it does
     /// nothing. The result says which.
     pub(super) fn push_inside(self, text: &str, json: &mut String) -> bool {

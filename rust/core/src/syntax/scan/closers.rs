@@ -1,6 +1,6 @@
 //! What ends a call after an error.
 
-use super::{Delimiters, Scan, starts, starts_as};
+use super::{Delimiters, Scan, first_mark, starts, starts_as};
 
 /// What ends a call whose opening no reader accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub(crate) enum Closers {
     Spelled(&'static [&'static str]),
     /// The closing tag of that name, ignoring case.
     Tag(String),
+    /// Those of a native format, in brackets, too: what closes a call, and what the call ends before.
+    Marks { close: Vec<&'static str>, before: Vec<&'static str> },
 }
 
 impl Closers {
@@ -22,7 +24,7 @@ impl Closers {
             text.as_bytes()[from..].eq_ignore_ascii_case(close.as_bytes())
         };
         match self {
-            Closers::Own => false,
+            Closers::Own | Closers::Marks { .. } => false,
             Closers::Spelled(texts) => texts.iter().any(|close| ends(close)),
             Closers::Tag(name) => ends(&format!("</{name}>")),
         }
@@ -39,6 +41,11 @@ pub(crate) enum Closer<'a> {
 }
 
 impl Closer<'_> {
+    /// Whether it ends a call in brackets.
+    pub(crate) fn in_brackets(&self) -> bool {
+        matches!(self, Closer::Other(Closers::Marks { .. }))
+    }
+
     #[inline]
     pub(crate) fn may_begin(&self, byte: u8) -> bool {
         match self {
@@ -46,6 +53,9 @@ impl Closer<'_> {
             Closer::Text(text) => text.as_bytes()[0] == byte,
             Closer::Other(Closers::Spelled(texts)) => texts.iter().any(|text| text.as_bytes()[0] == byte),
             Closer::Other(Closers::Own | Closers::Tag(_)) => byte == b'<',
+            Closer::Other(Closers::Marks { close, before }) => {
+                close.iter().chain(before).any(|text| text.as_bytes()[0] == byte)
+            }
         }
     }
 
@@ -58,6 +68,9 @@ impl Closer<'_> {
             Closer::Other(Closers::Own) => Scan::NoMatch,
             Closer::Other(Closers::Spelled(texts)) => Scan::first_of(texts.iter().map(|text| spelled(text))),
             Closer::Other(Closers::Tag(name)) => spelled(&format!("</{name}>")),
+            Closer::Other(Closers::Marks { close, before }) => {
+                first_mark(text, close, last).or(|| first_mark(text, before, last).map(|_| 0))
+            }
         }
     }
 }

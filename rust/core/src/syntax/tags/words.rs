@@ -1,6 +1,6 @@
 //! The words of tags, and closing tags.
 
-use crate::syntax::scan::{Scan, is_ws, starts, starts_as, ws_run};
+use crate::syntax::scan::{Scan, first_chars, is_ws, starts, starts_as, ws_run};
 
 /// Maximum number of spaces in a closing tag.
 const CLOSE_SPACES: usize = 16;
@@ -43,4 +43,20 @@ pub(crate) fn closes(text: &str, name: &str, last: bool) -> Scan<usize> {
 /// The number of bytes of the closing tag of one of the words.
 pub(super) fn closes_one_of(text: &str, words: &[&'static str], last: bool) -> Scan<usize> {
     Scan::first_of(words.iter().map(|word| closes(text, word, last)))
+}
+
+/// Characters of a tag.
+const TAG_CHARS: usize = 64;
+
+/// The length of the tag that the text starts with. Where nothing follows, the beginning of one is enough.
+pub(crate) fn tag(text: &str, last: bool) -> Scan<usize> {
+    let Some(name) = text.strip_prefix('<') else { return Scan::NoMatch };
+    let ends = |c: char| c.is_whitespace() || "<>{}[]\"'".contains(c);
+    let window = &name[..first_chars(name, TAG_CHARS)];
+    match window.char_indices().find(|(_, c)| ends(*c)) {
+        Some((at, '>')) if at > 0 => Scan::Match(1 + at + 1),
+        None if window.len() == name.len() && last => Scan::Match(text.len()),
+        None if window.len() == name.len() => Scan::Incomplete,
+        _ => Scan::NoMatch,
+    }
 }

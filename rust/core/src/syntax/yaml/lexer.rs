@@ -12,7 +12,7 @@ use super::plain::{PlainScalar, Stopped};
 use super::quoted::QuotedScalar;
 use super::text::TextScalar;
 use super::window::{TextWindow, YamlStep};
-use crate::syntax::quoting::Alternation;
+use crate::syntax::quoting::{Alternation, Quote, may_quote};
 
 /// How far ahead the text is scanned for quotes.
 const AHEAD_BYTES: usize = 256;
@@ -102,7 +102,7 @@ impl Default for Mode {
 
 impl YamlLexer {
     /// The quote that is open in unquoted text.
-    pub(crate) fn open_quote(&self) -> Option<u8> {
+    pub(crate) fn open_quote(&self) -> Option<Quote> {
         self.quotes.open()
     }
 
@@ -134,7 +134,7 @@ impl YamlLexer {
             Some(clear) => clear,
             None => {
                 let ahead = &rest.as_bytes()[..rest.len().min(AHEAD_BYTES)];
-                memchr::memchr2(b'"', b'\'', ahead).unwrap_or(ahead.len())
+                ahead.iter().position(|byte| may_quote(*byte)).unwrap_or(ahead.len())
             }
         };
     }

@@ -6,7 +6,8 @@ use super::{Envelope, EnvelopeState, fail};
 use crate::arguments::{Flow, Input, Progress, ReadError};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{JsonLexeme, TokenSet};
-use crate::syntax::scan::{Scan, first_chars, first_mark, starts, ws_run};
+use crate::syntax::scan::{Scan, first_mark, starts, ws_run};
+use crate::syntax::tags::tag;
 
 impl Envelope {
     /// After a value.
@@ -164,21 +165,5 @@ impl Envelope {
             Scan::NoMatch => {}
         }
         Progress::CallEnd
-    }
-}
-
-/// Characters of a tag.
-const TAG_CHARS: usize = 64;
-
-/// The length of the tag that the text starts with. Where nothing follows, the beginning of one is enough.
-fn tag(text: &str, last: bool) -> Scan<usize> {
-    let Some(name) = text.strip_prefix('<') else { return Scan::NoMatch };
-    let ends = |c: char| c.is_whitespace() || "<>{}[]\"'".contains(c);
-    let window = &name[..first_chars(name, TAG_CHARS)];
-    match window.char_indices().find(|(_, c)| ends(*c)) {
-        Some((at, '>')) if at > 0 => Scan::Match(1 + at + 1),
-        None if window.len() == name.len() && last => Scan::Match(text.len()),
-        None if window.len() == name.len() => Scan::Incomplete,
-        _ => Scan::NoMatch,
     }
 }

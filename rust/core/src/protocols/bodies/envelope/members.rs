@@ -2,7 +2,7 @@
 
 use std::mem::{swap, take};
 
-use super::{Envelope, EnvelopeState, NameKey, fail};
+use super::{Envelope, EnvelopeState, NameKey, NativeEnvelope, fail};
 use crate::arguments::object::Quotes;
 use crate::arguments::{Flow, Input, Progress, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
@@ -22,6 +22,9 @@ pub(super) enum Role {
 /// Keys of an envelope: those of the name, those of the arguments, and those that are ignored.
 pub(super) const KEYS: [&str; 8] = ["name", "tool", "function", "arguments", "parameters", "args", "id", "type"];
 
+/// Those of the arguments. A format writes some of them.
+const ARGUMENTS: [&str; 3] = ["arguments", "parameters", "args"];
+
 /// The text of a JSON string.
 fn decoded(json: &str) -> Option<String> {
     match parse(json, 1) {
@@ -37,13 +40,25 @@ impl Envelope {
                 (NameKey::Itself, _) => Role::Arguments,
                 (NameKey::Under(name), key) if key == name => Role::Name,
                 (_, key) if native.arguments.contains(&key) => Role::Arguments,
+                // Without markers, it may be an answer.
+                (_, key) if !native.may_be_text && ARGUMENTS.contains(&key) => Role::Arguments,
+                (NameKey::Under(_), "tool" | "function") if !native.may_be_text && self.name.is_empty() => Role::Name,
                 _ => Role::Other,
             };
         }
         match &*self.key {
             "name" | "tool" | "function" => Role::Name,
-            "arguments" | "parameters" | "args" => Role::Arguments,
+            key if ARGUMENTS.contains(&key) => Role::Arguments,
             _ => Role::Other,
+        }
+    }
+
+    /// Whether the format writes this key.
+    pub(super) fn is_own(&self, key: &str) -> bool {
+        match self.native {
+            None => matches!(key, "name" | "arguments"),
+            Some(NativeEnvelope { name: NameKey::Under(name), .. }) if key == name => true,
+            Some(native) => native.arguments.contains(&key) || matches!(native.name, NameKey::Itself),
         }
     }
 
@@ -57,9 +72,7 @@ impl Envelope {
         let json = self.aside.as_mut().map(|aside| take(&mut aside.json)).unwrap_or_default();
         match self.role() {
             Role::Name if json.starts_with('"') => decoded(&json).map_or(Ok(()), |name| self.named(input, &name)),
-            Role::Name if self.native.is_some() || self.key == "name" => {
-                fail(ErrorKind::MalformedCall, "the tool's name must be a string")
-            }
+            Role::Name if self.is_own(&self.key) => fail(ErrorKind::MalformedCall, "the tool's name must be a string"),
             Role::Arguments if self.given => self.again(input, &json),
             Role::Arguments => {
                 self.given = true;
@@ -84,7 +97,7 @@ impl Envelope {
     }
 
     pub(super) fn named(&mut self, input: &mut Input<'_>, name: &str) -> Flow {
-        if self.native.is_none() && self.key != "name" {
+        if !self.is_own(&self.key) {
             self.repair(input, Repair::KeyAlias, "the tool's name belongs under the key \"name\"")?;
         }
         if self.name == name && !name.is_empty() {

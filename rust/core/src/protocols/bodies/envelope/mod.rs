@@ -18,6 +18,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
+use crate::syntax::quoting::Quote;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
 use unmarked::{UnmarkedObject, look};
@@ -231,7 +232,7 @@ impl Envelope {
             EnvelopeState::Reading { .. } => {
                 EnvelopeRecovery::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
             }
-            _ => EnvelopeRecovery::inside(within, self.lexer.quote, sound, false, place),
+            _ => EnvelopeRecovery::inside(within, self.lexer.quote.map(Quote::Plain), sound, false, place),
         });
     }
 
@@ -404,7 +405,7 @@ impl Envelope {
             return Ok(());
         }
         let arguments = self.role() == Role::Arguments;
-        if arguments && self.key != "arguments" && self.native.is_none() {
+        if arguments && !self.is_own(&self.key) {
             self.repair(input, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
         }
         let live = arguments && !self.given && !self.name.is_empty() && byte == b'{';

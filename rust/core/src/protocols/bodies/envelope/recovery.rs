@@ -3,6 +3,7 @@
 use std::mem::replace;
 
 use crate::arguments::{Input, Progress};
+use crate::syntax::quoting::Quote;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Scan, first_mark, starts};
 
@@ -21,14 +22,14 @@ pub(super) struct EnvelopeRecovery {
 impl EnvelopeRecovery {
     /// After the last bracket.
     pub(super) fn behind() -> Self {
-        EnvelopeRecovery { recovery: Recovery::After, fresh: true, sound: true, between: false }
+        EnvelopeRecovery { recovery: Recovery::AFTER, fresh: true, sound: true, between: false }
     }
 
     /// In so many brackets, and perhaps in a string. `between`: in those of the list alone.
     /// It is found at byte `at` of a window.
     pub(super) fn inside(
         brackets: usize,
-        string: Option<u8>,
+        string: Option<Quote>,
         sound: bool,
         between: bool,
         (window, at): (&str, usize),
@@ -43,18 +44,17 @@ impl EnvelopeRecovery {
         let close = input.cx.delimiters.close.as_str();
         let bare = bare && (closers.is_empty() || self.sound);
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
-            if bare && self.recovery == Recovery::After {
+            if bare && matches!(self.recovery, Recovery::After(_)) {
                 break;
             }
-            let quoted = matches!(self.recovery, Recovery::Quoted { .. } | Recovery::Bracketed { string: Some(_), .. });
-            if !quoted && closers.iter().any(|close| close.as_bytes().first() == Some(&byte)) {
+            if !self.recovery.is_quoted() && closers.iter().any(|close| close.as_bytes().first() == Some(&byte)) {
                 match first_mark(input.rest(), closers, input.last) {
                     Scan::Match(_) => return Progress::CallEnd,
                     Scan::Incomplete => return Progress::Incomplete,
                     Scan::NoMatch => {}
                 }
             }
-            let outside = !matches!(self.recovery, Recovery::Quoted { .. } | Recovery::Bracketed { .. });
+            let outside = !matches!(self.recovery, Recovery::Quoted(_) | Recovery::Bracketed { .. });
             if closers.is_empty() && (replace(&mut self.fresh, false) || outside) && byte == close.as_bytes()[0] {
                 match starts(input.rest(), close, input.last) {
                     Scan::Match(()) => {
@@ -85,6 +85,6 @@ impl EnvelopeRecovery {
             self.between |= behind && self.sound;
             input.at += 1;
         }
-        if bare && self.recovery == Recovery::After { Progress::CallEnd } else { Progress::Incomplete }
+        if bare && matches!(self.recovery, Recovery::After(_)) { Progress::CallEnd } else { Progress::Incomplete }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Ends;
 use crate::arguments::{Input, Progress};
-use crate::syntax::quoting::opens_after;
+use crate::syntax::quoting::{Alternation, Inside, Quote};
 use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
@@ -13,22 +13,19 @@ use crate::syntax::scan::{Scan, starts};
 pub(super) struct NamedRecovery {
     /// Brackets that are open; `None` before the first one.
     depth: Option<usize>,
-    /// The string that is open.
-    quote: Option<u8>,
-    escape: bool,
-    /// A single quote opens a string here.
-    opens: bool,
+    quotes: Alternation,
 }
 
 impl NamedRecovery {
     /// Before the object.
     pub(super) fn start() -> Self {
-        NamedRecovery { depth: None, quote: None, escape: false, opens: true }
+        NamedRecovery { depth: None, quotes: Alternation::START }
     }
 
     /// In so many brackets, and perhaps in a string.
-    pub(super) fn inside(depth: usize, quote: Option<u8>) -> Self {
-        NamedRecovery { depth: Some(depth), quote, ..NamedRecovery::start() }
+    pub(super) fn inside(depth: usize, quote: Option<Quote>) -> Self {
+        let quotes = quote.map_or(Alternation::START, Alternation::inside);
+        NamedRecovery { depth: Some(depth), quotes }
     }
 
     /// After the object.
@@ -39,7 +36,7 @@ impl NamedRecovery {
     /// Reads to the end of the call.
     pub(super) fn read(&mut self, input: &mut Input<'_>, ends: &Ends) -> Progress {
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
-            if self.quote.is_none() {
+            if self.quotes.open().is_none() {
                 if ends.close.is_empty() && self.depth == Some(0) {
                     return Progress::CallEnd;
                 }
@@ -55,25 +52,24 @@ impl NamedRecovery {
             self.step(byte);
             input.at += 1;
         }
-        let ends = ends.close.is_empty() && self.quote.is_none() && self.depth == Some(0);
+        let ends = ends.close.is_empty() && self.quotes.open().is_none() && self.depth == Some(0);
         if ends { Progress::CallEnd } else { Progress::Incomplete }
     }
 
     fn step(&mut self, byte: u8) {
-        match (self.quote, byte) {
-            (Some(_), _) if self.escape => self.escape = false,
-            (Some(_), b'\\') => self.escape = true,
-            (Some(quote), _) if byte == quote => self.quote = None,
-            (Some(_), _) => {}
-            (None, b'"') => self.quote = Some(byte),
-            (None, b'\'') if self.opens => self.quote = Some(byte),
-            // Only an object ends a call; other brackets may be a mark, or only a part of what is wrong.
-            (None, b']') if self.depth == Some(1) => self.depth = None,
-            (None, b'{' | b'[') => self.depth = Some(self.depth.map_or(1, |depth| depth + 1)),
-            (None, b'}' | b']') => self.depth = self.depth.map(|depth| depth.saturating_sub(1)),
-            (None, _) => {}
+        let inside = self.quotes.open().is_some();
+        self.quotes.step(byte);
+        if inside || self.quotes.open().is_some() {
+            return;
         }
-        self.opens = opens_after(byte) || (self.opens && byte == b'\\');
+        match byte {
+            b'"' => self.quotes = Alternation::Inside(Inside::opened_by(Quote::Plain(byte))),
+            // Only an object ends a call; other brackets may be a mark, or only a part of what is wrong.
+            b']' if self.depth == Some(1) => self.depth = None,
+            b'{' | b'[' => self.depth = Some(self.depth.map_or(1, |depth| depth + 1)),
+            b'}' | b']' => self.depth = self.depth.map(|depth| depth.saturating_sub(1)),
+            _ => {}
+        }
     }
 }
 

@@ -6,11 +6,12 @@ use crate::arguments::{Context, Flow, Input, Literals, Progress, Report, steps};
 use crate::error::{EncodeError, ErrorKind, Repair};
 use crate::limits::{HEAD_CHARS, NAME_CHARS};
 use crate::protocols::body::{Body, Opening, recycle};
+use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall};
-use crate::protocols::protocol::{Attempt, Settings, bad};
+use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::delimited::DelimitedLexer;
 use crate::syntax::json::{Value, parse};
-use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, first_chars, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// A format, with these markers. Each begins with `<`.
@@ -34,6 +35,16 @@ fn is_name_char(c: char) -> bool {
     !(c.is_whitespace()
         || c.is_control()
         || matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | ',' | '"' | '\''))
+}
+
+/// After an opener that no bare name follows: what is meant as a call, the body reports.
+fn quoted_name(tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
+    let after = head[call..].strip_prefix(CALL).map_or(call, |after| head.len() - after.len());
+    match begins_call(tools, &head[after..], last) {
+        Scan::Match(_) => Attempt::call(open, after, Opening::Native),
+        Scan::Incomplete => Attempt::Incomplete,
+        Scan::NoMatch => Attempt::Text(open),
+    }
 }
 
 impl CallFormat for NotationFormat {
@@ -71,7 +82,7 @@ impl CallFormat for NotationFormat {
         });
         let name = match found {
             Scan::Match(name) => name,
-            Scan::NoMatch => return Attempt::Text(open),
+            Scan::NoMatch => return quoted_name(tools, head, open, call, last),
             Scan::Incomplete => return Attempt::Incomplete,
         };
         let body = ws_run(head, name.end);
@@ -81,17 +92,22 @@ impl CallFormat for NotationFormat {
                 let lookup = tools.lookup(&head[name.clone()]);
                 Attempt::named(open, (name, lookup), body, Opening::Native)
             }
-            (_, Some(tool)) => bad(tools, open, tool, Closers::Own, false),
+            // What is wrong, the body says. It knows the format's quotes.
+            (_, Some(_)) => {
+                let lookup = tools.lookup(&head[name.clone()]);
+                Attempt::named(open, (name, lookup), body, Opening::Native)
+            }
             (_, None) => Attempt::Text(open),
         }
     }
 
-    fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+    fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         let lexer = || DelimitedLexer::new(self.quote);
         let arguments = || Literals::new(cx, lexer());
-        let new = || NotationBody { format: *self, state: NotationState::Arguments, arguments: arguments() };
+        let state = || NotationState::Start { named: !name.is_empty() };
+        let new = || NotationBody { format: *self, state: state(), arguments: arguments() };
         recycle(recycled, new, |body: &mut NotationBody| {
-            (body.format, body.state) = (*self, NotationState::Arguments);
+            (body.format, body.state) = (*self, state());
             body.arguments.renew(cx, lexer());
         })
     }
@@ -116,6 +132,10 @@ impl CallFormat for NotationFormat {
 
 #[derive(Debug)]
 enum NotationState {
+    /// At the opening bracket. `named`: the opening has a name that can be read.
+    Start {
+        named: bool,
+    },
     Arguments,
     /// After the last bracket; so many bytes of whitespace after it were scanned.
     Tail {
@@ -154,13 +174,21 @@ impl Body for NotationBody {
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, NotationState::Arguments)
+        matches!(self.state, NotationState::Arguments | NotationState::Start { .. })
     }
 }
 
 impl NotationBody {
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match &mut self.state {
+            NotationState::Start { named } => {
+                if !*named || input.next_byte()? != b'{' {
+                    let message = format!("Write a call as {CALL}name{{…}}.");
+                    return Err((ErrorKind::MalformedCall, message).into());
+                }
+                self.state = NotationState::Arguments;
+                Ok(())
+            }
             NotationState::Arguments => {
                 self.arguments.feed(input)?;
                 self.state = NotationState::Tail { blanks: 0 };

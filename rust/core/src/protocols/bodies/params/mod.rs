@@ -417,8 +417,7 @@ impl Params {
 
 /// Reads over the rest of a JSON object.
 fn read_over(input: &mut Input<'_>, recovery: &mut Recovery) -> Flow {
-    while let Recovery::Bracketed { .. } | Recovery::Quoted { .. } | Recovery::ValueStart | Recovery::TokenStart =
-        recovery
+    while let Recovery::Bracketed { .. } | Recovery::Quoted(_) | Recovery::ValueStart | Recovery::TokenStart = recovery
     {
         let byte = input.window.as_bytes().get(input.at).ok_or(Progress::Incomplete)?;
         *recovery = recovery.step(*byte);

@@ -17,7 +17,7 @@ use crate::arguments::{Context, Flow, Input, Object, Progress, ReadError, Report
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, read_close};
 use crate::syntax::pairs::{Following, Lookahead, QuotedPart, colon_key, may_trail};
-use crate::syntax::quoting::{Alternation, is_quote};
+use crate::syntax::quoting::{Alternation, Outside, Quote, is_quote};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, ws_run};
 use equals::Equals;
@@ -89,7 +89,7 @@ fn gap_ahead(bare: bool, next: Following) -> PairsState {
 }
 
 fn behind(quoted: bool) -> PairsState {
-    PairsState::After { quoted, recovery: Recovery::After, ahead: Lookahead::after_value() }
+    PairsState::After { quoted, recovery: Recovery::AFTER, ahead: Lookahead::after_value() }
 }
 
 /// The next state, or what the parser is told.
@@ -116,7 +116,7 @@ fn repair(input: &mut Input<'_>, repair: Repair, recovery: Recovery, message: im
 
 /// How to read the rest if the call fails in a value that is not quoted, and has these quotes.
 fn bare_recovery(quotes: Alternation) -> Recovery {
-    quotes.open().map_or(Recovery::Bare { opens: false }, Recovery::in_quotes)
+    quotes.open().map_or(Recovery::Bare(Outside::WORD), Recovery::in_quotes)
 }
 
 impl Body for Pairs {
@@ -129,7 +129,7 @@ impl Body for Pairs {
         match &self.state {
             PairsState::Gap { .. } => Recovery::TokenStart,
             PairsState::Equals(_) => Recovery::ValueStart,
-            PairsState::Quoted(InQuotes { quoted, .. }) => Recovery::in_quotes(quoted.quote),
+            PairsState::Quoted(InQuotes { quoted, .. }) => Recovery::in_quotes(Quote::Plain(quoted.quote)),
             PairsState::Bare(InWord { word: Bare { quotes, .. }, .. })
             | PairsState::Typographic(Typographic { quotes, .. }) => bare_recovery(*quotes),
             PairsState::Verbatim { recovery, .. } | PairsState::After { recovery, .. } => *recovery,
@@ -217,7 +217,7 @@ impl Pairs {
             PairsState::Json { field, target, start, object } => {
                 object.feed(input)?;
                 if !input.report.args.end(*target, *start) {
-                    return duplicate(field, Recovery::After);
+                    return duplicate(field, Recovery::AFTER);
                 }
                 behind(false)
             }
@@ -321,7 +321,7 @@ fn after(input: &mut Input<'_>, quoted: bool, recovery: Recovery, ahead: &mut Lo
     let cx = input.cx;
     let rest = input.rest();
     let junk = match rest.as_bytes().first() {
-        Some(byte) if recovery == Recovery::AfterEmpty && is_quote(*byte) => ErrorKind::Strict(Repair::QuoteStyle),
+        Some(byte) if recovery == Recovery::AFTER_EMPTY && is_quote(*byte) => ErrorKind::Strict(Repair::QuoteStyle),
         _ if quoted => ErrorKind::Strict(Repair::InnerQuotes),
         _ => ErrorKind::MalformedCall,
     };
@@ -336,7 +336,7 @@ fn after(input: &mut Input<'_>, quoted: bool, recovery: Recovery, ahead: &mut Lo
         Following::Pair { .. } => comma(input)?,
         Following::Trailing { length } => trailing(input, length)?,
         Following::Other if follows_colon(input, rest).decided()?.is_some() => comma(input)?,
-        _ if byte == b',' => return fail(junk, NO_COMMAS, Recovery::After),
+        _ if byte == b',' => return fail(junk, NO_COMMAS, Recovery::AFTER),
         _ => {
             let message = format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);
             return fail(junk, message, recovery);
@@ -347,7 +347,7 @@ fn after(input: &mut Input<'_>, quoted: bool, recovery: Recovery, ahead: &mut Lo
 
 /// Passes over a comma between two pairs.
 fn comma(input: &mut Input<'_>) -> Flow {
-    repair(input, Repair::CommaSeparator, Recovery::After, || NO_COMMAS.to_owned())?;
+    repair(input, Repair::CommaSeparator, Recovery::AFTER, || NO_COMMAS.to_owned())?;
     input.at += 1;
     Ok(())
 }
@@ -355,7 +355,7 @@ fn comma(input: &mut Input<'_>) -> Flow {
 /// Passes over punctuation after the last value.
 fn trailing(input: &mut Input<'_>, length: usize) -> Flow {
     let message = || "Nothing may follow the last value of the call.".to_owned();
-    repair(input, Repair::TrailingCharacters, Recovery::After, message)?;
+    repair(input, Repair::TrailingCharacters, Recovery::AFTER, message)?;
     input.at += length;
     Ok(())
 }

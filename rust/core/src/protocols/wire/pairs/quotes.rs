@@ -7,7 +7,7 @@ use crate::arguments::{Context, Flow, Input, Progress, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::pairs::{Following, Lookahead, Quoted, QuotedPart, may_trail, separated};
-use crate::syntax::quoting::{Kept, is_apostrophe};
+use crate::syntax::quoting::{Kept, Quote, is_apostrophe};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, starts, ws_run};
 
@@ -132,7 +132,7 @@ impl InQuotes {
                     let message = format!(
                         "{path}: quotes inside a value that also contains call tags must be escaped: {path}=\"say \\\"hi\\\"\""
                     );
-                    return fail(ErrorKind::UnterminatedValue, message, Recovery::After);
+                    return fail(ErrorKind::UnterminatedValue, message, Recovery::AFTER);
                 }
                 // In strict mode nothing was checked yet, and the error names what directly follows the quote.
                 let seen = !cx.strict
@@ -155,8 +155,10 @@ impl InQuotes {
             }
             // A second value may begin there, and the first one may have ended at the quote that was kept.
             input.at += 1;
-            if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, input) {
-                return ambiguous(value, Recovery::opened_by(quote));
+            if kept.is_some_and(|otherwise| otherwise.opened() == Some(Quote::Plain(quote)))
+                && ends_in_a_key(value, input)
+            {
+                return ambiguous(value, Recovery::opened_by(Quote::Plain(quote)));
             }
             *ahead = Lookahead::after_value();
             input.report.repair(Repair::InnerQuotes);
@@ -174,7 +176,7 @@ impl InQuotes {
             Some(otherwise) => otherwise.opened(),
             // If the closing quote was left out, the next value's opening quote looks like it.
             None if next == Following::Open { line: true } && ends_in_a_key(&self.value, input) => {
-                Some(self.quoted.quote)
+                Some(Quote::Plain(self.quoted.quote))
             }
             None => None,
         };
@@ -240,7 +242,7 @@ pub(super) fn verbatim(input: &mut Input<'_>, value: &mut PairValue, recovery: &
     while let Some(&byte) = input.window.as_bytes().get(input.at) {
         *recovery = recovery.step(byte);
         input.at += 1;
-        if *recovery == Recovery::After {
+        if matches!(recovery, Recovery::After(_)) {
             value.push_str(input.report, &input.window[start..input.at]);
             return value.done(input, true, behind(false));
         }

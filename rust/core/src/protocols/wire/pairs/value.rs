@@ -8,6 +8,7 @@ use crate::arguments::{Flow, Input, ReadError, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::{Choice, NodeId, Schema};
 use crate::syntax::json::{push_char, push_str};
+use crate::syntax::quoting::Outside;
 use crate::syntax::recovery::Recovery;
 
 /// A string being read.
@@ -63,12 +64,12 @@ impl PairValue {
 
     /// How the rest is read if the call fails after the value, which is quoted.
     pub(super) fn recovery(&self, report: &Report) -> Recovery {
-        if self.is_empty(report) { Recovery::AfterEmpty } else { Recovery::After }
+        if self.is_empty(report) { Recovery::AFTER_EMPTY } else { Recovery::AFTER }
     }
 
     /// The value is complete.
     pub(super) fn done(&mut self, input: &mut Input<'_>, quoted: bool, next: PairsState) -> NextState {
-        let recovery = if quoted { self.recovery(input.report) } else { Recovery::Bare { opens: false } };
+        let recovery = if quoted { self.recovery(input.report) } else { Recovery::Bare(Outside::WORD) };
         match std::mem::replace(&mut self.text, ValueText::Collect(String::new())) {
             ValueText::Live { target, start } => {
                 input.report.args.json.push('"');
