@@ -42,6 +42,14 @@ def named(reasons: dict[str, str]) -> dict[str, str]:
 # Read with an error, where what was meant is known.
 ERRORS = named(
     {
+        "a wrong tag after the name is an error": "getsigit/sigit#95",
+        "a call without its section, or in one with another name, is an error": (
+            "peers:30-32 sgl-project/sglang#40236:bare"
+        ),
+        "a call of Python in a list of JSON is an error": "vllm-project/vllm#43116:marked",
+        "what a section holds besides calls of its format is an error": (
+            "peers:19 can1357/oh-my-pi#2759 NVIDIA/TensorRT-LLM#18084"
+        ),
         "a tag that is repeated in an object without a schema is a mistake": "peers:36",
     }
 )
@@ -49,21 +57,17 @@ ERRORS = named(
 # Faults that are left: what was meant vanishes, or something else runs, and nothing is reported.
 SILENT = named(
     {
-        "the arguments have the other key: the call runs without them": "peers:1-12",
-        "what a section holds is no call, and vanishes": (
-            "peers:19-29 can1357/oh-my-pi#2759 NVIDIA/TensorRT-LLM#18084"
-        ),
         "a call without its section, or in one with another name, is text or reasoning": (
-            "peers:30-33 peers:50 vllm-project/vllm#32216:nosection sgl-project/sglang#40236:bare"
+            "peers:33 vllm-project/vllm#32216:nosection"
         ),
         "a value without its closer takes the next argument": (
             "ollama/ollama#17914:glm ollama/ollama#17914:minimax ollama/ollama#17914:dsml"
         ),
         "a wrong tag after the name, or a tag that is not closed, is text or a key": (
-            "peers:49 getsigit/sigit#95 vllm-project/vllm#56077:attr2"
+            "peers:49 vllm-project/vllm#56077:attr2"
         ),
         "stray closers are shown, or part of a value": (
-            "ggml-org/llama.cpp#24807 QwenLM/Qwen3.8#178 vllm-project/vllm#56184:stray"
+            "vllm-project/vllm#56184:stray ggml-org/llama.cpp#24807 QwenLM/Qwen3.8#178"
         ),
         "the recipient in another place of the header: arguments are shown as text or reasoning": (
             "vllm-project/vllm#51977 vllm-project/vllm#22519:end"
@@ -86,10 +90,12 @@ SILENT = named(
         "whitespace around a value is a part of it": "minpeter/ai-sdk-tool-call-middleware#67",
         "a format that is not read": (
             "peers:43-44 peers:52 raullenchai/Rapid-MLX#480 diegosouzapw/OmniRoute#13930:pipes "
-            "vllm-project/vllm#43116 vllm-project/vllm#43116:marked andrewyng/aisuite#339"
+            "vllm-project/vllm#43116 andrewyng/aisuite#339"
         ),
-        "a call that is not understood is text, and what is quoted in it runs": ("laws:2-21 laws:24-26"),
-        "other quotes, gaps and prefixes do not open a quoted text": "laws:27-33",
+        "a call that is not understood is text, and what is quoted in it runs": (
+            "laws:12-13 laws:15 laws:20-21 laws:24-26"
+        ),
+        "other quotes, gaps and prefixes do not open a quoted text": "laws:33",
         "a string ends at a quote that begins another, or does not begin after a word": "laws:22-23",
         "a second opener begins another call": "laws:34",
         "documented: calls in other formats are text, and so is what is quoted in them": "laws:35",
