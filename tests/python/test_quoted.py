@@ -178,10 +178,10 @@ def message(protocol: str, chance: random.Random) -> str:
         slip = chance.choice(SLIPS)
         space = " " if before[:at].endswith("save") and slip[0].isalnum() else ""
         slipped = before[:at] + space + slip + before[at:]
-    if ends_at_bracket(protocol) and ends_early(slipped[start:]):
-        slipped = before
     if not named and not before[:name].endswith("<") and chance.random() < 0.2:
         slipped = slipped[:name] + chance.choice(NAMES) + slipped[name + 4 :]
+    if ends_at_bracket(protocol) and ends_early(slipped[name:]):
+        slipped = before
     opened = (quote, quote)
     if slipped.rstrip(" ").endswith((":", "=")) and chance.random() < 0.7:
         opened = chance.choice(QUOTES)
