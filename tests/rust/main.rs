@@ -18,7 +18,6 @@ mod near_misses;
 mod prefixes;
 mod protocols;
 mod quoted;
-mod quoted_rows;
 mod reasoning;
 mod recycling;
 mod servers;
