@@ -2,8 +2,11 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
+use super::example::example;
 use super::text::Candidate;
+use super::text::Refused;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
+use crate::error::ErrorKind;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
