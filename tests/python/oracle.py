@@ -208,11 +208,11 @@ class Window:
         while at < len(s):
             if s[at] == "<" and (self.starts(at, OPEN) or self.closes(at)):
                 return None
-            if s[at] in " \t\r\n\x0c{[(\"':=,<>`":
+            if s[at] in " \t\r\n\x0c{[(\"':=,<>`“”‘’„«»‹›":
                 at += 1
                 continue
             match = re.compile(
-                r"[^ \t\r\n\x0c{\[(\"':=,<>`;|)\]}?&]*(?=[ \t\r\n\x0c{\[(\"':=,<>`;|)\]}?&])"
+                rf"[^{_WORD_ENDS}]*(?=[{_WORD_ENDS}])"
             ).match(s, at)
             if match is None:
                 break
@@ -231,6 +231,7 @@ class Window:
 _CUT_WRAPPER = re.compile(r"<|<j|<js|<jso|<json|(<json>|```[A-Za-z0-9]*)[ \t\r\n]*|`|``")
 _CUT_NAME = re.compile(r"n|na|nam|name[ \t\r\n]*", re.IGNORECASE)
 _OPENERS = WS + "=:,([{>"
+_WORD_ENDS = r" \t\r\n\x0c{\[(\"':=,<>`“”‘’„«»‹›;|)\]}?&"
 _FILLERS = ("json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type")
 _FILLERS += ("invoke", "parameter")
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "call")
@@ -375,6 +376,11 @@ class Behind(Window):
             tool = self.meant(0)
             if tool is not None:
                 return Bad(tool, behind_open)
+            if name and s[end : end + 1] == "=":
+                if end + 1 == len(s):
+                    self.end()
+                elif s[end + 1] not in (*WS, *"=<>"):
+                    return Bad(None, behind_open)
             if (direct and (end < len(s) or not name)) or len(name) > 128:
                 return None
         return self.body(name, end, end, resolved, None)

@@ -56,9 +56,12 @@ impl Machine {
                 };
                 let head = &rest[open..open + first_chars(&rest[open..], ATTEMPT_CHARS)];
                 let ended = window.last || open + head.len() < rest.len();
-                let object = head[..first_chars(head, NEAR_CHARS)].contains('{');
+                let near = &head[..first_chars(head, NEAR_CHARS)];
+                let object = near.contains('{');
                 match begins_call(&tools.tools, head, ended) {
                     Scan::Incomplete => return self.wait(window),
+                    // A bracket may follow.
+                    Scan::NoMatch if !object && !ended && near.len() == head.len() => return self.wait(window),
                     Scan::NoMatch if !object && !head.is_empty() => {
                         self.frame(window, begin, on_event);
                         self.enter(Part::Content);

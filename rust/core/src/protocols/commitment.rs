@@ -5,17 +5,22 @@
 use super::{Attempt, BadCall};
 use crate::error::ErrorKind;
 use crate::limits::ATTEMPT_CHARS;
-use crate::syntax::quoting::{begins_other, is_blank, is_quote};
+use crate::syntax::quoting::{begins_other, is_blank, is_quote, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_mark, starts, window};
 use crate::tools::Tools;
 
 /// What models write before a tool's name.
 const NAMESPACES: [&str; 6] = ["functions.", "function.", "tools.", "default_api.", "tool:", "call:"];
 
+/// Characters that may stray between an opener and the object of a call.
+const STRAY_CHARS: usize = 16;
+/// Characters after a name in which it goes on as a call.
+const NEAR_CHARS: usize = 48;
+
 /// At an opener of so many bytes, which no call follows that can be read.
 pub(crate) fn committed(tools: &Tools, closers: &Closers, text: &str, open: usize, last: bool) -> Attempt {
     let (head, ended) = window(&text[open..], ATTEMPT_CHARS, last);
-    match begins_call(tools, head, ended) {
+    match begins_call(tools, head, ended).or(|| object_near(head, ended).map(|()| None)) {
         Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::Text(open),
         Scan::Match(tool) => unreadable(tools, open, tool, closers.clone()),
@@ -44,14 +49,16 @@ pub(crate) fn begins_call(tools: &Tools, text: &str, last: bool) -> Scan<Option<
         '[' | '(' => begins_value(tools, after, last),
         '<' => match after.chars().next() {
             None => Scan::at_end(last),
-            Some(c) if c.is_ascii_alphabetic() || matches!(c, '|' | '｜') => begins_tag(after, last),
+            Some(c) if c.is_ascii_alphabetic() || matches!(c, '|' | '｜') => {
+                begins_tag(after, last).or(|| tag_of_tool(tools, after, last))
+            }
             Some(_) => Scan::NoMatch,
         },
         _ if is_quote_at(rest) => match after.chars().next() {
             None => Scan::at_end(last),
             // In prose, it ends a text in quotes that the opener is in.
             Some(c) if !spaced && (is_blank(c) || c.is_ascii_punctuation()) => Scan::NoMatch,
-            Some(_) => Scan::Match(named(tools, after)),
+            Some(_) => named(tools, after, last),
         },
         _ => begins_name(tools, rest, last),
     }
@@ -62,16 +69,47 @@ fn is_quote_at(text: &str) -> bool {
 }
 
 /// The declared tool that the text names.
-fn named(tools: &Tools, text: &str) -> Option<usize> {
+fn named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     let text = NAMESPACES.iter().find_map(|space| text.strip_prefix(space)).unwrap_or(text);
-    tools.find(&text[..word(text)])
+    let length = word(text);
+    match length == text.len() && !last {
+        true => Scan::Incomplete,
+        false => Scan::Match(tools.find(&text[..length])),
+    }
+}
+
+/// Whether an object begins after a few characters, whatever they are: a bracket and a quote.
+fn object_near(text: &str, last: bool) -> Scan {
+    let (near, ended) = window(text, STRAY_CHARS, last);
+    let Some(at) = near.find('{') else { return Scan::at_end(ended) };
+    match text[at + 1..].trim_start_matches(is_blank).bytes().next() {
+        None => Scan::at_end(last),
+        Some(byte) => Scan::some(is_quote(byte).then_some(())),
+    }
+}
+
+/// Whether a bracket of an object comes after a few characters, whatever they are.
+pub(crate) fn bracket_near(text: &str, last: bool) -> Scan {
+    let (near, ended) = window(text, STRAY_CHARS, last);
+    if near.contains('{') { Scan::Match(()) } else { Scan::at_end(ended) }
+}
+
+/// Whether a declared name in quotes, and then an object, begin here.
+pub(crate) fn quoted_name(tools: &Tools, text: &str, last: bool) -> Scan {
+    let Some(first) = text.chars().next() else { return Scan::at_end(last) };
+    if !is_quote_at(text) {
+        return Scan::NoMatch;
+    }
+    let rest = &text[first.len_utf8()..];
+    named(tools, rest, last).filter(Option::is_some).and_then(|_| object_near(&rest[word(rest)..], last))
 }
 
 /// The declared tool that a word names: alone, after a prefix, or before the number of a call.
 fn tool_in(tools: &Tools, word: &str) -> Option<usize> {
     let name = word.rsplit_once(':').filter(|(_, index)| index.bytes().all(|byte| byte.is_ascii_digit()));
     let name = name.map_or(word, |(name, _)| name);
-    tools.find(name).or_else(|| tools.find(name.rsplit([':', '.', '/']).next()?))
+    let part = |part: Option<&str>| tools.find(part?);
+    tools.find(name).or_else(|| part(name.rsplit([':', '.', '/']).next())).or_else(|| part(name.split(':').next()))
 }
 
 /// The length of the word that may be a name.
@@ -84,7 +122,9 @@ fn begins_value(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     let rest = text.trim_start_matches(is_blank);
     match rest.chars().next() {
         None => Scan::at_end(last),
-        Some('{' | '[' | '(') => Scan::Match(None),
+        Some('{') => Scan::Match(None),
+        Some('[' | '(') => named(tools, rest.trim_start_matches(|c| is_blank(c) || matches!(c, '[' | '(')), last),
+        Some('<') => named(tools, &rest[1..], last).filter(Option::is_some),
         Some(_) if is_quote_at(rest) => Scan::Match(None),
         Some(_) => begins_name(tools, rest, last),
     }
@@ -104,6 +144,15 @@ fn begins_tag(text: &str, last: bool) -> Scan<Option<usize>> {
             }
         }
     }
+}
+
+/// After the bracket of a tag: the name of a declared tool, the end of the tag, and what goes on as a call.
+fn tag_of_tool(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
+    named(tools, text, last).filter(Option::is_some).and_then(|tool| {
+        starts(&text[word(text)..], ">", last)
+            .and_then(|()| begins_call(tools, &text[word(text) + 1..], last))
+            .map(|_| tool)
+    })
 }
 
 /// At a word: a declared name that goes on as a call, or a key and its separator.
@@ -134,14 +183,39 @@ fn begins_name(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     match tool {
         // A quote after a name in prose may be the end of quoted text.
         Some(_) if opens => Scan::Match(tool),
-        Some(_) => Scan::NoMatch,
-        // `key="…"` and `key: "…"`
-        None if next == '=' && direct => match rest[1..].chars().next() {
-            None => Scan::at_end(last),
-            Some(c) if is_blank(c) || c == '=' => Scan::NoMatch,
-            Some(_) => Scan::Match(None),
-        },
+        Some(_) if matches!(next, ']' | ')') => begins_call(tools, &rest[1..], last).map(|_| tool),
+        Some(_) => goes_on(rest, last).map(|()| tool),
+        // `key="…"`, `key= "…"` and `key: "…"`
+        None if next == '=' && direct => {
+            let value = rest[1..].trim_start_matches(is_blank);
+            match value.chars().next() {
+                None => Scan::at_end(last),
+                Some('=') => Scan::NoMatch,
+                Some(_)
+                    if value.len() < rest.len() - 1 && !is_quote_at(value) && !value.starts_with(['(', '[', '{']) =>
+                {
+                    Scan::NoMatch
+                }
+                Some(_) => Scan::Match(None),
+            }
+        }
         None if text[..length].ends_with(':') && (is_quote_at(rest) || matches!(next, '{' | '[')) => Scan::Match(None),
         None => Scan::NoMatch,
     }
+}
+
+/// Whether the text after a declared name goes on as a call before the sentence ends.
+fn goes_on(text: &str, last: bool) -> Scan {
+    let (text, last) = window(text, NEAR_CHARS, last);
+    let bytes = text.as_bytes();
+    for (at, &byte) in bytes.iter().enumerate() {
+        match (byte, bytes.get(at + 1)) {
+            (b'=' | b':' | b'(' | b'{' | b'"', _) => return Scan::Match(()),
+            (b'\'', _) if at == 0 || opens_after(bytes[at - 1]) => return Scan::Match(()),
+            (b'.' | b'!' | b'?', None) => return Scan::at_end(last),
+            (b'.' | b'!' | b'?', Some(next)) if next.is_ascii_whitespace() => return Scan::NoMatch,
+            _ => {}
+        }
+    }
+    Scan::at_end(last)
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::json::{JsonLexeme, TokenSet, is_number, push_str};
 use super::literals::LiteralLexer;
-use super::quoting::Alternation;
+use super::quoting::{Alternation, leaves_open};
 use super::scan::{Scan, partial_end, starts, trim, ws_run};
 use crate::limits::HEAD_CHARS;
 
@@ -96,6 +96,9 @@ impl DelimitedLexer {
             };
             if ends {
                 self.word = (0, 0, false);
+                if leaves_open(&rest[..end]) {
+                    return JsonLexeme::Bad("a string needs its delimiters");
+                }
                 *at += end;
                 return JsonLexeme::Word(trim(&rest[..end]));
             }

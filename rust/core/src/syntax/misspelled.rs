@@ -230,11 +230,12 @@ pub(crate) fn meant(
                 Scan::NoMatch => {}
             }
         }
-        if first.is_ascii_whitespace() || "{[(\"':=,<>`".contains(first) {
-            at += 1;
+        if first.is_ascii_whitespace() || "{[(\"':=,<>`“”‘’„«»‹›".contains(first) {
+            at += first.len_utf8();
             continue;
         }
-        let ends = |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`;|)]}?&".contains(c) || delimiters.is_first(c);
+        let ends =
+            |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`“”‘’„«»‹›;|)]}?&".contains(c) || delimiters.is_first(c);
         let Some(length) = rest.find(ends) else { return need };
         let word = &text[at..at + length];
         let found = tool(word).or_else(|| word.rsplit_once('.').and_then(|(_, name)| tool(name)));

@@ -251,6 +251,15 @@ pub(crate) fn may_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'&') || !byte.is_ascii()
 }
 
+/// Whether a quote in a word opens a text that is not closed in it.
+pub(crate) fn leaves_open(word: &str) -> bool {
+    word.bytes().any(may_quote) && {
+        let mut quotes = Alternation::START;
+        quotes.run(word);
+        quotes.open().is_some()
+    }
+}
+
 impl Alternation {
     /// Outside quotes, where a quote would open a text.
     pub(crate) const START: Self = Alternation::Outside(Outside::OPENS);

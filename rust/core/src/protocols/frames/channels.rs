@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use crate::error::Repair;
 use crate::protocols::body::Opening;
+use crate::protocols::commitment::unreadable;
 use crate::protocols::format::{Joints, fill};
 use crate::protocols::parts::{Header, Part, PartsFrame, followed};
 use crate::protocols::protocol::{Attempt, Style};
-use crate::syntax::scan::{Scan, partial_end, starts, window};
+use crate::syntax::scan::{Closers, Scan, partial_end, starts, window};
 use crate::tools::Tools;
 
 /// Characters of a header. A longer one is not a header.
@@ -146,6 +147,16 @@ impl PartsFrame for Channels {
         let skipped = if head.starts_with(self.start) { self.start.len() } else { 0 };
         let inner = &head[skipped..];
         let separator = memchr::memmem::find(inner.as_bytes(), self.separator.as_bytes());
+        // What is quoted belongs to arguments: the separator is missing.
+        let broken = inner.find(['{', '"']).filter(|broken| separator.is_none_or(|at| *broken < at));
+        if let Some(broken) = broken
+            && let (_, Some(to)) = self.read(&inner[..broken])
+            && let Some(name) = inner[to].strip_prefix(self.functions)
+        {
+            let tool = tools.find(name.split('<').next().unwrap_or_default());
+            let closers = Closers::Marks { close: self.ends.to_vec(), before: vec![self.start] };
+            return Header::Call(unreadable(tools, skipped + broken, tool, closers));
+        }
         // A header without a separator ends where the next one begins.
         let next = memchr::memmem::find(inner.as_bytes(), self.start.as_bytes());
         let at = match (separator, next) {

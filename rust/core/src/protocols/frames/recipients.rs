@@ -2,7 +2,7 @@
 
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::Opening;
-use crate::protocols::commitment::begins_call;
+use crate::protocols::commitment::{begins_call, bracket_near, quoted_name};
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, Part, PartsFrame};
 use crate::protocols::protocol::Attempt;
@@ -23,7 +23,7 @@ fn ends_name(byte: u8) -> bool {
 }
 
 impl Recipients {
-    /// The length of a recipient's name. What a tool gets is an object, or meant as one; any other text after a name is no header.
+    /// The length of a recipient's name, or 0 if it is in quotes. What a tool gets is an object, or meant as one; any other text after a name is no header.
     fn recipient(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
         let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
@@ -32,7 +32,7 @@ impl Recipients {
             Some(byte) => *byte == b'\n',
         };
         if length == 0 {
-            return Scan::NoMatch;
+            return quoted_name(tools, head, ended).map(|()| 0);
         }
         if line && &head[..length] == self.content {
             return Scan::Match(length);
@@ -43,7 +43,12 @@ impl Recipients {
             Some(_) => Scan::NoMatch,
         };
         let named = tools.find(&head[..length]).is_some();
-        let meant = || if named { begins_call(tools, &head[length..], ended).map(|_| length) } else { Scan::NoMatch };
+        let rest = &head[length..];
+        let meant = || match named {
+            true => begins_call(tools, rest, ended).void().or(|| bracket_near(rest, ended)).map(|()| length),
+            // `name: "save"`
+            false => quoted_name(tools, rest.trim_start_matches(' '), ended).map(|()| length),
+        };
         object().or(meant)
     }
 }
@@ -103,6 +108,7 @@ impl PartsFrame for Recipients {
                     skipped + length + usize::from(text.as_bytes().get(skipped + length) == Some(&b'\n')),
                 );
                 match &text[name.clone()] {
+                    "" => Header::Call(Attempt::call(body, body, Opening::Native)),
                     to if to == self.content => Header::Part(body, Part::Content),
                     to => Header::Call(Attempt::named(body, (name, tools.lookup(to)), body, Opening::Native)),
                 }

@@ -8,6 +8,7 @@ use crate::arguments::is_declared;
 use crate::error::Repair;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, Wrapper, json_start};
+use crate::protocols::commitment::unreadable;
 use crate::protocols::protocol::{Attempt, Settings, Style, bad, misspelled};
 use crate::schema::{Additional, Schema};
 use crate::syntax::marks::{OPEN, SPELLINGS};
@@ -130,10 +131,13 @@ impl<'a> CallHead<'a> {
         if self.last { Attempt::Text(self.open) } else { Attempt::Incomplete }
     }
 
-    fn bad(&self, tool: usize) -> Attempt {
+    fn closers(&self) -> Closers {
         let respelled = self.style.as_ref().is_some_and(|style| style.delimiters.is_some());
-        let closers = if respelled { Closers::Spelled(&["</call>"]) } else { Closers::Own };
-        bad(self.tools, self.open, tool, closers, false)
+        if respelled { Closers::Spelled(&["</call>"]) } else { Closers::Own }
+    }
+
+    fn bad(&self, tool: usize) -> Attempt {
+        bad(self.tools, self.open, tool, self.closers(), false)
     }
 
     fn call(&self, named: Option<&FoundName>, body: usize, opening: Opening, repair: Option<Repair>) -> Attempt {
@@ -172,11 +176,25 @@ impl<'a> CallHead<'a> {
             let tool = meant(&text[self.open..], self.last, self.delimiters(), &|name| tools.find(name));
             match tool.decided_or(self.need())? {
                 Some(tool) => return Ok(self.bad(tool)),
+                None if self.is_nameless(end, length).decided_or(self.need())?.is_some() => {
+                    return Ok(unreadable(tools, self.open, None, self.closers()));
+                }
                 None if direct || long => return Err(Attempt::Text(self.open)),
                 None => {}
             }
         }
         self.body(&FoundName { written: start..end, lookup, ends: end, end })
+    }
+
+    /// Whether arguments follow OPEN where a name of this length should be: the key ends at byte `end`, and a value follows.
+    fn is_nameless(&self, end: usize, length: usize) -> Scan {
+        match self.text[end..].strip_prefix('=') {
+            Some(value) if length > 0 => match value.bytes().next() {
+                None => Scan::at_end(self.last),
+                Some(byte) => Scan::some((!is_ws(byte) && !b"=<>".contains(&byte)).then_some(())),
+            },
+            _ => Scan::NoMatch,
+        }
     }
 
     /// An object with the call's name and arguments, or a list of such objects, in a wrapper or not.

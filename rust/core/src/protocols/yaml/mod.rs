@@ -80,13 +80,24 @@ fn behind(tools: &Tools, tool: &Tool, text: &str, tag: &Opener, end: usize, last
             mark => return mark.and_then(|()| lines),
         }
     }
+    let mut quotes = Alternation::START;
     while let Some(offset) = memchr::memchr(b'<', &bytes[from..]) {
+        quotes.run(&text[from..from + offset]);
         from += offset;
+        // A tag in quotes is text.
+        if quotes.open().is_some() {
+            quotes.step(b'<');
+            from += 1;
+            continue;
+        }
         match (closer(&text[from..], name, last), opener(&text[from..], last)) {
             (Scan::Match(_), _) => return lines,
             (Scan::Incomplete, _) | (_, Scan::Incomplete) => return need,
             (_, Scan::Match(other)) if tools.find(&text[from..][other.name.clone()]).is_some() => return Scan::NoMatch,
-            _ => from += 1,
+            _ => {
+                quotes.step(b'<');
+                from += 1;
+            }
         }
     }
     need

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::number::is_number;
 use super::write::is_plain;
-use crate::syntax::quoting::{Outside, begins_other, may_quote};
+use crate::syntax::quoting::{Outside, begins_other, leaves_open, may_quote};
 use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 
 /// The tokens that may come next. It decides what a word may contain.
@@ -259,6 +259,9 @@ impl JsonLexer {
         }
         self.word = 0;
         self.slash = false;
+        if self.in_calls && leaves_open(&window[start..end]) {
+            return JsonLexeme::Bad("strings need double quotes");
+        }
         *at = end;
         JsonLexeme::Word(&window[start..end])
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::json::{JsonLexeme, TokenSet, push_char, push_str, respelled};
 use super::literals::LiteralLexer;
-use super::quoting::{Alternation, Quote};
+use super::quoting::{Alternation, Quote, leaves_open};
 use super::scan::{is_ws, ws_run};
 use strings::{StringQuotes, quotes};
 
@@ -102,6 +102,10 @@ impl PythonLexer {
             }
             if is_punctuation(byte) || is_ws(byte) {
                 self.word = 0;
+                // What is quoted may end in it, so it is read again after the error.
+                if leaves_open(&rest[..end]) {
+                    return JsonLexeme::Bad("strings need quotes of Python");
+                }
                 *at += end;
                 return JsonLexeme::Word(&rest[..end]);
             }

@@ -31,6 +31,16 @@ impl Closers {
     }
 }
 
+/// The length of a closer at the start of the text: a fence with a language opens, and closes nothing.
+pub(crate) fn no_opener(text: &str, length: usize, last: bool) -> Scan<usize> {
+    match text.as_bytes().get(length) {
+        _ if &text[..length] != "```" => Scan::Match(length),
+        None if !last => Scan::Incomplete,
+        Some(byte) if byte.is_ascii_alphanumeric() => Scan::NoMatch,
+        _ => Scan::Match(length),
+    }
+}
+
 /// A closer to look for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Closer<'a> {
@@ -63,14 +73,14 @@ impl Closer<'_> {
     pub(crate) fn look(&self, text: &str, last: bool) -> Scan<usize> {
         let spelled = |close: &str| starts_as(text, close, last).map(|()| close.len());
         match self {
-            Closer::Own(delimiters) => delimiters.closes(text, last),
+            Closer::Own(delimiters) => delimiters.closes(text, last).and_then(|length| no_opener(text, length, last)),
             Closer::Text(close) => starts(text, close, last).map(|()| close.len()),
             Closer::Other(Closers::Own) => Scan::NoMatch,
             Closer::Other(Closers::Spelled(texts)) => Scan::first_of(texts.iter().map(|text| spelled(text))),
             Closer::Other(Closers::Tag(name)) => spelled(&format!("</{name}>")),
-            Closer::Other(Closers::Marks { close, before }) => {
-                first_mark(text, close, last).or(|| first_mark(text, before, last).map(|_| 0))
-            }
+            Closer::Other(Closers::Marks { close, before }) => first_mark(text, close, last)
+                .and_then(|length| no_opener(text, length, last))
+                .or(|| first_mark(text, before, last).map(|_| 0)),
         }
     }
 }

@@ -6,7 +6,7 @@ mod code;
 mod delimiters;
 
 pub(crate) use candidates::{Candidates, neutralise_marks};
-pub(crate) use closers::{Closer, Closers};
+pub(crate) use closers::{Closer, Closers, no_opener};
 pub(crate) use code::CodeScanner;
 pub(crate) use delimiters::{Delimiter, Delimiters};
 

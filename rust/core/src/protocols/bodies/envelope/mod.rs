@@ -21,7 +21,7 @@ use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
 use crate::syntax::quoting::Quote;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
-use unmarked::{UnmarkedObject, look};
+use unmarked::{UnmarkedObject, is_broken, look};
 
 use members::{KEYS, Role};
 use recovery::EnvelopeRecovery;
@@ -276,7 +276,15 @@ impl Envelope {
         if self.wrapper.is_some() && !input.report.used(Repair::JsonWrapper) {
             self.repair(input, Repair::JsonWrapper, "nothing may surround the JSON object")?;
         }
-        match input.next_byte()? {
+        let first = input.next_byte()?;
+        if self.undecided
+            && !self.list
+            && let Some(tools) = input.cx.tools
+            && let Some(()) = is_broken(tools, input.rest(), input.last).decided()?
+        {
+            self.undecided = false;
+        }
+        match first {
             b'[' if !self.list => self.list = true,
             _ if self.guarded => match input.cx.tools.map(|tools| look(tools, input.rest(), input.last)) {
                 Some(UnmarkedObject::Need) => return Err(Progress::Incomplete),

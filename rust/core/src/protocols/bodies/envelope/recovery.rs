@@ -5,7 +5,7 @@ use std::mem::replace;
 use crate::arguments::{Input, Progress};
 use crate::syntax::quoting::Quote;
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{Scan, first_mark, starts};
+use crate::syntax::scan::{Scan, first_mark, no_opener, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
@@ -48,7 +48,8 @@ impl EnvelopeRecovery {
                 break;
             }
             if !self.recovery.is_quoted() && closers.iter().any(|close| close.as_bytes().first() == Some(&byte)) {
-                match first_mark(input.rest(), closers, input.last) {
+                let rest = input.rest();
+                match first_mark(rest, closers, input.last).and_then(|length| no_opener(rest, length, input.last)) {
                     Scan::Match(_) => return Progress::CallEnd,
                     Scan::Incomplete => return Progress::Incomplete,
                     Scan::NoMatch => {}
@@ -56,9 +57,10 @@ impl EnvelopeRecovery {
             }
             let outside = !matches!(self.recovery, Recovery::Quoted(_) | Recovery::Bracketed { .. });
             if closers.is_empty() && (replace(&mut self.fresh, false) || outside) && byte == close.as_bytes()[0] {
-                match starts(input.rest(), close, input.last) {
-                    Scan::Match(()) => {
-                        input.at += close.len();
+                let (rest, length) = (input.rest(), close.len());
+                match starts(rest, close, input.last).and_then(|()| no_opener(rest, length, input.last)) {
+                    Scan::Match(length) => {
+                        input.at += length;
                         return Progress::CallEnd;
                     }
                     Scan::Incomplete => {

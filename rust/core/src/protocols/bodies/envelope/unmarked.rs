@@ -52,6 +52,8 @@ struct Peek<'t> {
     lexer: JsonLexer,
     /// A declared tool was named: text after that which is not valid JSON was meant as a call.
     named: bool,
+    /// It was.
+    broken: bool,
     text: &'t str,
     at: usize,
     last: bool,
@@ -142,7 +144,9 @@ impl<'t> Peek<'t> {
         } else {
             self.at = before;
         }
-        match self.is_call(tools) {
+        let call = self.is_call(tools);
+        self.broken = call == Err(UnmarkedObject::Broken);
+        match call {
             Ok(true) | Err(UnmarkedObject::Broken) => Ok(UnmarkedObject::Call { body, wrapped }),
             Ok(false) => Err(UnmarkedObject::Text),
             Err(look) => Err(look),
@@ -237,10 +241,23 @@ impl<'t> Peek<'t> {
 
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
 pub(crate) fn look(tools: &Tools, text: &str, last: bool) -> UnmarkedObject {
+    looked(tools, text, last).0
+}
+
+/// Whether what begins with a bracket names a declared tool, and continues as text that is not valid JSON.
+pub(super) fn is_broken(tools: &Tools, text: &str, last: bool) -> Scan {
+    match looked(tools, text, last) {
+        (UnmarkedObject::Need, _) => Scan::Incomplete,
+        (_, broken) => Scan::some(broken.then_some(())),
+    }
+}
+
+/// What it is, and whether that is a call only because it cannot be read.
+fn looked(tools: &Tools, text: &str, last: bool) -> (UnmarkedObject, bool) {
     let (text, last) = window(text, ATTEMPT_CHARS, last);
     let lexer = JsonLexer::new(true).in_calls().with_comments();
-    let mut peek = Peek { lexer, named: false, text, at: 0, last };
+    let mut peek = Peek { lexer, named: false, broken: false, text, at: 0, last };
     match peek.look(tools) {
-        Ok(look) | Err(look) => look,
+        Ok(look) | Err(look) => (look, peek.broken),
     }
 }

@@ -125,6 +125,11 @@ impl NamedFormat {
             IdForm::Marked { mark: id, .. } if mark == id => {
                 let rest = self.marks.iter().filter(|mark| **mark != id);
                 let next = rest.filter_map(|mark| Some((find(mark)?, *mark))).min_by_key(|(at, _)| *at);
+                // Text in quotes is not an id, and a mark in it ends nothing.
+                let quoted = head[at..].find(['{', '"', '\'']).map(|quote| at + quote);
+                if quoted.is_some_and(|quoted| next.is_none_or(|(next, _)| quoted < next)) {
+                    return Scan::Match(NamedHead::Name(name, after(at, mark)));
+                }
                 next.map_or(missing, |(at, mark)| Scan::Match(NamedHead::Name(name, after(at, mark))))
             }
             _ => Scan::Match(NamedHead::Name(name, after(at, mark))),

@@ -79,6 +79,19 @@ fn ended(input: &Input<'_>, ends: &Ends, byte: u8) -> Scan<usize> {
         Some(first) if *first == byte => starts(input.rest(), mark, input.last).map(|()| length),
         _ => Scan::NoMatch,
     };
-    let before = ends.before.iter().map(|mark| found(mark, 0));
+    // Where nothing closes calls, an opener that nothing follows is a slip.
+    let begins = |mark: &str| match ends.close.is_empty() {
+        true => begins(&input.rest()[mark.len()..], input.last),
+        false => Scan::Match(()),
+    };
+    let before = ends.before.iter().map(|mark| found(mark, 0).and_then(|_| begins(mark).map(|()| 0)));
     Scan::first_of([found(ends.close, ends.close.len())].into_iter().chain(before))
+}
+
+/// Whether a name or a bracket follows an opener.
+fn begins(text: &str, last: bool) -> Scan {
+    match text.trim_start_matches([' ', '\t']).chars().next() {
+        None => Scan::at_end(last),
+        Some(c) => Scan::some((c.is_alphanumeric() || "_{[(<\"'`".contains(c)).then_some(())),
+    }
 }

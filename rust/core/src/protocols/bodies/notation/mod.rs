@@ -37,7 +37,7 @@ fn is_name_char(c: char) -> bool {
         || matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | ',' | '"' | '\''))
 }
 
-/// After an opener that no bare name follows: what is meant as a call, the body reports.
+/// After an opener that no name that can be read follows: what is meant as a call, the body reports.
 fn quoted_name(tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
     let after = head[call..].strip_prefix(CALL).map_or(call, |after| head.len() - after.len());
     match begins_call(tools, &head[after..], last) {
@@ -97,7 +97,7 @@ impl CallFormat for NotationFormat {
                 let lookup = tools.lookup(&head[name.clone()]);
                 Attempt::named(open, (name, lookup), body, Opening::Native)
             }
-            (_, None) => Attempt::Text(open),
+            (_, None) => quoted_name(tools, head, open, call, last),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::error::EncodeError;
 use crate::limits::{HEAD_CHARS, NAME_CHARS, RECURSION};
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::body::{Body, Opening, recycle};
+use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::parse;
@@ -111,7 +112,7 @@ impl CallFormat for PyCalls {
         self.bare
     }
 
-    fn attempt(&self, _: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let (head, last) = window(text, HEAD_CHARS, last);
         let lead = if self.bare { ws_run(head, 0) } else { 0 };
         let head = &head[lead..];
@@ -129,6 +130,20 @@ impl CallFormat for PyCalls {
                 Attempt::Call { lead, open: lead + open, name: None, body: lead, opening, style: None }
             }
             Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch if self.bare && head.starts_with('[') => {
+                match begins_call(tools, head, last).filter(Option::is_some) {
+                    Scan::Match(_) => Attempt::Call {
+                        lead,
+                        open: lead + 1,
+                        name: None,
+                        body: lead,
+                        opening: Opening::Native,
+                        style: None,
+                    },
+                    Scan::Incomplete => Attempt::Incomplete,
+                    Scan::NoMatch => Attempt::text(text),
+                }
+            }
             Scan::NoMatch => Attempt::text(text),
         }
     }

@@ -8,6 +8,7 @@ use crate::limits::BARE_SEGMENT_CHARS;
 use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::pairs::may_trail;
+use crate::syntax::quoting::leaves_open;
 use crate::syntax::scan::Delimiters;
 
 /// Reads pairs from `input.at`, which is between pairs. Returns whether the last value is bare and may take in tokens, or `None`
@@ -60,7 +61,7 @@ fn pair(input: &mut Input<'_>, length: usize) -> Option<(FollowedBy, bool)> {
         _ => {
             let end = cx.delimiters.bare_run(value);
             let trails = value.as_bytes()[..end].last().is_some_and(|byte| may_trail(*byte));
-            if end == 0 || trails || node.collects() {
+            if end == 0 || trails || node.collects() || leaves_open(&value[..end]) {
                 return None;
             }
             let next = behind(&value[end..], cx.delimiters)?;

@@ -83,7 +83,7 @@ impl InWord {
                 continue;
             } else if is_quote(byte) {
                 word.has_quote = true;
-            } else if may_trail(byte) && word.filled && !word.runs_into_call() {
+            } else if may_trail(byte) && word.filled && !word.runs_into_call() && !word.opened_by(byte) {
                 // A comma between two pairs belongs to neither; nor does punctuation before CLOSE.
                 let next = match separates(rest, last, &cx) {
                     None => return Err(Progress::Incomplete),
@@ -162,6 +162,13 @@ impl Bare {
     /// It took in a token, and OPEN is in it.
     fn runs_into_call(self) -> bool {
         self.joined && self.has_open
+    }
+
+    /// Whether this byte completes a quote that opens a text, as the last one of an entity does.
+    fn opened_by(self, byte: u8) -> bool {
+        let mut quotes = self.quotes;
+        quotes.step(byte);
+        self.quotes.open().is_none() && quotes.open().is_some()
     }
 
     /// Whether a pair follows that ends the value.
