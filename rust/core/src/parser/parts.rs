@@ -57,6 +57,11 @@ impl Machine {
                 let head = &rest[open..open + first_chars(&rest[open..], ATTEMPT_CHARS)];
                 let ended = window.last || open + head.len() < rest.len();
                 let object = head[..first_chars(head, NEAR_CHARS)].contains('{');
+                // It is doubled.
+                if head.starts_with(&rest[..open]) && open > 1 {
+                    self.frame(window, begin + open, on_event);
+                    return true;
+                }
                 match begins_call(&tools.tools, head, ended) {
                     Scan::Incomplete => return self.wait(window),
                     Scan::NoMatch if !object && !head.is_empty() => {
