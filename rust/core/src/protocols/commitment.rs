@@ -2,9 +2,10 @@
 //!
 //! Text that begins a call is a call or an error, never text: if it were searched for calls, quoted text in it could run.
 
-use super::{Attempt, BadCall};
+use super::{Attempt, BadCall, Settings};
 use crate::error::ErrorKind;
 use crate::limits::ATTEMPT_CHARS;
+use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::quoting::{begins_other, is_blank, is_quote};
 use crate::syntax::scan::{Closers, Scan, first_mark, starts, window};
 use crate::tools::Tools;
@@ -29,6 +30,25 @@ pub(crate) fn unreadable(tools: &Tools, open: usize, tool: Option<usize>, closer
         None => "The call is not in the expected format.".to_owned(),
     };
     Attempt::Bad(Box::new(BadCall { open, tool, kind: ErrorKind::MalformedCall, message, closers, in_tag: false }))
+}
+
+/// Text that can only be meant as a call of this tool, but that no reader accepts.
+pub(crate) fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
+    match unreadable(tools, open, Some(tool), closers) {
+        Attempt::Bad(call) => Attempt::Bad(Box::new(BadCall { in_tag, ..*call })),
+        attempt => attempt,
+    }
+}
+
+/// Scans a possible opening in another spelling. If it continues like a call of a declared tool, it is an error.
+pub(crate) fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
+    match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
+        Scan::Incomplete => Attempt::Incomplete,
+        Scan::NoMatch => Attempt::text(text),
+        Scan::Match(Misspelled { length, tool, closers, in_tag }) => {
+            bad(tools, length, tool, Closers::Spelled(closers), in_tag)
+        }
+    }
 }
 
 /// Whether the text after an opener begins a call, and the tool that it names: a bracket, a quote, a key with its separator, or the name of a
