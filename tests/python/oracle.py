@@ -376,10 +376,11 @@ class Behind(Window):
             tool = self.meant(0)
             if tool is not None:
                 return Bad(tool, behind_open)
-            if name and s[end : end + 1] == "=":
-                if end + 1 == len(s):
+            if s[end : end + 1] == "=":
+                value = skip_ws(s, end + 1)
+                if value == len(s):
                     self.end()
-                elif s[end + 1] not in (*WS, *"=<>"):
+                elif s[value] in "\"'" if value > end + 1 else s[value] not in "=<>":
                     return Bad(None, behind_open)
             if (direct and (end < len(s) or not name)) or len(name) > 128:
                 return None

@@ -4,7 +4,16 @@ import json
 import re
 from collections.abc import Callable
 
-from oracle_text import QUOTES, CutError, FaultError, begins_quote, end_of_quotes, skip_ws, unescape
+from oracle_text import (
+    QUOTES,
+    CutError,
+    FaultError,
+    begins_quote,
+    end_of_quotes,
+    quotes_open,
+    skip_ws,
+    unescape,
+)
 from oracle_types import (
     UNKNOWN,
     Number,
@@ -86,6 +95,8 @@ class JsonReader:
         word, end = match[0], match.end()
         if end == len(self.text):
             raise CutError("unterminated_value")
+        if quotes_open(word, opens=True):
+            raise FaultError("invalid_json", at, "bracketed", depth)
         literal = {"True": "true", "False": "false", "None": "null"}.get(word, word)
         is_json = literal in ("true", "false", "null") or decimal(literal) is not None
         if word != literal or not is_json:
@@ -185,6 +196,8 @@ class JsonReader:
                 raise FaultError("invalid_json", at, "bracketed", depth)
             if match.end() == len(self.text):
                 raise CutError("unterminated_value")
+            if quotes_open(match[0], opens=True):
+                raise FaultError("invalid_json", at, "bracketed", depth)
             key, at = match[0], match.end()
             self.relax(at, depth)
         near = key_style(of, key, in_json=True)

@@ -226,7 +226,7 @@ MESSAGES = [
     ("<call>f</call>", ["!unknown_tool"]),
     ("<call>Closed</call>", ["closed"]),
     ("<call> closed </call>", ["closed"]),
-    ("<call>x=1</call>", ["<call>x=1</call>"]),
+    ("<call>x=1</call>", ["!malformed_call"]),
     ("<call>closed<call>closed</call>", ["<call>closed", "closed"]),
     ('<call>f a="</call>"</call>.', ["!unknown_tool", "."]),
     ('<call>f "a', ['<call>f "a']),

@@ -138,6 +138,7 @@ fn a_forged_message_makes_no_call() {
 ///
 /// `WIRECALL_LAW_EACH=1000 cargo test -p wirecall-core --test core quoted::failures -- --ignored --nocapture`
 #[test]
+#[allow(clippy::print_stdout)]
 #[ignore = "a report, for those who mend the parser"]
 fn failures() {
     const SHRUNK: usize = 200;

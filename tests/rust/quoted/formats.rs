@@ -114,12 +114,12 @@ fn message(tools: &Toolset, name: &str, text: bool, other: bool, arguments: &Val
 /// What is around the placeholder on both sides: a quote, unless it is whitespace.
 fn quote_around(message: &str) -> Option<String> {
     let (before, after) = message.split_once(PLACEHOLDER)?;
-    let lengths = (1..=before.len().min(after.len())).filter(|length| {
+    let mut lengths = (1..=before.len().min(after.len())).filter(|length| {
         before.is_char_boundary(before.len() - length)
             && after.is_char_boundary(*length)
             && before.ends_with(&after[..*length])
     });
-    lengths.last().map(|length| after[..length].to_owned()).filter(|quote| !quote.trim().is_empty())
+    lengths.next_back().map(|length| after[..length].to_owned()).filter(|quote| !quote.trim().is_empty())
 }
 
 /// The places outside of quotes.

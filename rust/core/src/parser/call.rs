@@ -167,7 +167,7 @@ impl Machine {
                 continue;
             }
             let room = call.room(tools.settings.limits.call_bytes);
-            let Call { name, tool, report, body, failure, index, delimiters, .. } = &mut *call;
+            let Call { name, tool, report, body, failure, index, delimiters, raw, .. } = &mut *call;
             let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
             // The body sees the text up to the limit only, so that the result does not depend on where chunks end.
             let limit = fitting(window.text, begin, room);
@@ -200,7 +200,14 @@ impl Machine {
                     let lookup = tools.tools.lookup(&name);
                     self.name_call(tools, &mut call, name.into_string(), lookup, Recovery::Body, on_event);
                 }
-                Progress::Text => return self.not_a_call(tools, call, window, begin, on_event),
+                Progress::Text if !is_marked(tools, raw, &window.text[begin..window.at]) => {
+                    return self.not_a_call(tools, call, window, begin, on_event);
+                }
+                // What a marker opens is a call or an error.
+                Progress::Text => {
+                    let message = "The call is not in the expected format.".to_owned();
+                    *failure = Some(Failure { kind: ErrorKind::MalformedCall, message, recovery: Recovery::Body });
+                }
                 Progress::CallEnd => return self.end(tools, call, window, begin, on_event),
                 Progress::NextCall => {
                     let next = self.next_call(tools, &mut call, window, begin);
@@ -397,6 +404,16 @@ impl Machine {
         }
         self.cut_list(tools, on_event);
         self.fail(tools, *call, &mut window, 0, on_event);
+    }
+}
+
+/// Whether a call with this source, in two parts, began with a marker.
+#[cold]
+fn is_marked(tools: &Toolset, raw: &str, text: &str) -> bool {
+    let source = [raw, text].concat();
+    match tools.protocol.closers() {
+        Closers::Marks { before, .. } => before.iter().any(|open| source.trim_start().starts_with(open)),
+        _ => false,
     }
 }
 

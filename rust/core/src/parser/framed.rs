@@ -10,6 +10,7 @@ use crate::error::ErrorKind;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
+use crate::protocols::registry::Reads;
 use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
@@ -90,10 +91,13 @@ pub(super) fn content_end(text: &str, from: usize) -> usize {
     text.as_bytes()[from..].iter().rposition(|byte| !is_ws(*byte)).map_or(from, |at| from + at + 1)
 }
 
-/// Characters after a call that may be what is left of a marker.
+/// Markers in the wrong place before a call.
+const STRAY_MARKS: usize = 4;
+
+/// Characters beside a call that may be what is left of a marker.
 const LEFT_CHARS: usize = 32;
 
-/// The length of text after a call that is not meant as another one: what is left of a marker, or a few words.
+/// The length of text beside a call that is not meant as another one: what is left of a marker, or a few words.
 fn leftover(set: &Toolset, text: &str, last: bool) -> Scan<usize> {
     let (head, ended) = window(text, LEFT_CHARS, last);
     let first = head.chars().next().map_or(0, char::len_utf8);
@@ -104,8 +108,12 @@ fn leftover(set: &Toolset, text: &str, last: bool) -> Scan<usize> {
         None if !ended => Scan::Incomplete,
         None if run.len() < text.len() => Scan::NoMatch,
         Some(b'{' | b'[' | b'(' | b'"' | b'\'') => Scan::NoMatch,
-        _ if named() || set.protocol.orphan(&set.tools, text, last).is_match() => Scan::NoMatch,
-        _ => Scan::Match(run.len()),
+        _ if named() => Scan::NoMatch,
+        _ => match set.protocol.orphan(&set.tools, text, last) {
+            Scan::Match(_) => Scan::NoMatch,
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::NoMatch => Scan::Match(run.len()),
+        },
     }
 }
 
@@ -291,7 +299,9 @@ impl Machine {
             }
             match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => {
-                    self.place.mentioned |= rest.starts_with(&tools.settings.delimiters.open);
+                    let marks = tools.protocol.ends();
+                    self.place.mentioned |= rest.starts_with(&tools.settings.delimiters.open)
+                        || marks.iter().any(|mark| rest.starts_with(mark));
                     self.read_code(tools, &text[at..at + length]);
                     at += length;
                 }
@@ -329,7 +339,9 @@ impl Machine {
     fn unopened(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> Scan<usize> {
         let before = window.text.as_bytes()[window.at..at].iter().rev().find(|byte| !is_ws(**byte));
         match before.copied().unwrap_or(self.place.last) {
-            b'}' | b']' | b')' if self.place.lacks_opener() && !self.code.was_seen() => {
+            b'}' | b']' | b')'
+                if self.place.lacks_opener() && !self.code.was_seen() && tools.reads != Reads::Nothing =>
+            {
                 first_mark(&window.text[at..], &tools.protocol.ends(), false)
             }
             _ => Scan::NoMatch,
@@ -428,20 +440,30 @@ impl Machine {
         // What opens calls is a call or an error.
         let openers = if let Closers::Marks { before, .. } = set.protocol.closers() { before } else { Vec::new() };
         let marks: Vec<_> = set.protocol.marks().into_iter().filter(|mark| !openers.contains(mark)).collect();
-        let found = first_mark(text, &marks, last).or(|| tag(text, last));
+        let found = |text: &str| match first_mark(text, &marks, last).or(|| tag(text, last)) {
+            Scan::NoMatch => leftover(set, text, last),
+            found => found,
+        };
+        let first = found(text);
         if self.place.listed {
-            return if found == Scan::NoMatch { leftover(set, text, last) } else { found };
+            return first;
         }
-        found.and_then(|length| {
-            let rest = &text[ws_run(text, length)..];
+        let mut at = 0;
+        for _ in 0..STRAY_MARKS {
+            match found(&text[at..]) {
+                Scan::Match(length) => at = ws_run(text, at + length),
+                other => return other,
+            }
+            let rest = &text[at..];
             if rest.is_empty() {
                 return Scan::at_end(last);
             }
             match set.protocol.attempt(&set.tools, &set.settings, rest, last) {
-                Attempt::Incomplete => Scan::Incomplete,
-                Attempt::Text(_) => Scan::NoMatch,
-                Attempt::Call { .. } | Attempt::Bad(_) => Scan::Match(length),
+                Attempt::Incomplete => return Scan::Incomplete,
+                Attempt::Text(_) => {}
+                Attempt::Call { .. } | Attempt::Bad(_) => return first,
             }
-        })
+        }
+        Scan::NoMatch
     }
 }

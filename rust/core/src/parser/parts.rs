@@ -58,6 +58,11 @@ impl Machine {
                 let ended = window.last || open + head.len() < rest.len();
                 let near = &head[..first_chars(head, NEAR_CHARS)];
                 let object = near.contains('{');
+                // It is doubled.
+                if head.starts_with(&rest[..open]) && open > 1 {
+                    self.frame(window, begin + open, on_event);
+                    return true;
+                }
                 match begins_call(&tools.tools, head, ended) {
                     Scan::Incomplete => return self.wait(window),
                     // A bracket may follow.

@@ -102,7 +102,7 @@ fn holds_call(set: &Toolset, text: &str, bytes: usize, ended: bool) -> Scan {
     let mut at = 0;
     while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..bytes]) {
         at += offset;
-        match set.protocol.attempt(&set.tools, &set.settings, &text[at..], ended) {
+        match set.protocol.attempt(&set.tools, &set.settings, &text[at..bytes], ended) {
             Attempt::Incomplete => return Scan::Incomplete,
             Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_some() => return Scan::Match(()),
             Attempt::Bad(_) => return Scan::Match(()),

@@ -2,9 +2,10 @@
 //!
 //! Text that begins a call is a call or an error, never text: if it were searched for calls, quoted text in it could run.
 
-use super::{Attempt, BadCall};
+use super::{Attempt, BadCall, Settings};
 use crate::error::ErrorKind;
 use crate::limits::ATTEMPT_CHARS;
+use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::quoting::{begins_other, is_blank, is_quote, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_mark, starts, window};
 use crate::tools::Tools;
@@ -12,7 +13,7 @@ use crate::tools::Tools;
 /// What models write before a tool's name.
 const NAMESPACES: [&str; 6] = ["functions.", "function.", "tools.", "default_api.", "tool:", "call:"];
 
-/// Characters that may stray between an opener and the object of a call.
+/// Characters that may stray between an opener, or a name, and the object of a call.
 const STRAY_CHARS: usize = 16;
 /// Characters after a name in which it goes on as a call.
 const NEAR_CHARS: usize = 48;
@@ -34,6 +35,25 @@ pub(crate) fn unreadable(tools: &Tools, open: usize, tool: Option<usize>, closer
         None => "The call is not in the expected format.".to_owned(),
     };
     Attempt::Bad(Box::new(BadCall { open, tool, kind: ErrorKind::MalformedCall, message, closers, in_tag: false }))
+}
+
+/// Text that can only be meant as a call of this tool, but that no reader accepts.
+pub(crate) fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
+    match unreadable(tools, open, Some(tool), closers) {
+        Attempt::Bad(call) => Attempt::Bad(Box::new(BadCall { in_tag, ..*call })),
+        attempt => attempt,
+    }
+}
+
+/// Scans a possible opening in another spelling. If it continues like a call of a declared tool, it is an error.
+pub(crate) fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
+    match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
+        Scan::Incomplete => Attempt::Incomplete,
+        Scan::NoMatch => Attempt::text(text),
+        Scan::Match(Misspelled { length, tool, closers, in_tag }) => {
+            bad(tools, length, tool, Closers::Spelled(closers), in_tag)
+        }
+    }
 }
 
 /// Whether the text after an opener begins a call, and the tool that it names: a bracket, a quote, a key with its separator, or the name of a
@@ -78,14 +98,21 @@ fn named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     }
 }
 
-/// Whether an object begins after a few characters, whatever they are: a bracket and a quote.
+/// Whether an object begins after one or two characters, whatever they are: a bracket and a quote. Prose has quotes, code and lists
+/// there.
 fn object_near(text: &str, last: bool) -> Scan {
-    let (near, ended) = window(text, STRAY_CHARS, last);
-    let Some(at) = near.find('{') else { return Scan::at_end(ended) };
-    match text[at + 1..].trim_start_matches(is_blank).bytes().next() {
-        None => Scan::at_end(last),
-        Some(byte) => Scan::some(is_quote(byte).then_some(())),
+    let text = text.trim_start_matches(is_blank);
+    let strays = text.find(['{', '\n', '`', '"', '\'']).unwrap_or(text.len());
+    if text[..strays].chars().count() > 2 {
+        return Scan::NoMatch;
     }
+    starts(&text[strays..], "{", last).and_then(|()| {
+        let inside = text[strays + 1..].trim_start_matches(is_blank);
+        match inside.bytes().next() {
+            None => Scan::at_end(last),
+            Some(byte) => Scan::some(is_quote(byte).then_some(())),
+        }
+    })
 }
 
 /// Whether a bracket of an object comes after a few characters, whatever they are.
@@ -101,7 +128,7 @@ pub(crate) fn quoted_name(tools: &Tools, text: &str, last: bool) -> Scan {
         return Scan::NoMatch;
     }
     let rest = &text[first.len_utf8()..];
-    named(tools, rest, last).filter(Option::is_some).and_then(|_| object_near(&rest[word(rest)..], last))
+    named(tools, rest, last).filter(Option::is_some).and_then(|_| bracket_near(&rest[word(rest)..], last))
 }
 
 /// The declared tool that a word names: alone, after a prefix, or before the number of a call.

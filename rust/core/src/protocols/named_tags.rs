@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::arguments::is_field;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Form, Opening};
-use crate::protocols::protocol::{Attempt, Prompt, Protocol, Settings, bad, is_result_tag};
+use crate::protocols::commitment::bad;
+use crate::protocols::protocol::{Attempt, Prompt, Protocol, Settings, is_result_tag};
 use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
@@ -109,8 +110,8 @@ fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize,
             }
             _ => {}
         }
-        // In prose, the other quotes pair up less often.
-        quotes.step(if matches!(byte, b'`' | b'&') || !byte.is_ascii() { b'x' } else { byte });
+        // In prose, backticks and entities pair up less often.
+        quotes.step(if matches!(byte, b'`' | b'&') { b'x' } else { byte });
     }
     match quotes.open() {
         Some(_) if last => Scan::Match(inside),

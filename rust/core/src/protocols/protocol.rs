@@ -18,7 +18,6 @@ use crate::grammar::CallGrammarWriter;
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
 use crate::syntax::json::Member;
-use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks, starts_ignoring_case};
 use crate::tools::{Lookup, Tool, Tools};
 
@@ -345,24 +344,6 @@ pub(crate) struct CallResult<'a> {
     pub number: Option<u64>,
     /// Which call it is the result of.
     pub call: PastCall<'a>,
-}
-
-/// Text that can only be meant as a call of this tool, but that no reader accepts.
-pub(crate) fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
-    let message = format!("The call of {} is not in the expected format.", tools.at(tool).name);
-    let kind = ErrorKind::MalformedCall;
-    Attempt::Bad(Box::new(BadCall { open, tool: Some(tool), kind, message, closers, in_tag }))
-}
-
-/// Scans a possible opening in another spelling. If it continues like a call of a declared tool, it is an error.
-pub(crate) fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
-    match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
-        Scan::Incomplete => Attempt::Incomplete,
-        Scan::NoMatch => Attempt::text(text),
-        Scan::Match(Misspelled { length, tool, closers, in_tag }) => {
-            bad(tools, length, tool, Closers::Spelled(closers), in_tag)
-        }
-    }
 }
 
 /// Puts a visible backslash into everything that could be read as a mark in any of the protocols.

@@ -151,11 +151,11 @@ impl PartsFrame for Channels {
         let broken = inner.find(['{', '"']).filter(|broken| separator.is_none_or(|at| *broken < at));
         if let Some(broken) = broken
             && let (_, Some(to)) = self.read(&inner[..broken])
-            && let Some(name) = inner[to].strip_prefix(self.functions)
+            && let Some(name) = inner[to].strip_prefix(self.functions).filter(|_| !self.channel.is_empty())
+            && let Some(tool) = tools.find(name.split('<').next().unwrap_or_default())
         {
-            let tool = tools.find(name.split('<').next().unwrap_or_default());
             let closers = Closers::Marks { close: self.ends.to_vec(), before: vec![self.start] };
-            return Header::Call(unreadable(tools, skipped + broken, tool, closers));
+            return Header::Call(unreadable(tools, skipped + broken, Some(tool), closers));
         }
         // A header without a separator ends where the next one begins.
         let next = memchr::memmem::find(inner.as_bytes(), self.start.as_bytes());

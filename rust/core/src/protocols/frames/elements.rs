@@ -1,9 +1,10 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
 use crate::limits::NAME_CHARS;
+use crate::protocols::commitment::unreadable;
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, Part, PartsFrame, followed};
-use crate::syntax::scan::{Scan, starts, window, ws_run};
+use crate::syntax::scan::{Closers, Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// An element: its opening and its closing tag.
@@ -41,6 +42,20 @@ impl Elements {
         match head.as_bytes().get(length) {
             None => Scan::at_end(ended),
             Some(_) => starts(&text[length..], self.calls.0, last).map(|()| length),
+        }
+    }
+}
+
+impl Elements {
+    /// At the start of a message that no tag begins: a declared name directly before what may be meant as the tag of its call.
+    fn misspelled(&self, tools: &Tools, text: &str) -> Header {
+        let length = text.bytes().take_while(|byte| !ends_name(*byte)).count();
+        match tools.find(&text[..length]).filter(|_| self.named && text[length..].starts_with('<')) {
+            Some(tool) => {
+                let closers = Closers::Marks { close: vec![self.calls.1], before: vec![self.join] };
+                Header::Call(unreadable(tools, length, Some(tool), closers))
+            }
+            None => Header::Part(0, Part::Content),
         }
     }
 }
@@ -90,7 +105,7 @@ impl PartsFrame for Elements {
         }
     }
 
-    fn header(&self, _: &Tools, text: &str, first: bool, last: bool) -> Header {
+    fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
         let content = self.content.iter().map(|element| (element, Part::Content));
         let known = content.chain([(&self.reasoning, Part::Reasoning), (&self.calls, Part::Calls)]);
         let opened = known.map(|((open, _), part)| starts(text, open, last).map(|()| Header::Part(open.len(), part)));
@@ -104,7 +119,7 @@ impl PartsFrame for Elements {
                     return match if self.named { self.name(text, last) } else { Scan::NoMatch } {
                         Scan::Match(length) => Header::Framing(length),
                         Scan::Incomplete => Header::Incomplete,
-                        Scan::NoMatch => Header::Part(0, Part::Content),
+                        Scan::NoMatch => self.misspelled(tools, text),
                     };
                 }
                 let step = text.chars().next().map_or(1, char::len_utf8);

@@ -3,12 +3,11 @@
 use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, json_start};
-use crate::protocols::commitment::committed;
+use crate::protocols::commitment::{bad, committed, misspelled};
 use crate::protocols::format::json_field_example;
 use crate::protocols::layout::{Layout, TOKEN_BEGINS};
 use crate::protocols::protocol::{
-    ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, Settings, bad, is_result_tag,
-    misspelled,
+    ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, Settings, is_result_tag,
 };
 use crate::protocols::results::ResultForm;
 use crate::schema::Descriptions;

@@ -22,8 +22,22 @@ fn ends_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'{' | b'<' | b'>' | b'(' | b'"' | b'\'' | b'`')
 }
 
+/// Whether spaces, a declared name and a line with an object begin the text.
+fn spaced_name(tools: &Tools, text: &str, last: bool) -> Scan {
+    let name = text.trim_start_matches(' ');
+    let length = name.bytes().take_while(|byte| !ends_name(*byte)).count();
+    let line = name[length..].trim_start_matches(' ');
+    if line.is_empty() {
+        return Scan::at_end(last);
+    }
+    if !line.starts_with('\n') || tools.find(&name[..length]).is_none() {
+        return Scan::NoMatch;
+    }
+    starts(&line[ws_run(line, 0)..], "{", last)
+}
+
 impl Recipients {
-    /// The length of a recipient's name, or 0 if it is in quotes. What a tool gets is an object, or meant as one; any other text after a name is no header.
+    /// The length of a recipient's name, or 0 if it is in quotes or after spaces. What a tool gets is an object, or meant as one; any other text after a name is no header.
     fn recipient(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
         let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
@@ -32,7 +46,7 @@ impl Recipients {
             Some(byte) => *byte == b'\n',
         };
         if length == 0 {
-            return quoted_name(tools, head, ended).map(|()| 0);
+            return quoted_name(tools, head, ended).or(|| spaced_name(tools, head, ended)).map(|()| 0);
         }
         if line && &head[..length] == self.content {
             return Scan::Match(length);

@@ -8,8 +8,8 @@ use crate::arguments::is_declared;
 use crate::error::Repair;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Markers, Opening, Wrapper, json_start};
-use crate::protocols::commitment::unreadable;
-use crate::protocols::protocol::{Attempt, Settings, Style, bad, misspelled};
+use crate::protocols::commitment::{bad, misspelled, unreadable};
+use crate::protocols::protocol::{Attempt, Settings, Style};
 use crate::schema::{Additional, Schema};
 use crate::syntax::marks::{OPEN, SPELLINGS};
 use crate::syntax::misspelled::{goes_on, meant};
@@ -176,7 +176,7 @@ impl<'a> CallHead<'a> {
             let tool = meant(&text[self.open..], self.last, self.delimiters(), &|name| tools.find(name));
             match tool.decided_or(self.need())? {
                 Some(tool) => return Ok(self.bad(tool)),
-                None if self.is_nameless(end, length).decided_or(self.need())?.is_some() => {
+                None if self.is_nameless(end).decided_or(self.need())?.is_some() => {
                     return Ok(unreadable(tools, self.open, None, self.closers()));
                 }
                 None if direct || long => return Err(Attempt::Text(self.open)),
@@ -186,14 +186,14 @@ impl<'a> CallHead<'a> {
         self.body(&FoundName { written: start..end, lookup, ends: end, end })
     }
 
-    /// Whether arguments follow OPEN where a name of this length should be: the key ends at byte `end`, and a value follows.
-    fn is_nameless(&self, end: usize, length: usize) -> Scan {
-        match self.text[end..].strip_prefix('=') {
-            Some(value) if length > 0 => match value.bytes().next() {
-                None => Scan::at_end(self.last),
-                Some(byte) => Scan::some((!is_ws(byte) && !b"=<>".contains(&byte)).then_some(())),
-            },
-            _ => Scan::NoMatch,
+    /// Whether arguments follow OPEN where a name should be: the key ends at byte `end`, and a value follows, or a quote after
+    /// whitespace.
+    fn is_nameless(&self, end: usize) -> Scan {
+        let Some(value) = self.text[end..].strip_prefix('=') else { return Scan::NoMatch };
+        match value.as_bytes().get(ws_run(value, 0)) {
+            None => Scan::at_end(self.last),
+            Some(byte) if value.starts_with(char::from(*byte)) => Scan::some((!b"=<>".contains(byte)).then_some(())),
+            Some(byte) => Scan::some(is_quote(*byte).then_some(())),
         }
     }
 

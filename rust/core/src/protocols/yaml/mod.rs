@@ -218,7 +218,7 @@ impl Protocol for Yaml {
         match line.find([' ', '\t', '\n', '\r', ':', '<', '{', '#', '"', '\'']) {
             None => Scan::Incomplete,
             Some(0) => Scan::Match(()),
-            Some(at) if line[at..].starts_with(':') => Scan::Match(()),
+            Some(at) if line[at..].starts_with(':') || !line[..at].contains(char::is_alphanumeric) => Scan::Match(()),
             Some(_) => Scan::NoMatch,
         }
     }

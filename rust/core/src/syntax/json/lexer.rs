@@ -337,7 +337,7 @@ impl JsonLexer {
 }
 
 /// Whether the word is a complete JSON value, or a literal of Python.
-fn is_literal(word: &str) -> bool {
+pub(crate) fn is_literal(word: &str) -> bool {
     matches!(word, "true" | "false" | "null" | "True" | "False" | "None") || is_number(word)
 }
 

@@ -7,7 +7,7 @@ mod options;
 mod value;
 mod write;
 
-pub(crate) use lexer::{Expect, JsonLexeme, JsonLexer, TokenSet, hex_digits, plain_string, unicode_escape};
+pub(crate) use lexer::{Expect, JsonLexeme, JsonLexer, TokenSet, hex_digits, is_literal, plain_string, unicode_escape};
 pub(crate) use loads::parse_with;
 pub use loads::{loads, parse};
 pub(crate) use number::{is_beyond_float, is_number, respelled, same_number, whole};

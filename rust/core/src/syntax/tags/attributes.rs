@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::syntax::quoting::leaves_open;
 use crate::syntax::scan::{Scan, is_ws, ws_run};
 
 /// Maximum bytes of an attribute up to its quoted value.
@@ -52,6 +53,8 @@ pub(crate) fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
             }
         }
         Some(_) => match unquoted(bytes, start) {
+            // What is quoted may go on after it.
+            Some(end) if leaves_open(&text[start..end]) => Attribute::Junk(next),
             Some(end) if end > start => Attribute::Pair { key, value: start..end, end },
             Some(_) => Attribute::Junk(next),
             None => need,

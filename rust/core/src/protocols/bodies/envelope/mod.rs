@@ -376,7 +376,7 @@ impl Envelope {
     /// Before a value that may show that this is a call: the name is a string, the arguments are an object.
     fn decide(&mut self, byte: u8) -> Flow {
         match (self.role(), byte) {
-            (Role::Name, b'"') | (Role::Other, _) => Ok(()),
+            (Role::Name, b'"' | b'\'') | (Role::Other, _) => Ok(()),
             (Role::Arguments, b'{') if self.name.is_empty() => Ok(()),
             (Role::Arguments, b'{') => {
                 self.undecided = false;

@@ -3,7 +3,7 @@
 
 use crate::arguments::is_field;
 use crate::limits::ATTEMPT_CHARS;
-use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet};
+use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, is_literal};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
@@ -54,6 +54,8 @@ struct Peek<'t> {
     named: bool,
     /// It was.
     broken: bool,
+    /// Only that is asked: the bracket of the arguments decides.
+    brief: bool,
     text: &'t str,
     at: usize,
     last: bool,
@@ -166,6 +168,22 @@ impl<'t> Peek<'t> {
                     tool = Some(tools.find(&name).map(|at| tools.at(at)).ok_or(UnmarkedObject::Unknown)?);
                     self.named = true;
                 }
+                // `["save"]`
+                ("name" | "tool" | "function", JsonLexeme::Punct(b'['), None) => {
+                    let named =
+                        self.next(TokenSet::Value)? == JsonLexeme::StringStart && tools.find(&self.string()?).is_some();
+                    return if named { Err(UnmarkedObject::Broken) } else { Ok(false) };
+                }
+                ("arguments" | "args" | "parameters", JsonLexeme::Punct(b'{'), Some(_)) if self.brief => {
+                    return Ok(true);
+                }
+                ("arguments" | "args" | "parameters", JsonLexeme::Punct(b'['), Some(_)) => {
+                    let begins = self.next(TokenSet::Value)? == JsonLexeme::Punct(b'{');
+                    return if begins { Err(UnmarkedObject::Broken) } else { Ok(false) };
+                }
+                ("arguments" | "args" | "parameters", JsonLexeme::Word(word), Some(_)) if !is_literal(word) => {
+                    return Err(UnmarkedObject::Broken);
+                }
                 ("name" | "tool" | "function", JsonLexeme::Word(name), None) if tools.find(name).is_some() => {
                     return Err(UnmarkedObject::Broken);
                 }
@@ -241,22 +259,22 @@ impl<'t> Peek<'t> {
 
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
 pub(crate) fn look(tools: &Tools, text: &str, last: bool) -> UnmarkedObject {
-    looked(tools, text, last).0
+    looked(tools, text, last, false).0
 }
 
 /// Whether what begins with a bracket names a declared tool, and continues as text that is not valid JSON.
 pub(super) fn is_broken(tools: &Tools, text: &str, last: bool) -> Scan {
-    match looked(tools, text, last) {
+    match looked(tools, text, last, true) {
         (UnmarkedObject::Need, _) => Scan::Incomplete,
         (_, broken) => Scan::some(broken.then_some(())),
     }
 }
 
 /// What it is, and whether that is a call only because it cannot be read.
-fn looked(tools: &Tools, text: &str, last: bool) -> (UnmarkedObject, bool) {
+fn looked(tools: &Tools, text: &str, last: bool, brief: bool) -> (UnmarkedObject, bool) {
     let (text, last) = window(text, ATTEMPT_CHARS, last);
     let lexer = JsonLexer::new(true).in_calls().with_comments();
-    let mut peek = Peek { lexer, named: false, broken: false, text, at: 0, last };
+    let mut peek = Peek { lexer, named: false, broken: false, brief, text, at: 0, last };
     match peek.look(tools) {
         Ok(look) | Err(look) => (look, peek.broken),
     }

@@ -49,15 +49,20 @@ impl NamedRecovery {
                     Scan::NoMatch => {}
                 }
             }
-            self.step(byte);
+            self.step(byte, !ends.fence.is_empty());
             input.at += 1;
         }
         let ends = ends.close.is_empty() && self.quotes.open().is_none() && self.depth == Some(0);
         if ends { Progress::CallEnd } else { Progress::Incomplete }
     }
 
-    fn step(&mut self, byte: u8) {
+    /// `fenced`: a fence may be around the object, so that backticks before it are what is left of one.
+    fn step(&mut self, byte: u8, fenced: bool) {
         let inside = self.quotes.open().is_some();
+        if byte == b'`' && fenced && !inside && self.depth.is_none() {
+            self.quotes = Alternation::CLOSED;
+            return;
+        }
         self.quotes.step(byte);
         if inside || self.quotes.open().is_some() {
             return;

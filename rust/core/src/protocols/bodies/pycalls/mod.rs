@@ -8,7 +8,6 @@ use crate::error::EncodeError;
 use crate::limits::{HEAD_CHARS, NAME_CHARS, RECURSION};
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::body::{Body, Opening, recycle};
-use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::parse;
@@ -87,6 +86,37 @@ fn has_keywords(text: &str, last: bool) -> Scan {
     }
 }
 
+/// Whether a list begins with the name of a declared tool, up to three signs, and a parenthesis with values in it. Its body says what
+/// is wrong. In prose, `[name](…)` is a link.
+fn unreadable_list(tools: &Tools, text: &str) -> Scan {
+    let Some(inner) = text.strip_prefix('[') else { return Scan::NoMatch };
+    let name = inner.trim_start_matches(|c: char| c.is_whitespace() || "[(<\"'`“".contains(c));
+    let end = name.find(|c| !is_name_char(c)).unwrap_or(name.len());
+    let after = &name[end..];
+    let signs = after.find(|c: char| c == '(' || c.is_alphanumeric() || c.is_whitespace()).unwrap_or(after.len());
+    if tools.find(&name[..end]).is_none() || signs > 3 || (after.starts_with(']') && name.len() == inner.len()) {
+        return if after.is_empty() { Scan::Incomplete } else { Scan::NoMatch };
+    }
+    starts(&after[signs..], "(", false).and_then(|()| has_values(&after[signs..]))
+}
+
+/// Whether a value, or a key, is directly after the parenthesis.
+fn has_values(text: &str) -> Scan {
+    let rest = &text[ws_run(text, 1)..];
+    let word = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
+    let bytes = rest.as_bytes();
+    match (bytes.first(), bytes.get(word), bytes.get(word + 1)) {
+        (None, ..) | (_, None, _) => Scan::Incomplete,
+        (_, Some(b'='), None) if word > 0 => Scan::Incomplete,
+        (_, Some(b'='), Some(next)) if word > 0 => Scan::some((*next != b'=').then_some(())),
+        (Some(first), Some(next), _) => {
+            let begins =
+                first.is_ascii_digit() || b"-\"'`[{(".contains(first) || (word > 0 && b"\"':,)".contains(next));
+            Scan::some(begins.then_some(()))
+        }
+    }
+}
+
 impl CallFormat for PyCalls {
     fn openers(&self) -> &'static [&'static str] {
         self.open
@@ -130,20 +160,14 @@ impl CallFormat for PyCalls {
                 Attempt::Call { lead, open: lead + open, name: None, body: lead, opening, style: None }
             }
             Scan::Incomplete => Attempt::Incomplete,
-            Scan::NoMatch if self.bare && head.starts_with('[') => {
-                match begins_call(tools, head, last).filter(Option::is_some) {
-                    Scan::Match(_) => Attempt::Call {
-                        lead,
-                        open: lead + 1,
-                        name: None,
-                        body: lead,
-                        opening: Opening::Native,
-                        style: None,
-                    },
-                    Scan::Incomplete => Attempt::Incomplete,
-                    Scan::NoMatch => Attempt::text(text),
+            Scan::NoMatch if self.bare && !last => match unreadable_list(tools, head) {
+                Scan::Match(()) => {
+                    let (open, opening) = (lead + 1, Opening::Native);
+                    Attempt::Call { lead, open, name: None, body: lead, opening, style: None }
                 }
-            }
+                Scan::Incomplete => Attempt::Incomplete,
+                Scan::NoMatch => Attempt::text(text),
+            },
             Scan::NoMatch => Attempt::text(text),
         }
     }
