@@ -40,6 +40,8 @@ pub(super) struct Preceding {
     pub reasoned: bool,
     /// A line break here belongs to the opener of the reasoning.
     pub opened: bool,
+    /// A call begins in the reasoning, which has not ended. Its tool, if it is known.
+    pub buried: Option<Option<usize>>,
 }
 
 /// Bytes at the end of a message in which stop tokens are recognised.
@@ -119,7 +121,7 @@ impl Machine {
 
     /// The state after a call or an error.
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
-        (self.place.content, self.place.looked) = (false, 0);
+        (self.place.content, self.place.looked, self.place.buried) = (false, 0, None);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
         match tools.protocol.layout().parts {
