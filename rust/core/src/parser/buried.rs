@@ -11,11 +11,15 @@ use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins_call, begins_call_of};
 use crate::protocols::layout::TOKEN_BEGINS;
+use crate::protocols::registry::Reads;
 use crate::syntax::scan::{Scan, first_mark, window, ws_run};
 use crate::toolset::Toolset;
 
 /// Whether a call of a declared tool begins here, with its section or without: the length of its opener, and the tool.
 pub(super) fn buried(set: &Toolset, text: &str, last: bool) -> Scan<(usize, usize)> {
+    if set.reads == Reads::Nothing {
+        return Scan::NoMatch;
+    }
     let section = match &set.protocol.layout().section {
         Some(section) => first_mark(text, section.begin, last),
         None => Scan::NoMatch,
