@@ -43,9 +43,7 @@ pub(super) fn buried(set: &Toolset, text: &str, last: bool) -> Scan<(usize, usiz
         Attempt::Call { open, name: Some((_, lookup)), body, .. } => Scan::some(lookup.tool())
             .and_then(|tool| goes_on(set, &rest[body.min(rest.len())..], last).map(|()| (open, tool))),
         // The name is in the body.
-        Attempt::Call { open, body, .. } => {
-            begins_call_of(&set.tools, &rest[body.min(rest.len())..], last).map(|tool| (open, tool))
-        }
+        Attempt::Call { open, .. } => begins_call_of(&set.tools, &rest[open..], last).map(|tool| (open, tool)),
         Attempt::Bad(bad) => match bad.tool {
             Some(tool) => Scan::Match((bad.open, tool)),
             None => begins_call_of(&set.tools, &rest[bad.open..], last).map(|tool| (bad.open, tool)),
@@ -59,7 +57,7 @@ pub(super) fn goes_on(set: &Toolset, text: &str, last: bool) -> Scan {
     let rest = &text[ws_run(text, 0)..];
     let rest = rest.strip_prefix('>').map_or(rest, |rest| &rest[ws_run(rest, 0)..]);
     let (head, ended) = window(rest, ATTEMPT_CHARS, last);
-    let marks = set.protocol.marks().into_iter().chain(TOKEN_BEGINS).collect::<Vec<_>>();
+    let marks = set.protocol.marks().into_iter().chain(TOKEN_BEGINS).chain(["```"]).collect::<Vec<_>>();
     first_mark(rest, &marks, last).void().or(|| begins_call(&set.tools, head, ended).void())
 }
 

@@ -168,12 +168,16 @@ impl Machine {
                 .map(|(open, part)| starts(&text[window.at..], open, window.last).map(|()| (open.len(), part)));
             match Scan::first_of(opened) {
                 Scan::Incomplete => return false,
-                // The text between parts begins with it.
-                Scan::Match((_, Part::Calls)) => {
-                    self.place.anything = true;
-                    self.state = ParserState::Between;
-                    return true;
-                }
+                Scan::Match((_, Part::Calls)) => match buried(tools, &text[window.at..], window.last) {
+                    Scan::Incomplete => return false,
+                    // The text between parts begins with it.
+                    Scan::Match(_) => {
+                        self.place.anything = true;
+                        self.state = ParserState::Between;
+                        return true;
+                    }
+                    Scan::NoMatch => self.place.anything = true,
+                },
                 Scan::Match((length, opened)) => {
                     self.frame(window, window.at + length, on_event);
                     self.place.anything = true;

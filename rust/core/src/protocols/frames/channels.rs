@@ -9,11 +9,15 @@ use crate::protocols::commitment::declared;
 use crate::protocols::format::{Joints, fill};
 use crate::protocols::parts::{Header, Inside, Part, PartsFrame, followed, unassigned};
 use crate::protocols::protocol::{Attempt, Style};
+use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::{Lookup, Tools};
 
 /// Characters of a header. A longer one is not a header.
 const HEADER_CHARS: usize = 1024;
+
+/// The words of a header in which a name counts.
+const HEADER_WORDS: usize = 8;
 
 /// The role in headers.
 const ROLE: &str = "assistant";
@@ -32,6 +36,15 @@ fn object(text: &str, last: bool) -> Scan {
     match head.as_bytes().get(ws_run(head, 0)) {
         None => Scan::at_end(ended),
         Some(byte) => Scan::some((*byte == b'{').then_some(())),
+    }
+}
+
+/// Whether a member, or the end of the object, follows the bracket of an object.
+fn begins_member(text: &str, last: bool) -> Scan {
+    let (head, ended) = window(text, ATTEMPT_CHARS, last);
+    match head.as_bytes().get(ws_run(head, 0)) {
+        None => Scan::at_end(ended),
+        Some(byte) => Scan::some((is_quote(*byte) || matches!(byte, b'}' | b'<')).then_some(())),
     }
 }
 
@@ -93,6 +106,10 @@ impl Channels {
 
     /// The declared tool that a header names, in whatever place and spelling.
     fn named(&self, tools: &Tools, header: &str) -> Option<usize> {
+        // Prose has more words.
+        if header.contains('\n') || header.split_ascii_whitespace().count() > HEADER_WORDS {
+            return None;
+        }
         let is_own = |word: &str| word == self.reasoning || self.content.contains(&word) || word == ROLE;
         header.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '=' | ',')).find_map(|word| {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
@@ -213,12 +230,14 @@ impl PartsFrame for Channels {
             if first && skipped == 0 && !inside {
                 return Header::Part(0, Part::Content);
             }
-            let recipient = recipient.map(|to| &header[to]);
             let tool = self.named(tools, header);
-            let object = text[skipped + at..].starts_with('{') && !recipient.is_some_and(|to| self.is_built_in(to));
-            return match tool.is_some() || object {
-                true => Header::Bad(skipped + at, tool),
-                false => Header::Framing((skipped + at).max(1)),
+            let called = tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to]));
+            // Prose mentions markers, names and objects, too.
+            let object = called && !header.contains('\n') && text[skipped + at..].starts_with('{');
+            return match if object { begins_member(&text[skipped + at + 1..], last) } else { Scan::NoMatch } {
+                Scan::Match(()) => Header::Bad(skipped + at, tool),
+                Scan::Incomplete => Header::Incomplete,
+                Scan::NoMatch => Header::Framing((skipped + at).max(1)),
             };
         }
         let length = skipped + at + self.separator.len();
@@ -276,9 +295,11 @@ impl PartsFrame for Channels {
     fn inside(&self, tools: &Tools, text: &str, last: bool) -> Inside {
         match self.header(tools, text, false, last) {
             Header::Incomplete => Inside::Incomplete,
-            Header::Bad(open, tool) if tool.is_some() || text[..open].ends_with(self.separator) => {
-                Inside::Call(open, tool)
-            }
+            Header::Bad(open, tool) if text[..open].ends_with(self.separator) => match object(&text[open..], last) {
+                Scan::Match(()) => Inside::Call(open, tool),
+                Scan::Incomplete => Inside::Incomplete,
+                Scan::NoMatch => Inside::Text(1),
+            },
             // Text about the format has calls of other tools.
             Header::Call(Attempt::Call { body, name: Some((_, lookup)), .. }) => match object(&text[body..], last) {
                 Scan::Match(()) if lookup.tool().is_some() => Inside::Call(body, lookup.tool()),

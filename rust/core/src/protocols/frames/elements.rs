@@ -4,6 +4,7 @@ use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::commitment::{begins_call, begins_call_of};
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, Inside, Part, PartsFrame, followed, unassigned};
+use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
@@ -36,7 +37,9 @@ fn ends_name(byte: u8) -> bool {
 
 /// The length of the word at the start of the text.
 fn word(text: &str) -> usize {
-    text.bytes().position(|byte| ends_name(byte) || matches!(byte, b'{' | b'[' | b'(')).unwrap_or(text.len())
+    text.bytes()
+        .position(|byte| ends_name(byte) || is_quote(byte) || matches!(byte, b'{' | b'[' | b'('))
+        .unwrap_or(text.len())
 }
 
 impl Elements {
@@ -129,7 +132,8 @@ impl PartsFrame for Elements {
                 if first && own == Scan::NoMatch {
                     let (head, ended) = window(text, ATTEMPT_CHARS, last);
                     let name = if self.named { self.name(text, last) } else { Scan::NoMatch };
-                    let call = || if self.named { begins_call(tools, head, ended) } else { Scan::NoMatch };
+                    let call =
+                        || if self.named && word(head) > 0 { begins_call(tools, head, ended) } else { Scan::NoMatch };
                     return match name {
                         Scan::Match(length) => Header::Framing(length),
                         Scan::Incomplete => Header::Incomplete,
