@@ -8,7 +8,7 @@ use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins_call, unreadable};
 use crate::protocols::parts::{Header, Inside, Part, PartsFrame};
 use crate::protocols::registry::Reads;
-use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, window as window_of, ws_run};
 use crate::toolset::Toolset;
 
 /// So near an opener, a bracket begins what is meant as a call.
@@ -67,9 +67,11 @@ impl Machine {
                 };
                 let head = &rest[open..open + first_chars(&rest[open..], ATTEMPT_CHARS)];
                 let ended = window.last || open + head.len() < rest.len();
-                let object = head[..first_chars(head, NEAR_CHARS)].contains('{');
+                let (near, known) = window_of(head, NEAR_CHARS, ended);
+                let object = near.contains('{');
                 match begins_call(&tools.tools, head, ended) {
                     Scan::Incomplete => return self.wait(window),
+                    Scan::NoMatch if !object && !known => return self.wait(window),
                     Scan::NoMatch if !object && !head.is_empty() => {
                         self.frame(window, begin, on_event);
                         self.enter(Part::Content);

@@ -1,10 +1,9 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::protocols::commitment::{begins_call, begins_call_of};
+use crate::protocols::commitment::begins_call_of;
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, Inside, Part, PartsFrame, followed, unassigned};
-use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
@@ -35,13 +34,6 @@ fn ends_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'<'
 }
 
-/// The length of the word at the start of the text.
-fn word(text: &str) -> usize {
-    text.bytes()
-        .position(|byte| ends_name(byte) || is_quote(byte) || matches!(byte, b'{' | b'[' | b'('))
-        .unwrap_or(text.len())
-}
-
 impl Elements {
     /// The length of a name before the tag that opens a call.
     fn name(&self, text: &str, last: bool) -> Scan<usize> {
@@ -50,6 +42,18 @@ impl Elements {
         match head.as_bytes().get(length) {
             None => Scan::at_end(ended),
             Some(_) => starts(&text[length..], self.calls.0, last).map(|()| length),
+        }
+    }
+
+    /// A message that begins with a tool's name and another tag than the one that opens a call.
+    fn misspelled(&self, tools: &Tools, text: &str, last: bool) -> Header {
+        let (head, ended) = window(text, NAME_CHARS + 2, last);
+        let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
+        let tool = tools.find(&head[..length]);
+        match starts(&head[length..], "<|", ended) {
+            Scan::Match(()) if tool.is_some() => Header::Bad(length + 2, tool),
+            Scan::Incomplete => Header::Incomplete,
+            _ => Header::Part(0, Part::Content),
         }
     }
 }
@@ -130,18 +134,12 @@ impl PartsFrame for Elements {
                 let own = Scan::first_of(self.tags.iter().map(|tag| starts(text, tag, last)));
                 // A server has left out the tags.
                 if first && own == Scan::NoMatch {
-                    let (head, ended) = window(text, ATTEMPT_CHARS, last);
                     let name = if self.named { self.name(text, last) } else { Scan::NoMatch };
-                    let call =
-                        || if self.named && word(head) > 0 { begins_call(tools, head, ended) } else { Scan::NoMatch };
                     return match name {
                         Scan::Match(length) => Header::Framing(length),
                         Scan::Incomplete => Header::Incomplete,
-                        Scan::NoMatch => match call() {
-                            Scan::Match(tool @ Some(_)) => Header::Bad(word(head), tool),
-                            Scan::Incomplete => Header::Incomplete,
-                            _ => Header::Part(0, Part::Content),
-                        },
+                        Scan::NoMatch if self.named => self.misspelled(tools, text, last),
+                        Scan::NoMatch => Header::Part(0, Part::Content),
                     };
                 }
                 match own {
