@@ -106,9 +106,13 @@ impl PartsFrame for Elements {
 
     /// A closer after which something else begins than a part, such as a misspelled marker, and then what is meant as a call.
     fn inside(&self, tools: &Tools, text: &str, last: bool) -> Inside {
-        let mut closers = self.content.iter().chain([&self.reasoning]).map(|(_, close)| *close);
+        let closers = self.content.iter().chain([&self.reasoning]).map(|(_, close)| *close);
+        let close = match Scan::first_of(closers.map(|close| starts(text, close, last).map(|()| close))) {
+            Scan::Match(close) => close,
+            Scan::Incomplete => return Inside::Incomplete,
+            Scan::NoMatch => return Inside::Text(1),
+        };
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
-        let Some(close) = closers.find(|close| head.starts_with(close)) else { return Inside::Text(1) };
         let rest = &head[close.len()..];
         let bracket = rest.find(|c: char| c.is_whitespace() || matches!(c, '[' | '{'));
         match bracket.map(|at| (at, rest.as_bytes()[at])) {
