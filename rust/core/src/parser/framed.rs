@@ -42,6 +42,8 @@ pub(super) struct Preceding {
     pub reasoned: bool,
     /// A line break here belongs to the opener of the reasoning.
     pub opened: bool,
+    /// A call begins in the reasoning, which has not ended. Its tool, if it is known.
+    pub buried: Option<Option<usize>>,
     /// The last byte of text since the last call or section that is not whitespace, and how much text that is.
     pub last: u8,
     pub written: usize,
@@ -171,7 +173,7 @@ impl Machine {
     /// The state after a call or an error.
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked, self.place.last) = (false, 0, 0);
-        (self.place.written, self.place.mentioned) = (0, false);
+        (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
         match tools.protocol.layout().parts {

@@ -7,7 +7,7 @@ use crate::error::ErrorKind;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::quoting::{begins_other, is_blank, is_quote};
-use crate::syntax::scan::{Closers, Scan, first_mark, starts, window};
+use crate::syntax::scan::{Closers, Scan, first_mark, starts, starts_as, window};
 use crate::tools::Tools;
 
 /// What models write before a tool's name.
@@ -71,6 +71,7 @@ pub(crate) fn begins_call(tools: &Tools, text: &str, last: bool) -> Scan<Option<
             None => Scan::at_end(last),
             // In prose, it ends a text in quotes that the opener is in.
             Some(c) if !spaced && (is_blank(c) || c.is_ascii_punctuation()) => Scan::NoMatch,
+            Some(_) if !last && word(after) == after.len() => Scan::Incomplete,
             Some(_) => Scan::Match(named(tools, after)),
         },
         _ => begins_name(tools, rest, last),
@@ -85,6 +86,43 @@ fn is_quote_at(text: &str) -> bool {
 fn named(tools: &Tools, text: &str) -> Option<usize> {
     let text = NAMESPACES.iter().find_map(|space| text.strip_prefix(space)).unwrap_or(text);
     tools.find(&text[..word(text)])
+}
+
+/// The tool of a call that begins with a bracket or a quote: the first declared tool that is named where a text in quotes begins.
+pub(crate) fn begins_call_of(tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+    let (head, ended) = window(text, ATTEMPT_CHARS, last);
+    begins_call(tools, head, ended).and_then(|tool| match tool {
+        Some(tool) => Scan::Match(tool),
+        None => quoted(tools, head, ended),
+    })
+}
+
+/// The first declared tool that is named where a text in quotes begins.
+fn quoted(tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+    let mut at = 0;
+    while let Some(offset) = text[at..].find(['"', '\'']) {
+        at += offset + 1;
+        let rest = &text[at..];
+        let length = word(rest);
+        if length == rest.len() && !last {
+            return Scan::Incomplete;
+        }
+        if let Some(tool) = declared(tools, &rest[..length]) {
+            return Scan::Match(tool);
+        }
+    }
+    Scan::at_end(last)
+}
+
+/// The declared tool that a word names, with what models write before a name.
+pub(crate) fn declared(tools: &Tools, word: &str) -> Option<usize> {
+    let word = word.trim_end_matches([':', '.', '/', '-']);
+    let parts = std::iter::successors(Some(word), |part| part.split_once(['.', ':', '/']).map(|(_, rest)| rest));
+    let named = |part: &str| {
+        let glued = starts_as(part, "functions", true).is_match().then(|| &part["functions".len()..]);
+        tools.find(part).or_else(|| tools.find(glued?))
+    };
+    parts.into_iter().find_map(named)
 }
 
 /// The declared tool that a word names: alone, after a prefix, or before the number of a call.

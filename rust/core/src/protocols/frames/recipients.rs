@@ -84,9 +84,19 @@ impl PartsFrame for Recipients {
             Scan::Incomplete => return Header::Incomplete,
             Scan::Match(()) => self.mark.len(),
             Scan::NoMatch if first => 0,
+            // An object without its recipient.
+            Scan::NoMatch if text.starts_with('{') => {
+                return match text.as_bytes().get(1) {
+                    None if !last => Header::Incomplete,
+                    Some(b'"' | b'\'') => Header::Bad(1, None),
+                    _ => Header::Framing(1),
+                };
+            }
             Scan::NoMatch => {
+                let object = memchr::memchr(b'{', text.as_bytes());
+                let text = &text[..object.unwrap_or(text.len())];
                 let next = memchr::memmem::find(text.as_bytes(), self.mark.as_bytes());
-                let held = || if last { text.len() } else { partial_end(text, self.mark) };
+                let held = || if last || object.is_some() { text.len() } else { partial_end(text, self.mark) };
                 return match next.unwrap_or_else(held) {
                     0 => Header::Incomplete,
                     length => Header::Framing(length),
@@ -96,7 +106,14 @@ impl PartsFrame for Recipients {
         match self.recipient(tools, &text[skipped..], last) {
             Scan::Incomplete => Header::Incomplete,
             Scan::NoMatch if first => Header::Part(0, Part::Content),
-            Scan::NoMatch => Header::Framing(skipped),
+            Scan::NoMatch => {
+                let (head, ended) = window(&text[skipped..], ATTEMPT_CHARS, last);
+                match begins_call(tools, head, ended) {
+                    Scan::Match(tool) => Header::Bad(skipped, tool),
+                    Scan::Incomplete => Header::Incomplete,
+                    Scan::NoMatch => Header::Framing(skipped),
+                }
+            }
             Scan::Match(length) => {
                 let (name, body) = (
                     skipped..skipped + length,
