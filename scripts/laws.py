@@ -27,8 +27,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "target" / "laws"
-# Tests of proptest have parameters; other tests do not.
-RUST_LAW = re.compile(r"#\[test\]\s*fn (\w+)\(\s*[^)\s]")
+# Tests of proptest have parameters, and a law that gives each format its own cases calls `each_law`.
+RUST_LAW = re.compile(r"#\[test\]\s*fn (\w+)\((?:\s*[^)\s]|\) \{\s*each_law\()")
 # A law whose cases are finite prints how many it tried.
 TRIED = re.compile(r"^cases: (\d+)$", re.MULTILINE)
 # The environment with the SDKs.

@@ -25,6 +25,7 @@ from wirecall._public import publish
 from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
+from wirecall._tools.compiled import InvalidTool
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained
@@ -57,6 +58,7 @@ __all__ = [
     "Field",
     "Grammar",
     "GrammarKind",
+    "InvalidTool",
     "JsonError",
     "JsonWarning",
     "Message",

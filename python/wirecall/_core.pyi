@@ -52,9 +52,10 @@ OPT_LEVEL: str
 
 def native_formats() -> list[dict[str, Any]]:
     """What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
-    (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether
-    the markers are special tokens), `stops`, `lists` (whether calls are in one list) and `whole_messages`
-    (whether messages are divided into parts, or a call may be a whole message).
+    (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `reasoning_prompt` (the end
+    of a prompt that opens reasoning, as the official template writes it, or None), `special_tokens`
+    (whether the markers are special tokens), `stops`, `lists` (whether calls are in one list) and
+    `whole_messages` (whether messages are divided into parts, or a call may be a whole message).
     """
 
 @disjoint_base
@@ -75,6 +76,8 @@ class Toolset:
         syntax: str = "wire",
         fallback_to_json: str = "complex",
         strict: bool = False,
+        unknown_tools: str = "auto",
+        invalid_tools: str = "error",
         validate: str = "report",
         code: str = "call",
         descriptions: str = "full",
@@ -95,6 +98,8 @@ class Toolset:
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
             strict: Reject near misses (section 5).
+            unknown_tools: "auto", "error", "forward" or "text": what calls of undeclared tools are.
+            invalid_tools: "error" or "untyped": what becomes of definitions that cannot work.
             validate: "report" or "error" (section 4).
             code: "call" or "text": how calls in Markdown code are parsed (section 1).
             descriptions: "full", "tools" or "none" (section 9).
@@ -107,7 +112,7 @@ class Toolset:
 
         Raises:
             ToolError: A name cannot be written, a schema cannot work, a protocol is unknown, or two of them
-                begin calls in the same way.
+                begin calls in the same way; or there are tools, and `unknown_tools` is "text".
             ValueError: An option is not one of its choices; or delimiters, a reasoning tag or a limit cannot
                 work.
             TypeError: A limit is not an int.
@@ -126,6 +131,10 @@ class Toolset:
         """The tools' names, in the given order."""
 
     @property
+    def _invalid_tools(self) -> list[tuple[str, str | None, str]]:
+        """The definitions that `invalid_tools="untyped"` has accepted: tool, pointer and message of each."""
+
+    @property
     def result_marks(self) -> tuple[str, ...]:
         """The beginnings of tool results. Use them as stop sequences, because models invent results."""
 
@@ -141,7 +150,8 @@ class Toolset:
         Args:
             text: The message. Lone surrogates become U+FFFD.
             truncated: False only if the message is known to be complete; then a last call without CLOSE may
-                be repaired (`missing_close`, section 5).
+                be repaired (`missing_close`, section 5). True if it is known to be cut off; then an opening
+                that may become a call is an `incomplete_call`, not text.
             in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
                 the protocol's default.
 
@@ -344,7 +354,8 @@ class Parser:
 
         Args:
             truncated: False only if the message is known to be complete; then a last call without CLOSE may
-                be repaired. Otherwise it is an `incomplete_call`.
+                be repaired. Otherwise it is an `incomplete_call`; so is, with True, an opening that may
+                become a call.
 
         Returns:
             The text that was held back, and the end or error of an open call.

@@ -34,6 +34,7 @@ _FORGED = re.compile("|".join(FORGED))
 
 # What may begin a call in another spelling, and what ends one.
 _MISSPELLED = re.compile(r"<call>|\[call\]|&lt;call&gt;|<tool_call>|<call(?=[ \t\r\n]|\Z)", re.IGNORECASE)
+_OPENED = re.compile(r"<call>|\[call\]|&lt;call&gt;|<tool_call>|<call(?=[ \t\r\n])", re.IGNORECASE)
 _BEGINNING = ("<call>", "[call]", "&lt;call&gt;", "<tool_call>")
 _CLOSERS = {
     "<call>": ("</call>",),
@@ -99,6 +100,8 @@ def parse(
             attempt = Misspelled(text, at, tools).look() if not text.startswith(OPEN, at) else None
             if text.startswith(OPEN, at):
                 attempt = Behind(text, at + len(OPEN), tools).look()
+            if attempt is UNDECIDED and truncated and _OPENED.match(text, at):
+                attempt = CUT_OFF
             if attempt is UNDECIDED:
                 # It is text, with all that follows it, but for the marks of results.
                 marks = (mark.start() for mark in _FORGED.finditer(text, at + 1))
@@ -112,7 +115,10 @@ def parse(
             reader = CallReader(
                 swapped(text, word) if spelled else text, start, tools, strict, truncated is False
             )
-            item = reader.bad(attempt) if isinstance(attempt, Bad) else reader.read(attempt)
+            if attempt is CUT_OFF:
+                item = Error("incomplete_call", None, start, len(text))
+            else:
+                item = reader.bad(attempt) if isinstance(attempt, Bad) else reader.read(attempt)
             if spelled and isinstance(item, Call):
                 item = replace(item, arguments=swapped(item.arguments, word))
             if validate and isinstance(item, Call) and item.problems:
@@ -134,6 +140,7 @@ class UndecidedError(Exception):
 
 
 UNDECIDED = object()
+CUT_OFF = object()
 
 
 def is_cut(text: str, at: int, marks: tuple[str, ...]) -> bool:
@@ -429,13 +436,14 @@ class Behind(Window):
             return result
         if resolved is not None and self.goes_on(last):
             return result
+        if not resolved and not (start == 0 and _PROSE_NAME.fullmatch(name)):
+            return None
         closes = s.find("<", end)
         while closes >= 0:
             if self.starts(closes, OPEN):
                 return None
             if self.closes(closes):
-                plain = start == 0 and _PROSE_NAME.fullmatch(name)
-                return result if resolved or plain else None
+                return result
             closes = s.find("<", closes + 1)
         self.end()
         return None

@@ -55,11 +55,12 @@ def test_every_law_of_rust_is_found(script: ModuleType) -> None:
             assert f"\nmod {path.stem};" in program, "it is never compiled"
         # Independent of the script: the patterns of a law's parameters.
         laws = re.findall(r"#\[test\]\s*fn (\w+)\(\s*[\w(][^{]* in ", text)
+        laws += re.findall(r"#\[test\]\s*fn (\w+)\(\) {\n {4}each_law\(", text)
         assert set(laws) <= set(script.RUST_LAW.findall(text)), path
-        if "proptest!" in text:
+        if "proptest!" in text or "fn each_law(" in text:
             found[path.stem] = len(laws)
     assert all(found.values()), found
-    assert set(found) >= {"laws", "protocols", "prefixes", "near_misses", "custom", "loads", "yaml"}
+    assert set(found) >= {"laws", "protocols", "prefixes", "near_misses", "custom", "loads", "yaml", "quoted"}
 
 
 def test_cases_are_cut_into_slices_with_seeds_of_their_own(script: ModuleType, tmp_path: Path) -> None:

@@ -103,6 +103,8 @@ def options(rng: Any) -> ToolsetOptions:
         "recover": rng.choice([False, True, ("hermes", "gemma")]),
         "syntax": rng.choice(["wire", "json"]),
         "strict": rng.random() < 0.3,
+        "unknown_tools": rng.choice(["auto", "error", "forward"]),
+        "invalid_tools": rng.choice(["error", "untyped"]),
         "validate": rng.choice(["report", "error"]),
         "code": rng.choice(["call", "text"]),
         "descriptions": rng.choice(["full", "tools", "none"]),

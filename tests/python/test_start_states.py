@@ -40,9 +40,9 @@ needs_templates = pytest.mark.skipif(
 )
 
 
-def prompt(name: str, tools: object) -> str:
+def prompt(name: str, tools: object, **more: object) -> str:
     variables = next((official.variables for official in TEMPLATES if official.file == name), {})
-    given = {key: value for key, value in variables.items() if key in NEEDED}
+    given = {key: value for key, value in variables.items() if key in NEEDED} | more
     messages = [{"role": "user", "content": "Hi"}]
     return template(name).render(
         messages=messages, tools=tools, add_generation_prompt=True, bos_token="", eos_token="</s>", **given
@@ -77,6 +77,42 @@ def test_the_default_prompt(name: str) -> None:
     except ToolError:
         return
     assert STARTS[named]["starts_in_reasoning"] == STARTS[row]["starts_in_reasoning"]
+
+
+# What turns thinking on in some template.
+THINKING = (
+    {},
+    {"enable_thinking": True},
+    {"thinking": True},
+    {"thinking_mode": "enabled"},
+    {"reasoning_effort": "high"},
+)
+
+
+@needs_templates
+def test_prompts_that_open_reasoning_end_with_the_text_of_the_row() -> None:
+    opened: dict[str, set[str]] = {}
+    tried = set()
+    for name in names():
+        row = protocol_from_template((FOLDER / f"{name}.jinja").read_text(encoding="utf-8"))
+        if row is None:
+            continue
+        tried.add(row)
+        for variables in THINKING:
+            text = prompt(name, [{"type": "function", "function": TOOL}], **variables)
+            if ends_in_reasoning(text, row):
+                expected = STARTS[row]["reasoning_prompt"]
+                assert expected is not None, name
+                assert text.endswith(expected), (name, text[-60:])
+                opened.setdefault(row, set()).add(name)
+    # The default prompt of most rows that begin in reasoning, and of some others if asked.
+    begin = {row for row in STARTS if STARTS[row]["starts_in_reasoning"] and STARTS[row]["name"] == row}
+    tried = {
+        protocol_from_template((FOLDER / f"{name}.jinja").read_text(encoding="utf-8")) for name in names()
+    }
+    assert begin & tried <= opened.keys()
+    assert {"hermes", "deepseek-v3.1", "laguna-xs", "minicpm5", "minimax-m3"} <= opened.keys()
+    assert sum(map(len, opened.values())) >= 25
 
 
 @needs_templates

@@ -168,7 +168,8 @@ proptest! {
 
     #[test]
     fn any_json_is_read_as_it_is(value in schemas::json()) {
-        let tools = &settings()[5].tools;
+        let open = settings().iter().find(|setting| setting.name.starts_with("strict open"));
+        let tools = &open.expect("there is one").tools;
         let text = value.to_string();
         let (open, close) = tools.delimiters();
         let arguments = format!("{{\"v\":{text}}}");

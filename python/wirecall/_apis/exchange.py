@@ -18,6 +18,7 @@ from wirecall._rewriting.record import AttemptReason, Outcome, Recorder, Where
 from wirecall._rewriting.response import ResponseState
 from wirecall._tools.definitions import definitions
 from wirecall._tools.toolset import Toolset
+from wirecall.errors import ToolError
 
 
 class Exchange:
@@ -101,8 +102,8 @@ class Exchange:
             choice = choice._replace(mode="none")
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise UnsupportedRequestError(f"tool_choice names {unknown[0]!r}, which is not in the tools")
-        told = manual.write(toolset, parsed.tools, choice, options)
-        grammar = grammars.write(toolset, parsed.tools, choice, options)
+        told = manual.write(toolset, choice, options)
+        grammar = grammars.write(toolset, choice, options)
         self.state = ResponseState(
             toolset,
             options,
@@ -228,5 +229,8 @@ def _saved(tools: str, told: str) -> int | None:
     count = cached_tokenizer()
     if count is None:
         return None
-    native = sum(count(compact(native_definition(tool))) for tool in definitions(json.loads(tools)))
-    return native - count(told)
+    try:
+        read = definitions(json.loads(tools))
+    except ToolError:
+        return None  # `invalid_tools` has accepted definitions that cannot be read.
+    return sum(count(compact(native_definition(tool))) for tool in read) - count(told)

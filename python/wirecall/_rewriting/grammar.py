@@ -1,7 +1,6 @@
 """The grammar of a request, for servers that let the model write only what a grammar accepts."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from wirecall._rewriting.options import GrammarServer, Options
 from wirecall._rewriting.response import Choice
@@ -15,8 +14,8 @@ class RequestGrammar(NamedTuple):
     text: str
 
 
-def write(toolset: Toolset, tools: Sequence[Any], choice: Choice, options: Options) -> RequestGrammar | None:
-    """Writes the grammar of a request, whose toolset was compiled from `tools`.
+def write(toolset: Toolset, choice: Choice, options: Options) -> RequestGrammar | None:
+    """Writes the grammar of a request with these tools.
 
     None if the options want none, or if the model may not call a tool.
 
@@ -27,8 +26,8 @@ def write(toolset: Toolset, tools: Sequence[Any], choice: Choice, options: Optio
         return None
     if choice.names:
         # A grammar of these tools alone; it does not matter if one of them is called "auto" or "none".
-        named = zip(toolset.names, tools, strict=True)
-        toolset = options.toolset([tool for name, tool in named if name in choice.names])
+        named = [tool._asdict() for tool in toolset._definitions() if tool.name in choice.names]
+        toolset = options.toolset(named)
     return RequestGrammar(
         options.grammar, options.grammar_text(toolset, choice.mode, parallel=choice.parallel)
     )

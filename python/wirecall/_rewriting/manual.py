@@ -1,11 +1,10 @@
 """What the model is told about its tools in one request."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.response import Choice
-from wirecall._tools.definitions import definitions
 from wirecall._tools.toolset import Toolset
 
 T = TypeVar("T")
@@ -27,10 +26,8 @@ class Manual(NamedTuple):
         return "\n".join(filter(None, self))
 
 
-def write(
-    toolset: Toolset, tools: Iterable[Mapping[str, Any]], choice: Choice, options: Options
-) -> Manual | None:
-    """Writes the manual of a request, whose toolset was compiled from `tools`.
+def write(toolset: Toolset, choice: Choice, options: Options) -> Manual | None:
+    """Writes the manual of a request with these tools.
 
     None if there is nothing to tell the model: no tools, `tool_choice` none, an empty template.
     """
@@ -39,7 +36,7 @@ def write(
     if options.template is None:
         text = toolset.manual(header="" if options.no_manual else options.manual_header)
     else:
-        text = options.template(definitions(tools))
+        text = options.template(toolset._definitions())
         if not isinstance(text, str):
             raise TypeError(f"template must return a str, not {type(text).__name__}")
     rules = "\n".join(_rules(choice))

@@ -1,6 +1,7 @@
 """Options for rewriting requests and reading responses."""
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -14,6 +15,8 @@ from wirecall._tools.option_types import check
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import ReasoningOption, Toolset, ToolsetOptions
 from wirecall.errors import ToolError
+
+log = logging.getLogger("wirecall")
 
 NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "other_format", "saved"]
 GrammarServer = Literal["llama.cpp", "vllm"]
@@ -31,9 +34,9 @@ class Notice(NamedTuple):
         kind: The kind of event.
         tool: The tool that it is about, if any.
         detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
-            it begins with their kind. For "other_format", it is the format of the calls in an answer that is
-            text. For "saved", which needs tiktoken and its vocabulary, it is the number of tokens
-            (o200k_base) that the shorter definitions save.
+            it begins with their kind. For "other_format", it is the format of what looks like a call in the
+            answer's text, or "json" or "python". For "saved", which needs tiktoken and its vocabulary, it is
+            the number of tokens (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
         field: For "problem", the argument, written as a key: `profile.address.city`, `items[0].sku`; empty
             if the problem concerns all arguments. It contains no names that the schema does not declare,
@@ -89,6 +92,8 @@ class Options:
     Attributes:
         protocol, model, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
             delimiters, limits: As in `Toolset`.
+        unknown_tools: As in `Toolset`, without "text": answers to requests without tools are not read.
+        invalid_tools: As in `Toolset`. What is wrong with accepted definitions is logged at WARNING.
         reasoning: As in `Toolset`, but "content" is the default, and the mode of tags that are given without
             one. "separate": reasoning in the text of answers is handed over as the API's own form of it, and
             written back as text when it returns in a history. Formats that divide messages into parts, such
@@ -109,9 +114,10 @@ class Options:
             beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
             kinds that a user message of the request also contains, which shows that the model accepts them.
         on_error: A bad call is retried ("retry"), shown as the text of its result ("text"), raised as
-            `ToolCallError` ("raise"), or handed over as a native call with its raw text as arguments
-            ("native"). After the last retry, a call whose arguments were read completely is handed over
-            natively; for other bad calls the end user reads one plain sentence.
+            `ToolCallError` ("raise"), or handed over as a native call ("native"): a complete call of an
+            unknown tool with its arguments as JSON, others with their raw text. After the last retry, a call
+            whose arguments were read completely is handed over natively; for other bad calls the end user
+            reads one plain sentence.
         max_retries: The maximum number of retries.
         on_missing_call: What happens to a response without the call that `tool_choice` requires.
         strip_preamble: Drop the text around calls, if there was a call.
@@ -146,6 +152,8 @@ class Options:
     syntax: Literal["wire", "json"] = "wire"
     fallback_to_json: Literal["complex", "error", "force"] = "complex"
     strict: bool = False
+    unknown_tools: Literal["auto", "error", "forward", "text"] = "auto"
+    invalid_tools: Literal["error", "untyped"] = "error"
     validate: Literal["report", "error"] = "report"
     code: Literal["call", "text"] = "call"
     descriptions: Literal["full", "tools", "none"] = "full"
@@ -185,6 +193,11 @@ class Options:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
         if self.keep_alive is not None and not self.keep_alive >= 0:
             raise ValueError(f"keep_alive is {self.keep_alive}; it must be at least 0, or None")
+        if self.unknown_tools == "text":
+            raise ValueError(
+                'unknown_tools="text" is for a Toolset without tools; '
+                "answers to requests without tools are passed on unchanged"
+            )
         # The toolset checks its own options: now, not at the first request.
         Toolset(**self._toolset_options())
         check_longest("grammar_longest", self.grammar_longest)
@@ -226,7 +239,7 @@ class Options:
             key = json.dumps([listed, chosen], ensure_ascii=False, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
             # Functions and models are compiled each time; other values are refused by name.
-            return Toolset(listed, protocol=protocol, **chosen)
+            return _logged(Toolset(listed, protocol=protocol, **chosen))
         return _compiled(key, protocol)
 
     def grammar_text(
@@ -265,7 +278,13 @@ def _compiled(key: str, protocol: str | Protocol | None) -> Toolset:
     for name in ("delimiters", "reasoning"):
         if isinstance(chosen[name], list):
             chosen[name] = tuple(chosen[name])
-    return Toolset(tools, protocol=protocol, **chosen)
+    return _logged(Toolset(tools, protocol=protocol, **chosen))
+
+
+def _logged(toolset: Toolset) -> Toolset:
+    for invalid in toolset.invalid_tools:
+        log.warning("a definition cannot work as it is: %s", invalid)
+    return toolset
 
 
 # One for each toolset and `tool_choice` in use; an entry keeps its toolset.

@@ -21,6 +21,7 @@ from wirecall._rewriting.parts import (
 )
 from wirecall._rewriting.record import EventKind
 from wirecall._rewriting.response import ResponseState
+from wirecall._rewriting.untyped import UntypedReader
 
 _Event = core.Text | core.Reasoning | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 
@@ -83,7 +84,9 @@ class TextReader:
         self._length = 0
         # Made when text comes, since the server may separate reasoning itself before.
         self._parser: core.Parser | None = None
-        self._finished = False
+        # Made when a call of an unknown tool is handed over.
+        self._untyped: UntypedReader | None = None
+        self._finished = self._truncated = False
         # A call is being written, and nothing of it was sent; by index, why calls may not be handed over.
         self.holds = False
         self._refusals: dict[int, str] = {}
@@ -116,12 +119,12 @@ class TextReader:
         """Ends the text.
 
         Args:
-            truncated: True if it was cut off, False if it is known to be complete.
+            truncated: False if it is known to be complete. One that may be cut off is read as one that was.
         """
         if self._parser is None or self._finished:
             return []
-        self._finished = True
-        parts = self._read(self._parser.finish(truncated=truncated))
+        self._finished, self._truncated = True, truncated is not False
+        parts = self._read(self._parser.finish(truncated=self._truncated))
         if self._preamble:
             parts.append(self._response.text("".join(text for text, _ in self._preamble)))
         if self._blank and not self._after_call:
@@ -285,9 +288,8 @@ class TextReader:
                 raise failure
             parts.append(Raised(failure))
             return
-        # Forged results and forbidden calls are never handed over.
-        if mode == "native" and native is None and error.kind not in ("forged_result", "not_allowed"):
-            native = error.raw
+        if mode == "native" and native is None and _may_be_raw(error):
+            native = self._untyped_arguments(error) or error.raw
         if options.emit_raw_on_error and mode != "native":
             self._show(error.raw, parts)
         elif mode == "text":
@@ -301,6 +303,14 @@ class TextReader:
             response.excused = True
             kind = "not_allowed" if refused else error.kind
             self._show(_EXCUSES.get(kind, _EXCUSE), parts, apart=True)
+
+    def _untyped_arguments(self, error: core.CallError) -> str | None:
+        """The arguments of a complete call of an unknown tool, as JSON; None for all other errors."""
+        if error.kind != "unknown_tool":
+            return None
+        if self._untyped is None:
+            self._untyped = UntypedReader(self._response.new_parser(self._pieces, untyped=True))
+        return self._untyped.arguments(self._pieces, error, ended=self._finished, truncated=self._truncated)
 
     def _hand_over(self, parts: list[Part], *, late: bool = False) -> None:
         self._response.late += late
@@ -342,6 +352,14 @@ class TextReader:
                 "fields": tuple(self._response.declared_field(event, problem) for problem in event.problems),
             }
             self._recorder.add_event(kind, event.name, content, **where, **problems, **more)
+
+
+def _may_be_raw(error: core.CallError) -> bool:
+    """Whether a bad call may be handed over as it was written."""
+    if error.kind == "incomplete_call":
+        return error.name is not None
+    # Forged results and forbidden calls are never handed over.
+    return error.kind not in ("forged_result", "not_allowed")
 
 
 def random_id() -> str:

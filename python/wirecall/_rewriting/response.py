@@ -10,7 +10,8 @@ from wirecall._kinds import described
 from wirecall._rewriting.options import Notice, NoticeKind, Options
 from wirecall._rewriting.parts import TextPart, ToolCallError
 from wirecall._rewriting.record import Outcome, Recorder
-from wirecall._tools.detection import SEARCHED, format_in
+from wirecall._tools.detection import SEARCHED, reasoning_of
+from wirecall._tools.lookalikes import lookalike
 from wirecall._tools.toolset import Toolset
 
 log = logging.getLogger("wirecall")
@@ -83,6 +84,8 @@ class ResponseState:
     _held_at: _End | None = field(default=None, init=False)
     _gap: bool = field(default=False, init=False)
     _siblings: "list[ResponseState]" = field(default_factory=list, init=False)
+    # What looked like a call in the text, over all attempts and answers.
+    _told: list[str] = field(default_factory=list, init=False)
     _over: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -108,14 +111,20 @@ class ResponseState:
         self._source.append([])
         return self._source[-1]
 
-    def new_parser(self, source: list[str]) -> core.Parser:
-        """A parser for the text with this source. Only the first text of an answer may begin in reasoning."""
+    def new_parser(self, source: list[str], *, untyped: bool = False) -> core.Parser:
+        """A parser for the text with this source. Only the first text of an answer may begin in reasoning.
+
+        Args:
+            untyped: Calls of any name are read, without types.
+        """
         first = source is self._source[0] and not self.reasoned
-        return self.toolset.parser(in_reasoning=self.options.in_reasoning if first else False)
+        toolset = self.options.toolset([]) if untyped else self.toolset
+        return toolset.parser(in_reasoning=self.options.in_reasoning if first else False)
 
     def sibling(self) -> "ResponseState":
         """A state of its own for one of several answers: their calls are independent, and none is retried."""
         made = replace(self, alone=False)
+        made._told = self._told
         self._siblings.append(made)
         return made
 
@@ -164,6 +173,7 @@ class ResponseState:
         """
         if self._over:
             return False
+        self._tell_of_lookalikes()
         missing = normal and self.choice.mode == "required" and not self.called and not self._failures
         if missing:
             self.notify("missing_call", None, described("missing_call"))
@@ -177,19 +187,34 @@ class ResponseState:
         self.called += self.late
         self.late = 0
         self._over = True
-        self._tell_of_other_format()
         return False
 
-    def _tell_of_other_format(self) -> None:
-        """Calls of another format are text, which is easily overlooked."""
+    def _tell_of_lookalikes(self) -> None:
+        """What looks like a call but is text is easily overlooked. One notice is enough for an exchange."""
         if self.called or self._failures or not self.takes_calls or self.options.code == "text":
             return
         for source in self._source:
-            message = self.toolset.parse("".join(source)[:SEARCHED], in_reasoning=self.options.in_reasoning)
-            found = format_in(message.text, self.toolset.names)
-            if found is not None:
-                self.notify("other_format", None, found)
+            if self._told:
                 return
+            message = self.toolset.parse("".join(source)[:SEARCHED], in_reasoning=self.options.in_reasoning)
+            found = lookalike(self._without_reasoning(message.text), self.toolset.names)
+            if found is not None:
+                self._told.append(found)
+                self.notify("other_format", None, found)
+
+    def _without_reasoning(self, text: str) -> str:
+        """The text without reasoning that the options leave in it."""
+        given = self.options.reasoning
+        pairs = (
+            [given[:2]] if isinstance(given, tuple) else reasoning_of(self.toolset.protocol) if given else []
+        )
+        for open, close in pairs:
+            _, closed, after = text.rpartition(close)
+            if closed:
+                text = after
+            elif text.lstrip().startswith(open):
+                return ""
+        return text
 
     def begin_retry(self) -> tuple[str, str]:
         """Begins the next attempt. Returns what the model wrote, and the message that answers it."""
@@ -220,7 +245,9 @@ class ResponseState:
         if kind in ("repair", "problem", "error", "other_format"):
             logged.append(detail.partition(":")[0])
         about = ", ".join(filter(None, (tool, field)))
-        log.info("%s%s", " ".join(logged), about and f": {about}")
+        # Without the option `debug`, nobody else is told that a call was not run.
+        level = logging.WARNING if kind == "other_format" else logging.INFO
+        log.log(level, "%s%s", " ".join(logged), about and f": {about}")
         if self.options.on_event is None:
             return
         try:

@@ -85,11 +85,31 @@ def definitions(tools: Iterable[object]) -> list[Definition]:
     """
     found: dict[str, Definition] = {}
     for position, tool in enumerate(tool_list(tools)):
-        definition = _read(tool, f"tools[{position}]")
-        if definition.name in found:
-            raise ToolError("two tools have this name; rename one", tool=definition.name)
-        found[definition.name] = definition
+        read = definition(tool, position)
+        if read.name in found:
+            raise two_tools(read.name)
+        found[read.name] = read
     return list(found.values())
+
+
+def definition(tool: object, position: int) -> Definition:
+    """The definition of the tool at this position.
+
+    Raises:
+        ToolError: It is in none of the forms that `definitions` lists, or incomplete; the error names the
+            tool if its name is known.
+    """
+    return _read(tool, f"tools[{position}]")
+
+
+def untyped(tool: object, name: str) -> Definition:
+    """The definition of a tool of which only the name and the description can be used."""
+    if isinstance(tool, Mapping):
+        inner = tool.get("function", tool)
+        description = inner.get("description") if isinstance(inner, Mapping) else None
+    else:
+        description = getattr(tool, "description", None)
+    return Definition(name, description if isinstance(description, str) and description else None, {}, None)
 
 
 def tool_list(tools: Iterable[object]) -> list[object]:
@@ -101,6 +121,10 @@ def tool_list(tools: Iterable[object]) -> list[object]:
     if _is_single_tool(tools):
         raise ToolError("pass a list of tools, such as Toolset([tool])")
     return list(tools)
+
+
+def two_tools(name: str) -> ToolError:
+    return ToolError("two tools have this name; rename one", tool=name)
 
 
 def native_tool(definition: Definition, api: ApiName) -> dict[str, Any]:
@@ -204,7 +228,8 @@ def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
     if kind == "object" or (not keys and ("name" not in tool or "properties" in tool)):
         raise _unknown_form(tool, where)
     if len(keys) > 1:
-        raise ToolError(f"{where}: it has both {keys[0]!r} and {keys[1]!r}; keep one of them")
+        message = f"{where}: it has both {keys[0]!r} and {keys[1]!r}; keep one of them"
+        raise ToolError(message, tool=_name_in(tool))
     parameters = tool[keys[0]] if keys else None
     return _definition(where, tool.get("name"), tool.get("description"), parameters, tool.get("strict"))
 
@@ -220,7 +245,8 @@ def _refuse_typos(tool: Mapping[str, Any], where: str, *, has_schema: bool) -> N
         from difflib import get_close_matches
 
         if near := get_close_matches(str(key), missing, 1, _MIN_SIMILARITY):
-            raise ToolError(f"{where}: there is no member {key!r}; did you mean {near[0]!r}?")
+            message = f"{where}: there is no member {key!r}; did you mean {near[0]!r}?"
+            raise ToolError(message, tool=_name_in(tool))
 
 
 def _read_callable(tool: Callable[..., Any]) -> Definition:
@@ -254,6 +280,11 @@ def _definition(where: str, name: Any, description: Any, parameters: Any, strict
     if strict is not None and not isinstance(strict, bool):
         raise ToolError(f'"strict" must be true or false, not {strict!r}', tool=name)
     return Definition(name, description or None, parameters, strict)
+
+
+def _name_in(tool: Mapping[str, Any]) -> str | None:
+    name = tool.get("name")
+    return name if isinstance(name, str) and name else None
 
 
 def _is_keyword(key: object) -> bool:

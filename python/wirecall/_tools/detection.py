@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from wirecall._core import FAMILIES, PROTOCOLS, Message, native_formats
+from wirecall._core import FAMILIES, PROTOCOLS, CallEnd, Message, Text, native_formats
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.toolset import Toolset
 from wirecall.errors import ToolError
@@ -42,16 +42,34 @@ SEARCHED = 1 << 16
 
 
 def format_in(text: str, names: Sequence[str]) -> str | None:
-    """The format of the calls of these tools in a text, in its first `SEARCHED` characters."""
+    """The format of the calls of these tools in a text, in its first `SEARCHED` characters.
+
+    None if there are none, or only in the middle of a sentence, where they are examples.
+    """
     text = text[:SEARCHED]
     # Reading all formats takes milliseconds, and most texts have no call in any.
     if not any(mark in text for mark in "<{[") or not any(name in text for name in names):
         return None
+    declared = [(name, True) for name in names]
     try:
-        return detect(text, [(name, True) for name in names]).protocol
+        found = detect(text, declared).protocol
+        if found is None:
+            return None
+        message = Toolset(declared, protocol=found).parse(text, truncated=False, in_reasoning=False)
     except ToolError:
         # A name that another protocol cannot write.
         return None
+    return found if _ends_a_line(message) else None
+
+
+def _ends_a_line(message: Message) -> bool:
+    """Whether nothing else is on the line of one of the calls after it."""
+    items = message.items
+    return any(
+        not (isinstance(after, Text) and after.text.partition("\n")[0].strip())
+        for item, after in zip(items, (*items[1:], None), strict=True)
+        if isinstance(item, CallEnd)
+    )
 
 
 def detect(text: str, tools: Iterable[object] = ()) -> Detection:
@@ -89,9 +107,15 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     return Detection(best, found[ranked[0]].score, {name: found[name].score for name in ranked})
 
 
+def reasoning_of(protocol: str) -> list[tuple[str, str]]:
+    """What opens and closes reasoning in the messages of a format."""
+    return _marks()[protocol].reasoning if protocol in _marks() else [("<think>", "</think>")]
+
+
 class _Marks(NamedTuple):
     openers: list[str]
     """What opens a call or a section."""
+    reasoning: list[tuple[str, str]]
     in_reasoning: bool
     """Whether messages begin in reasoning, which is not assumed here."""
 
@@ -111,7 +135,7 @@ def _marks() -> dict[str, _Marks]:
     made = {}
     for row in native_formats():
         openers = [opener for opener, _ in (row["call"], row["section"] or ("", "")) if opener]
-        made[row["name"]] = _Marks(openers, row["starts_in_reasoning"])
+        made[row["name"]] = _Marks(openers, row["reasoning"], row["starts_in_reasoning"])
     return made
 
 

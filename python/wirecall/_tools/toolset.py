@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
-from wirecall._tools.compiled import CompiledTool
-from wirecall._tools.definitions import ApiName, Definition, definitions, native_tool, schema_text, tool_list
+from wirecall._tools.compiled import CompiledTool, InvalidTool, read_tools
+from wirecall._tools.definitions import ApiName, Definition, native_tool, tool_list
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import check, checked
@@ -35,6 +35,8 @@ class ToolsetOptions(TypedDict, total=False):
     syntax: Literal["wire", "json"]
     fallback_to_json: Literal["complex", "error", "force"]
     strict: bool
+    unknown_tools: Literal["auto", "error", "forward", "text"]
+    invalid_tools: Literal["error", "untyped"]
     validate: Literal["report", "error"]
     code: Literal["call", "text"]
     descriptions: Literal["full", "tools", "none"]
@@ -53,7 +55,8 @@ class Toolset(_core.Toolset):
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name is a tool, with
-            untyped arguments ("xml" and "yaml" recognise calls only by tool names, so they read none).
+            untyped arguments ("xml" and "yaml" recognise calls only by tool names, so they read none), unless
+            `unknown_tools` says otherwise.
         protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`;
             another protocol that the manual teaches: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
             ("morph-xml") or "yaml" ("yaml-xml"); or the native format of a model family: a name in
@@ -72,6 +75,16 @@ class Toolset(_core.Toolset):
         fallback_to_json: What happens to a tool that pairs, elements or parameters cannot express: "complex"
             writes its calls as object bodies, "error" raises, "force" never writes object bodies.
         strict: Refuse near misses instead of repairing them.
+        unknown_tools: What calls of tools are that the toolset does not have: "error", a `CallError`
+            (`unknown_tool`); "forward", calls with untyped arguments, if the name could be a tool's: letters,
+            digits and `_-.:/`, a letter or `_` first. "text", only without tools: nothing is a call, and the
+            text is unchanged; reasoning is still separate. "auto" is "error" with tools and "forward"
+            without.
+        invalid_tools: What happens to a tool whose definition cannot work. "error": a `ToolError`. "untyped":
+            the tool is accepted, and `Toolset.invalid_tools` says what is wrong. If its schema cannot be
+            compiled, its arguments are untyped. Of tools with one name the first counts. Calls with a name
+            that the protocol cannot write are not written. Definitions without a name, and functions whose
+            parameters have no schema, are errors.
         validate: "report" lists arguments that do not fit the schema in `problems`; "error" checks the whole
             schema, and a call that does not fit is an error.
         code: How calls and results in Markdown code (fences and inline code) are read: "call" reads them like
@@ -98,8 +111,9 @@ class Toolset(_core.Toolset):
     Raises:
         ToolError: A definition, a schema or a name cannot work; it names the tool and the place in its
             schema. Also if a protocol does not exist, if no format is known for the model, if both are given,
-            if `recover` names protocols that begin calls in the same way, or if the protocol cannot have
-            `recover`, `syntax`, `delimiters` or `reasoning` as given.
+            if `recover` names protocols that begin calls in the same way, if the protocol cannot have
+            `recover`, `syntax`, `delimiters` or `reasoning` as given, or if there are tools and
+            `unknown_tools` is "text".
         ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.
@@ -117,6 +131,8 @@ class Toolset(_core.Toolset):
         syntax: Literal["wire", "json"] = "wire",
         fallback_to_json: Literal["complex", "error", "force"] = "complex",
         strict: bool = False,
+        unknown_tools: Literal["auto", "error", "forward", "text"] = "auto",
+        invalid_tools: Literal["error", "untyped"] = "error",
         validate: Literal["report", "error"] = "report",
         code: Literal["call", "text"] = "call",
         descriptions: Literal["full", "tools", "none"] = "full",
@@ -137,17 +153,15 @@ class Toolset(_core.Toolset):
             for name in recover:
                 if not isinstance(name, str):
                     raise TypeError(f"recover must list names of protocols, not {type(name).__name__}")
-        given = tool_list(tools)
-        read = definitions(given)
-        compiled = tuple(
-            CompiledTool(tool, one, schema_text(one)) for tool, one in zip(given, read, strict=True)
-        )
+        compiled, invalid = read_tools(tool_list(tools), accept_invalid=invalid_tools == "untyped")
         options: dict[str, Any] = {
             "protocol": protocol,
             "recover": recover if isinstance(recover, bool) else list(dict.fromkeys(recover)),
             "syntax": syntax,
             "fallback_to_json": fallback_to_json,
             "strict": strict,
+            "unknown_tools": unknown_tools,
+            "invalid_tools": invalid_tools,
             "validate": validate,
             "code": code,
             "descriptions": descriptions,
@@ -165,7 +179,12 @@ class Toolset(_core.Toolset):
         made._runners = {}
         made._protocol = protocol.name if isinstance(protocol, Protocol) else protocol
         if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
-            made._custom_manual = protocol, read
+            made._custom_manual = protocol, [one.read for one in compiled]
+        if invalid_tools == "untyped":
+            # Of tools with one name, the core has seen the first.
+            invalid = [*(InvalidTool(*fault) for fault in made._invalid_tools), *invalid]
+            places = {name: place for place, name in enumerate(made.names)}
+            made._invalid = tuple(sorted(invalid, key=lambda one: places[one.tool]))
         return made
 
     # In the order of `names`.
@@ -175,11 +194,18 @@ class Toolset(_core.Toolset):
     _runners: dict[str, Runner]
     _protocol: str
     _custom_manual: tuple[Protocol, list[Definition]] | None = None
+    _invalid: tuple[InvalidTool, ...] = ()
 
     @property
     def protocol(self) -> str:
         """The name of the protocol, as it was given or as `model` selects it."""
         return self._protocol
+
+    @property
+    def invalid_tools(self) -> tuple[InvalidTool, ...]:
+        """The definitions that `invalid_tools="untyped"` has accepted, and what is wrong with them; in the
+        order of `names`."""
+        return self._invalid
 
     def manual(self, *, header: str | None = None) -> str:
         """The manual for the model: a header, and one line for each tool (section 9).
@@ -212,7 +238,7 @@ class Toolset(_core.Toolset):
             ValueError: `api` is not one of these.
         """
         check({"api": api}, {"api": ApiName})
-        return [native_tool(tool.definition(), api) for tool in self._compiled]
+        return [native_tool(definition, api) for definition in self._definitions()]
 
     def run(self, call: object) -> ToolResult:
         """Run the function of a call's tool, and return its result as text for the model.
@@ -338,9 +364,14 @@ class Toolset(_core.Toolset):
         return self._restored, self._arguments, self._state
 
     @classmethod
-    def _restored(cls, tools: list[object], options: dict[str, Any]) -> "Self":
+    def _restored(
+        cls, tools: list[object], options: dict[str, Any], invalid: tuple[InvalidTool, ...]
+    ) -> "Self":
         # A subclass may have another constructor.
-        return Toolset.__new__(cls, tools, **options)
+        made = Toolset.__new__(cls, tools, **options)
+        # Of definitions that were not read, only the name is restored.
+        made._invalid = invalid
+        return made
 
     def __copy__(self) -> "Self":
         made = self._remade()
@@ -361,9 +392,13 @@ class Toolset(_core.Toolset):
         return self if self._state is None else self._restored(*self._arguments)
 
     @property
-    def _arguments(self) -> tuple[list[object], dict[str, Any]]:
+    def _arguments(self) -> tuple[list[object], dict[str, Any], tuple[InvalidTool, ...]]:
         """What `_restored` makes the toolset from."""
-        return [one.unchanged() for one in self._compiled], self._options
+        return [one.unchanged() for one in self._compiled], self._options, self._invalid
+
+    def _definitions(self) -> list[Definition]:
+        """The definitions that were compiled, in the order of `names`."""
+        return [one.definition() for one in self._compiled]
 
     @property
     def _state(self) -> dict[str, Any] | None:

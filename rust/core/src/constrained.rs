@@ -8,7 +8,7 @@ use crate::grammar::{
 use crate::limits::COUNTED_JSON_CHARS;
 use crate::protocols::WrittenForm;
 use crate::schema::{SchemaDocument, Variants, compile_variants};
-use crate::tools::{Tool, Tools};
+use crate::tools::{Tool, Tools, unwritable};
 use crate::toolset::Toolset;
 
 impl Toolset {
@@ -45,9 +45,15 @@ impl Toolset {
             ToolChoice::Named(name) => {
                 let at = self.tools.position(name);
                 let at = at.ok_or_else(|| ToolError::new(not_a_tool(name, &self.tools)))?;
+                if let Some(why) = self.bad_name(name) {
+                    return Err(unwritable(name, why));
+                }
                 vec![(at, self.tools.at(at))]
             }
-            ToolChoice::Auto | ToolChoice::Required => self.tools.iter().enumerate().collect(),
+            ToolChoice::Auto | ToolChoice::Required => {
+                // Calls of tools with other names cannot be written.
+                self.tools.iter().enumerate().filter(|(_, tool)| self.bad_name(&tool.name).is_none()).collect()
+            }
         };
         if self.tools.is_empty() {
             return Err(ToolError::new("a grammar needs tools; this toolset has none"));

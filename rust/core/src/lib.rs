@@ -88,7 +88,7 @@ pub use protocols::{Custom, Host, NativeFormat, Reading, names as protocols, nat
 pub use schema::{Descriptions, Field};
 pub use syntax::json::{Duplicates, LoadOptions, Member, Value, loads, parse as parse_json};
 pub use tools::{Definition, Fallback, Syntax, Tool};
-pub use toolset::{CodeMode, Options, ReasoningTags, Toolset};
+pub use toolset::{CodeMode, InvalidTools, Options, ReasoningTags, Toolset, UnknownTools};
 
 // For the tests of the reader that arguments in YAML share. No part of the API: hosts have readers of their own.
 #[doc(hidden)]

@@ -186,10 +186,10 @@ impl Toolset {
         if !native && self.protocol.write_as_object(&cx, call, out) { Ok(()) } else { Err(error) }
     }
 
-    /// The position of a tool, if it is declared.
+    /// The position of a tool, if it is declared. A tool with a name that cannot be written may be declared, too.
     pub(crate) fn named(&self, name: &str) -> Result<Option<usize>, EncodeError> {
         let at = self.tools.position(name);
-        if at.is_none() && self.protocol.bad_name(name, &self.settings.delimiters).is_some() {
+        if (at.is_none() || !self.tools.invalid().is_empty()) && self.bad_name(name).is_some() {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
         }
         Ok(at)

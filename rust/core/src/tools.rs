@@ -4,9 +4,11 @@ use std::sync::OnceLock;
 
 use crate::error::ToolError;
 use crate::keymap::KeyMap;
+use crate::limits::NAME_CHARS;
 use crate::schema::{
     Json, Schema, SchemaDocument, SchemaFault, Validator, compile, fold, read_schema, without_required_defaults,
 };
+use crate::syntax::scan::first_chars;
 
 /// How a tool's calls are written. Both forms are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ pub(crate) enum Lookup {
     Exact(usize),
     /// The only tool with this name after folding.
     Folded(usize),
-    /// The toolset is open, so any name is allowed.
+    /// There are no tools, so any name is allowed.
     Open,
     Unknown,
 }
@@ -102,6 +104,10 @@ pub(crate) struct Tools {
     firsts: [bool; 256],
     /// The type of the arguments of undeclared tools.
     unknown: Schema,
+    /// Without tools, any name is allowed.
+    open: bool,
+    /// The definitions that were accepted although they cannot work, and why.
+    invalid: Vec<ToolError>,
 }
 
 /// How the calls of tools are to be written, and which of them a protocol can write so.
@@ -112,6 +118,10 @@ pub(crate) struct WritingRules<'a> {
     pub validate: bool,
     /// Nesting of JSON values that is allowed in calls.
     pub depth: usize,
+    /// Accept definitions that cannot work as they are.
+    pub accept_invalid: bool,
+    /// Without tools, any name is allowed.
+    pub open: bool,
     /// What is wrong with a tool's name, if calls cannot be written with it.
     pub bad_name: &'a dyn Fn(&str) -> Option<&'static str>,
     /// Why the calls of a tool must be written as JSON objects.
@@ -129,6 +139,8 @@ impl Tools {
             // Folding removes `_` and `-`, and maps other characters to ASCII.
             firsts: std::array::from_fn(|byte| byte > 127 || matches!(byte as u8, b'_' | b'-')),
             unknown: Schema::unknown(),
+            open: rules.open,
+            invalid: Vec::new(),
         };
         for definition in definitions {
             tools.add(definition, rules)?;
@@ -137,35 +149,23 @@ impl Tools {
     }
 
     fn add(&mut self, definition: Definition, rules: &WritingRules<'_>) -> Result<(), ToolError> {
-        let Definition { name, description, parameters, strict } = definition;
-        let WritingRules { syntax, fallback, validate, depth, .. } = *rules;
-        let fault = |pointer: Option<String>, message: String| ToolError { tool: Some(name.clone()), pointer, message };
-        let error = |pointer: String, message: String| fault(Some(pointer), message);
-        if let Some(why) = (rules.bad_name)(&name) {
-            return Err(fault(None, format!("a call cannot be written with this name: {why}")));
-        }
+        let name = definition.name.clone();
         if self.names.get(&name).is_some() {
-            return Err(fault(None, "two tools have this name; rename one".into()));
+            let message = "two tools have this name; rename one".to_owned();
+            return self.refuse(ToolError { tool: Some(name), pointer: None, message }, rules);
         }
-        let bad = |(pointer, message): SchemaFault| error(pointer, message);
-        let value = read_schema(&parameters).map_err(bad)?;
-        let document = SchemaDocument::new(&value).map_err(bad)?;
-        let schema = compile(&document).map_err(bad)?;
-        let relaxed = without_required_defaults(&document);
-        if value == Json::Bool(false) || !schema.node(schema.root).takes_object() {
-            return Err(error(String::new(), "the parameters of a tool must allow an object".into()));
+        if let Some(why) = (rules.bad_name)(&name) {
+            self.refuse(unwritable(&name, why), rules)?;
         }
-        let reason = (rules.complexity)(&schema);
-        let syntax = match (syntax, reason, fallback) {
-            (Syntax::Json, _, _) => Syntax::Json,
-            (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
-            (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
-            (Syntax::Wire, Some(reason), Fallback::Error) => {
-                return Err(fault(None, format!("its calls cannot be written as {}: {reason}", rules.encoding)));
+        let tool = match compiled(&definition, rules) {
+            Ok(tool) => tool,
+            Err(error) => {
+                self.refuse(error, rules)?;
+                let untyped = Definition { parameters: "{}".to_owned(), strict: false, ..definition };
+                let fallback = if rules.fallback == Fallback::Error { Fallback::Complex } else { rules.fallback };
+                compiled(&untyped, &WritingRules { fallback, validate: false, ..*rules })?
             }
         };
-        let validator = (strict || validate).then(|| Validator::new(&document, relaxed.as_ref(), depth));
-        let validator = validator.transpose().map_err(|(pointer, message)| fault(pointer, message))?;
         let at = self.list.len();
         let folded = fold(&name);
         if let Some(first) = folded.bytes().next() {
@@ -176,13 +176,25 @@ impl Tools {
             Some(seen) => *self.folded.value_mut(seen) = None,
             None => self.folded.push(folded.into(), Some(at)),
         }
-        self.names.push(name.as_str().into(), at);
-        let reason = reason.filter(|_| fallback != Fallback::Force);
-        let example = OnceLock::new();
-        let parameters = relaxed.unwrap_or(value);
-        self.list.push(Tool { name, description, parameters, schema, syntax, reason, validator, example });
+        self.names.push(name.into(), at);
+        self.list.push(tool);
         Ok(())
     }
+
+    /// A definition cannot work as it is.
+    fn refuse(&mut self, error: ToolError, rules: &WritingRules<'_>) -> Result<(), ToolError> {
+        if !rules.accept_invalid {
+            return Err(error);
+        }
+        self.invalid.push(error);
+        Ok(())
+    }
+
+    /// The definitions that were accepted although they cannot work, and why.
+    pub(crate) fn invalid(&self) -> &[ToolError] {
+        &self.invalid
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.list.iter()
     }
@@ -229,7 +241,7 @@ impl Tools {
 
     pub(crate) fn lookup(&self, name: &str) -> Lookup {
         if self.list.is_empty() {
-            return Lookup::Open;
+            return if self.open { Lookup::Open } else { Lookup::Unknown };
         }
         if name.bytes().next().is_some_and(|first| !self.may_begin_name(first)) {
             return Lookup::Unknown;
@@ -242,4 +254,49 @@ impl Tools {
             Some(None) | None => Lookup::Unknown,
         }
     }
+}
+
+/// The error of a name that calls cannot be written with.
+pub(crate) fn unwritable(name: &str, why: &str) -> ToolError {
+    let message = format!("a call cannot be written with this name: {why}");
+    ToolError { tool: Some(name.to_owned()), pointer: None, message }
+}
+
+/// Whether a tool may have this name: an identifier, perhaps with a namespace. Other text after an opener is prose.
+pub(crate) fn is_plausible_name(name: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+    let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    begins && name.chars().all(is_name) && first_chars(name, NAME_CHARS) == name.len()
+}
+
+/// Compiles one tool.
+fn compiled(definition: &Definition, rules: &WritingRules<'_>) -> Result<Tool, ToolError> {
+    let Definition { name, description, parameters, strict } = definition;
+    let WritingRules { syntax, fallback, validate, depth, .. } = *rules;
+    let fault = |pointer: Option<String>, message: String| ToolError { tool: Some(name.clone()), pointer, message };
+    let error = |pointer: String, message: String| fault(Some(pointer), message);
+    let bad = |(pointer, message): SchemaFault| error(pointer, message);
+    let value = read_schema(parameters).map_err(bad)?;
+    let document = SchemaDocument::new(&value).map_err(bad)?;
+    let schema = compile(&document).map_err(bad)?;
+    let relaxed = without_required_defaults(&document);
+    if value == Json::Bool(false) || !schema.node(schema.root).takes_object() {
+        return Err(error(String::new(), "the parameters of a tool must allow an object".into()));
+    }
+    let reason = (rules.complexity)(&schema);
+    let syntax = match (syntax, reason, fallback) {
+        (Syntax::Json, _, _) => Syntax::Json,
+        (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
+        (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
+        (Syntax::Wire, Some(reason), Fallback::Error) => {
+            return Err(fault(None, format!("its calls cannot be written as {}: {reason}", rules.encoding)));
+        }
+    };
+    let validator = (*strict || validate).then(|| Validator::new(&document, relaxed.as_ref(), depth));
+    let validator = validator.transpose().map_err(|(pointer, message)| fault(pointer, message))?;
+    let reason = reason.filter(|_| fallback != Fallback::Force);
+    let example = OnceLock::new();
+    let parameters = relaxed.unwrap_or(value);
+    let (name, description) = (name.clone(), description.clone());
+    Ok(Tool { name, description, parameters, schema, syntax, reason, validator, example })
 }

@@ -24,6 +24,31 @@ pub enum CodeMode {
     Text,
 }
 
+/// What becomes of calls of tools that the toolset does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnknownTools {
+    /// [`Error`](Self::Error) with tools, and [`Forward`](Self::Forward) without any.
+    Auto,
+    /// They are errors.
+    Error,
+    /// They are calls, whose arguments have no types. A name that no tool would have is an error.
+    Forward,
+    /// Nothing is a call, and the text is unchanged, except that reasoning is separated from it. Only for toolsets without tools.
+    Text,
+}
+
+/// What becomes of definitions that cannot work as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidTools {
+    /// The first one is an error.
+    Error,
+    /// Arguments of a tool whose schema cannot be compiled have no types. Of several tools with one name, the first counts. Calls of
+    /// a tool with a name that the protocol cannot write are not written. See [`Toolset::invalid_tools`].
+    Untyped,
+}
+
 /// The tags around reasoning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -62,6 +87,10 @@ pub struct Options {
     pub fallback: Fallback,
     /// Report near misses as errors instead of repairing them.
     pub strict: bool,
+    /// What becomes of calls of tools that the toolset does not have.
+    pub unknown_tools: UnknownTools,
+    /// What becomes of definitions that cannot work as they are.
+    pub invalid_tools: InvalidTools,
     /// Validate arguments against the whole schema, and report calls with problems as errors. Needs the feature `validate`.
     pub validate: bool,
     /// What calls inside Markdown code are.
@@ -90,6 +119,8 @@ impl Default for Options {
             syntax: Syntax::Wire,
             fallback: Fallback::Complex,
             strict: false,
+            unknown_tools: UnknownTools::Auto,
+            invalid_tools: InvalidTools::Error,
             validate: false,
             code: CodeMode::Call,
             descriptions: Descriptions::Full,
@@ -139,6 +170,7 @@ impl Options {
             delimiters,
             strict: self.strict,
             any_style: false,
+            forwards_unknown: self.unknown_tools == UnknownTools::Forward,
             descriptions: self.descriptions,
             constraints: self.constraints,
             limits: self.limits,
@@ -167,7 +199,8 @@ impl Options {
 }
 
 impl Toolset {
-    /// Compiles the tools. Without any, the toolset is open: it accepts any name, with arguments of any type.
+    /// Compiles the tools. Without any, the toolset is open: it accepts any name, with arguments of any type, unless
+    /// [`Options::unknown_tools`] says otherwise.
     ///
     /// # Errors
     ///
@@ -186,6 +219,15 @@ impl Toolset {
         if let Some(why) = options.misfit(&*protocol, reads != Reads::Own) {
             return Err(ToolError::new(why));
         }
+        let (others, reads) = match options.unknown_tools {
+            UnknownTools::Text if !definitions.is_empty() => {
+                return Err(ToolError::new(
+                    "unknown_tools=\"text\" is for a toolset without tools; use \"forward\" or \"error\"",
+                ));
+            }
+            UnknownTools::Text => (Vec::new(), Reads::Nothing),
+            _ => (others, reads),
+        };
         let layout = protocol.layout();
         let native = layout.native;
         let stop = layout.stops.first().and_then(|stop| stop.bytes().next()).unwrap_or(b'<');
@@ -206,6 +248,8 @@ impl Toolset {
             fallback: options.fallback,
             validate: options.validate,
             depth: options.limits.depth,
+            accept_invalid: options.invalid_tools == InvalidTools::Untyped,
+            open: options.unknown_tools != UnknownTools::Error,
             bad_name: &|name| protocol.bad_name(name, &settings.delimiters),
             complexity: &|schema| protocol.complexity(schema),
             encoding: settings.facts.encoding,
@@ -279,6 +323,11 @@ impl Toolset {
         self.tools.iter()
     }
 
+    /// The definitions that could not work as they are, with what is wrong, if [`InvalidTools::Untyped`] has accepted them.
+    pub fn invalid_tools(&self) -> &[ToolError] {
+        self.tools.invalid()
+    }
+
     /// What a body needs to know about a call with this name. `at` is the position of its tool.
     pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
         self.settings.context(&*self.protocol, &self.tools, at, name)
@@ -287,6 +336,11 @@ impl Toolset {
     /// What the protocol needs to write the manual and results.
     pub(crate) fn prompt(&self) -> Prompt<'_> {
         Prompt { tools: &self.tools, settings: &self.settings, marks: self }
+    }
+
+    /// Why no call can be written with this name.
+    pub(crate) fn bad_name(&self, name: &str) -> Option<&'static str> {
+        self.protocol.bad_name(name, &self.settings.delimiters)
     }
 
     /// The tool with exactly this name.

@@ -42,9 +42,10 @@ mod _core {
     use pyo3::types::PyDict;
 
     /// What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
-    /// (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `special_tokens` (whether
-    /// the markers are special tokens), `stops`, `lists` (whether calls are in one list) and `whole_messages`
-    /// (whether messages are divided into parts, or a call may be a whole message).
+    /// (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `reasoning_prompt` (the end
+    /// of a prompt that opens reasoning, as the official template writes it, or None), `special_tokens`
+    /// (whether the markers are special tokens), `stops`, `lists` (whether calls are in one list) and
+    /// `whole_messages` (whether messages are divided into parts, or a call may be a whole message).
     #[pyfunction]
     fn native_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let dict = |format: wirecall_core::NativeFormat| {
@@ -55,6 +56,7 @@ mod _core {
             dict.set_item("section", format.section)?;
             dict.set_item("reasoning", format.reasoning)?;
             dict.set_item("starts_in_reasoning", format.starts_in_reasoning)?;
+            dict.set_item("reasoning_prompt", format.reasoning_prompt)?;
             dict.set_item("special_tokens", format.special_tokens)?;
             dict.set_item("lists", format.lists)?;
             dict.set_item("whole_messages", format.whole_messages)?;

@@ -17,6 +17,14 @@ pub(crate) fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) 
     })
 }
 
+/// The values of `unknown_tools`.
+pub(crate) const UNKNOWN_TOOLS: [(&str, core::UnknownTools); 4] = [
+    ("auto", core::UnknownTools::Auto),
+    ("error", core::UnknownTools::Error),
+    ("forward", core::UnknownTools::Forward),
+    ("text", core::UnknownTools::Text),
+];
+
 /// A tool's name, description, parameters as JSON, and whether it is strict.
 pub(crate) type GivenTool = (String, Option<String>, String, bool);
 

@@ -15,7 +15,7 @@ use crate::exclusive::Exclusive;
 use crate::grammar::WrittenGrammar;
 use crate::ids::Ids;
 use crate::message::Message;
-use crate::options::{GivenTool, Reasoning, Recover, definition, limits, one_of};
+use crate::options::{GivenTool, Reasoning, Recover, UNKNOWN_TOOLS, definition, limits, one_of};
 use crate::parallel::parse_many;
 use crate::parser::Parser;
 use crate::plan::{Field, Plan};
@@ -64,7 +64,7 @@ impl Toolset {
 impl Toolset {
     #[new]
     #[pyo3(signature = (tools, /, *, protocol, recover=Recover::All(false), syntax="wire", fallback_to_json="complex", strict=false,
-        validate="report", code="call", descriptions="full", constraints=true, delimiters=None,
+        unknown_tools="auto", invalid_tools="error", validate="report", code="call", descriptions="full", constraints=true, delimiters=None,
         reasoning=Some(Reasoning::Mode("auto".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -75,6 +75,8 @@ impl Toolset {
         syntax: &str,
         fallback_to_json: &str,
         strict: bool,
+        unknown_tools: &str,
+        invalid_tools: &str,
         validate: &str,
         code: &str,
         descriptions: &str,
@@ -100,6 +102,9 @@ impl Toolset {
         options.syntax = one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?;
         options.fallback = one_of("fallback_to_json", fallback_to_json, &fallbacks)?;
         options.strict = strict;
+        options.unknown_tools = one_of("unknown_tools", unknown_tools, &UNKNOWN_TOOLS)?;
+        let invalid = [("error", core::InvalidTools::Error), ("untyped", core::InvalidTools::Untyped)];
+        options.invalid_tools = one_of("invalid_tools", invalid_tools, &invalid)?;
         options.validate = one_of("validate", validate, &[("report", false), ("error", true)])?;
         options.code = one_of("code", code, &[("call", core::CodeMode::Call), ("text", core::CodeMode::Text)])?;
         options.descriptions = one_of("descriptions", descriptions, &shown)?;
@@ -135,6 +140,15 @@ impl Toolset {
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
+    }
+
+    /// The definitions that `invalid_tools="untyped"` has accepted: tool, pointer and message of each.
+    #[getter]
+    #[pyo3(name = "_invalid_tools")]
+    fn invalid_tools(&self) -> Vec<(String, Option<String>, String)> {
+        let invalid = self.tools.invalid_tools().iter().cloned();
+        let fault = |core::ToolError { tool, pointer, message, .. }| (tool.unwrap_or_default(), pointer, message);
+        invalid.map(fault).collect()
     }
 
     /// The beginnings of tool results. Use them as stop sequences, because models invent results.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use wirecall_core::{CodeMode, Limits, Options, ReasoningTags, Toolset, parse_json};
+use wirecall_core::{CodeMode, Limits, Options, ReasoningTags, Toolset, UnknownTools, parse_json};
 
 use super::every::families;
 use super::toolsets::{Setting, definition, options_of, settings_of};
@@ -73,6 +73,7 @@ pub(crate) fn settings_with(row: &'static str, limits: Limits) -> Vec<Setting> {
             out.push(Setting { tools, name: format!("{row} {what}") });
         }
     };
+    add("forwards", &|options| options.unknown_tools = UnknownTools::Forward);
     add("without code", &|options| options.code = CodeMode::Text);
     add("without reasoning", &|options| options.reasoning = ReasoningTags::None);
     add("other tags", &|options| options.reasoning = ReasoningTags::Tags("<think>".into(), "</think>".into()));
@@ -87,5 +88,9 @@ pub(crate) fn settings_with(row: &'static str, limits: Limits) -> Vec<Setting> {
             options.recover_from.clone_from(&others);
         });
     }
+    let mut options = options_of(row, false);
+    (options.limits, options.unknown_tools) = (limits, UnknownTools::Text);
+    let tools = Toolset::new(Vec::new(), options).expect("there are no tools");
+    out.push(Setting { tools, name: format!("{row} reads no calls") });
     out
 }

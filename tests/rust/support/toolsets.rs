@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use wirecall_core::{Definition, Limits, Options, Toolset};
+use wirecall_core::{Definition, Limits, Options, Toolset, UnknownTools};
 
 pub(crate) const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
 
@@ -118,13 +118,17 @@ fn settings_with(limits: Limits) -> Vec<Setting> {
     let mut out = Vec::new();
     for (at, (open, _)) in DELIMITERS.iter().enumerate() {
         for strict in [false, true] {
-            for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
+            for (kind, validate) in [("declared", false), ("validated", true), ("open", false), ("forwarding", false)] {
                 let mut options = Options::default();
                 options.strict = strict;
                 options.validate = validate;
                 options.limits = limits;
                 options.delimiters = delimiters(at);
-                let tools = if kind == "open" { Vec::new() } else { definitions() };
+                let mut tools = if kind == "open" { Vec::new() } else { definitions() };
+                if kind == "forwarding" {
+                    options.unknown_tools = UnknownTools::Forward;
+                    tools.truncate(2);
+                }
                 let tools = Toolset::new(tools, options).expect("the definitions are fine");
                 let mode = if strict { "strict" } else { "lenient" };
                 out.push(Setting { tools, name: format!("{mode} {kind} {open}") });

@@ -18,6 +18,9 @@ const LISTED: usize = 24;
 
 pub(crate) fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str) -> String {
     let names: Vec<&str> = tools.take(NAMED_TOOLS).collect();
+    if names.is_empty() {
+        return format!("There is no tool {}. There are no tools: answer without a call.", shorten(name));
+    }
     format!("There is no tool {}. The tools are: {}.", shorten(name), names.join(", "))
 }
 

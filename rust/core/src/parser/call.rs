@@ -13,7 +13,7 @@ use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closer, Closers, fitting};
-use crate::tools::Lookup;
+use crate::tools::{Lookup, is_plausible_name};
 use crate::toolset::Toolset;
 
 /// The maximum length of a closing tag. A name has at most 128 characters.
@@ -23,7 +23,7 @@ impl Machine {
     /// The start of a call decides which protocols are read from then on.
     fn settle(&mut self, tools: &Toolset, call: &mut Call) {
         match tools.reads {
-            Reads::Own => {}
+            Reads::Nothing | Reads::Own => {}
             Reads::First => self.settled = true,
             Reads::Recovers if self.other.is_none() => self.settled = true,
             Reads::Recovers => call.report.repair(Repair::OtherFormat),
@@ -115,6 +115,7 @@ impl Machine {
     ) {
         call.tool = lookup.tool();
         let (name, read) = match lookup {
+            Lookup::Unknown if tools.settings.forwards_unknown && is_plausible_name(&written) => (written, Ok(())),
             Lookup::Unknown => {
                 let message = messages::unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written);
                 (written, Err((ErrorKind::UnknownTool, message)))
@@ -365,7 +366,7 @@ impl Machine {
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
         let mut window = Window { at: rest.len(), ..Window::new(rest, self.bytes, self.offset, true) };
-        if call.failure.is_none() && call.body.may_be_text() {
+        if !self.cut && call.failure.is_none() && call.body.may_be_text() {
             self.not_a_call(tools, call, &mut window, 0, on_event);
             return;
         }

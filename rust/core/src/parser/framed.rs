@@ -3,13 +3,15 @@
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
 use super::example::example;
-use super::text::{Candidate, Refused};
+use super::text::Candidate;
+use super::text::Refused;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::error::ErrorKind;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
-use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, fitting, is_ws, ws_run};
+use crate::protocols::registry::Reads;
+use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
 
@@ -40,6 +42,28 @@ pub(super) struct Preceding {
     pub reasoned: bool,
     /// A line break here belongs to the opener of the reasoning.
     pub opened: bool,
+    /// The last byte of text since the last call or section that is not whitespace, and how much text that is.
+    pub last: u8,
+    pub written: usize,
+    /// There was an opener in that text.
+    pub mentioned: bool,
+}
+
+/// Less text between a call and what closes one is a rest of that call.
+const LEAST_BYTES: usize = 8;
+
+impl Preceding {
+    /// Whether the text since the last call may hold one whose opener is missing.
+    fn lacks_opener(&self) -> bool {
+        !self.mentioned && self.written >= LEAST_BYTES
+    }
+
+    /// Text that ends in something other than whitespace.
+    #[inline]
+    pub(super) fn saw(&mut self, text: &str) {
+        self.last = text.as_bytes().last().copied().unwrap_or_default();
+        self.written += text.len();
+    }
 }
 
 /// Bytes at the end of a message in which stop tokens are recognised.
@@ -65,6 +89,32 @@ pub(super) fn stop_tail(text: &str, stops: &[&str], last: bool) -> usize {
 /// The byte after the last one that is not whitespace; `from`: it is known that there is none before.
 pub(super) fn content_end(text: &str, from: usize) -> usize {
     text.as_bytes()[from..].iter().rposition(|byte| !is_ws(*byte)).map_or(from, |at| from + at + 1)
+}
+
+/// Markers in the wrong place before a call.
+const STRAY_MARKS: usize = 4;
+
+/// Characters beside a call that may be what is left of a marker.
+const LEFT_CHARS: usize = 32;
+
+/// The length of text beside a call that is not meant as another one: what is left of a marker, or a few words.
+fn leftover(set: &Toolset, text: &str, last: bool) -> Scan<usize> {
+    let (head, ended) = window(text, LEFT_CHARS, last);
+    let first = head.chars().next().map_or(0, char::len_utf8);
+    let end = head[first..].find(['<', '\n', '{', '[', '(', '"', '\'']).map(|at| first + at);
+    let run = &head[..end.unwrap_or(head.len())];
+    let named = || set.tools.iter().any(|tool| run.contains(&tool.name));
+    match end.map(|end| head.as_bytes()[end]) {
+        None if !ended => Scan::Incomplete,
+        None if run.len() < text.len() => Scan::NoMatch,
+        Some(b'{' | b'[' | b'(' | b'"' | b'\'') => Scan::NoMatch,
+        _ if named() => Scan::NoMatch,
+        _ => match set.protocol.orphan(&set.tools, text, last) {
+            Scan::Match(_) => Scan::NoMatch,
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::NoMatch => Scan::Match(run.len()),
+        },
+    }
 }
 
 impl Machine {
@@ -93,6 +143,7 @@ impl Machine {
                 &self.buffer[self.held..]
             };
             (self.bytes, self.offset) = (self.bytes + content.len(), self.offset + count_chars(content));
+            self.place.saw(content);
             emit_text(content, on_event);
             self.buffer.clear();
             (self.held, self.place.looked) = (0, 0);
@@ -119,7 +170,8 @@ impl Machine {
 
     /// The state after a call or an error.
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
-        (self.place.content, self.place.looked) = (false, 0);
+        (self.place.content, self.place.looked, self.place.last) = (false, 0, 0);
+        (self.place.written, self.place.mentioned) = (0, false);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
         match tools.protocol.layout().parts {
@@ -145,6 +197,7 @@ impl Machine {
     /// Content up to this byte, which is not whitespace alone.
     pub(super) fn content(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         if end > window.at {
+            self.place.saw(&window.text[window.at..end]);
             emit_text(&window.text[window.at..end], on_event);
             window.at = end;
             self.wrote();
@@ -232,8 +285,23 @@ impl Machine {
             if let Some(more) = self.answer_mark(layout, window, at, on_event) {
                 return more;
             }
+            match self.unopened(tools, window, at) {
+                Scan::NoMatch => {}
+                Scan::Incomplete if window.last => {}
+                Scan::Incomplete => {
+                    self.place.looked = at - window.at;
+                    return false;
+                }
+                Scan::Match(length) => {
+                    self.blanks(framing, window, at, on_event);
+                    return self.without_opener(tools, window, length, on_event);
+                }
+            }
             match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => {
+                    let marks = tools.protocol.ends();
+                    self.place.mentioned |= rest.starts_with(&tools.settings.delimiters.open)
+                        || marks.iter().any(|mark| rest.starts_with(mark));
                     self.read_code(tools, &text[at..at + length]);
                     at += length;
                 }
@@ -245,16 +313,6 @@ impl Machine {
                 Candidate::Forged(mark) => {
                     self.blanks(self.place.called && !self.place.content, window, at, on_event);
                     return self.forged(window, at, mark, on_event);
-                }
-                // An opener at which the message was cut off is not content.
-                Candidate::Need if window.last && self.cut && rest.starts_with(&tools.settings.delimiters.open) => {
-                    self.blanks(framing, window, at, on_event);
-                    let sentence = "The call was cut off. It was not run: write it again in full.".to_owned();
-                    let raw = rest[..fitting(rest, 0, tools.settings.limits.call_bytes)].to_owned();
-                    let kind = ErrorKind::IncompleteCall;
-                    let example = if self.bare { None } else { example(tools, kind, None, None) };
-                    let refused = Refused { length: rest.len(), raw, kind, sentence, example };
-                    return self.refuse(window, refused, on_event);
                 }
                 Candidate::Need if window.last => {
                     self.content(window, at, on_event);
@@ -275,6 +333,37 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// The length of what closes a call, directly after a bracket in the text: its opener is missing or misspelled.
+    fn unopened(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> Scan<usize> {
+        let before = window.text.as_bytes()[window.at..at].iter().rev().find(|byte| !is_ws(**byte));
+        match before.copied().unwrap_or(self.place.last) {
+            b'}' | b']' | b')'
+                if self.place.lacks_opener() && !self.code.was_seen() && tools.reads != Reads::Nothing =>
+            {
+                first_mark(&window.text[at..], &tools.protocol.ends(), false)
+            }
+            _ => Scan::NoMatch,
+        }
+    }
+
+    /// An error at what closes a call, of so many bytes. The text goes on after it.
+    fn without_opener(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        length: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        let mark = &window.text[window.at..window.at + length];
+        let sentence =
+            "A call has no opening marker that can be read, so it was not run. Write it again in full.".to_owned();
+        let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
+        let refused = Refused { example, ..Refused::new(mark, ErrorKind::MalformedCall, sentence) };
+        self.refuse(window, refused, on_event);
+        self.state = self.outside(tools);
+        true
     }
 
     /// Outside reasoning, calls and sections.
@@ -351,20 +440,30 @@ impl Machine {
         // What opens calls is a call or an error.
         let openers = if let Closers::Marks { before, .. } = set.protocol.closers() { before } else { Vec::new() };
         let marks: Vec<_> = set.protocol.marks().into_iter().filter(|mark| !openers.contains(mark)).collect();
-        let found = first_mark(text, &marks, last).or(|| tag(text, last));
+        let found = |text: &str| match first_mark(text, &marks, last).or(|| tag(text, last)) {
+            Scan::NoMatch => leftover(set, text, last),
+            found => found,
+        };
+        let first = found(text);
         if self.place.listed {
-            return found;
+            return first;
         }
-        found.and_then(|length| {
-            let rest = &text[ws_run(text, length)..];
+        let mut at = 0;
+        for _ in 0..STRAY_MARKS {
+            match found(&text[at..]) {
+                Scan::Match(length) => at = ws_run(text, at + length),
+                other => return other,
+            }
+            let rest = &text[at..];
             if rest.is_empty() {
                 return Scan::at_end(last);
             }
             match set.protocol.attempt(&set.tools, &set.settings, rest, last) {
-                Attempt::Incomplete => Scan::Incomplete,
-                Attempt::Text(_) => Scan::NoMatch,
-                Attempt::Call { .. } | Attempt::Bad(_) => Scan::Match(length),
+                Attempt::Incomplete => return Scan::Incomplete,
+                Attempt::Text(_) => {}
+                Attempt::Call { .. } | Attempt::Bad(_) => return first,
             }
-        })
+        }
+        Scan::NoMatch
     }
 }

@@ -106,7 +106,8 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
         self.machine.feed(&self.tools, text, on_event);
     }
 
-    /// Ends the message. `truncated` is `Some(false)` only if the message is known to be complete. The next text begins a new one.
+    /// Ends the message. `truncated` is `Some(false)` only if the message is known to be complete, and `Some(true)` only if it is
+    /// known to be cut off: then what may still become a call is an error, not text. The next text begins a new one.
     pub fn finish(&mut self, truncated: Option<bool>, on_event: &mut dyn FnMut(Event<'_>)) {
         self.machine.finish(&self.tools, truncated, on_event);
     }
@@ -245,6 +246,8 @@ impl Machine {
                 return Plain::No;
             }
             self.read_code(tools, text);
+            // In native formats, it does not end in whitespace.
+            self.place.saw(text);
             self.offset += count_chars(text);
             self.bytes += text.len();
             return Plain::Text;

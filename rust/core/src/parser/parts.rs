@@ -1,12 +1,17 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::{Machine, OnEvent, Window};
+use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::protocols::commitment::unreadable;
+use crate::protocols::commitment::{begins_call, unreadable};
 use crate::protocols::parts::{Header, Part, PartsFrame};
-use crate::syntax::scan::{Scan, first_mark, is_ws, starts, ws_run};
+use crate::protocols::registry::Reads;
+use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, ws_run};
 use crate::toolset::Toolset;
+
+/// So near an opener, a bracket begins what is meant as a call.
+const NEAR_CHARS: usize = 32;
 
 impl Machine {
     /// Between two parts.
@@ -31,6 +36,12 @@ impl Machine {
         let found =
             if rest.is_empty() { Header::Incomplete } else { frame.header(&tools.tools, rest, first, window.last) };
         let header = match found {
+            // Calls are text, with their headers and all that follows them.
+            Header::Call(_) | Header::Part(_, Part::Calls | Part::Dropped) if tools.reads == Reads::Nothing => {
+                self.place.anything = true;
+                self.state = ParserState::Rest;
+                return true;
+            }
             Header::Part(_, Part::Calls) if !sections => {
                 Header::Call(tools.protocol.attempt(&tools.tools, &tools.settings, rest, window.last))
             }
@@ -38,15 +49,32 @@ impl Machine {
         };
         match header {
             Header::Call(Attempt::Incomplete) if !window.last => return self.wait(window),
-            // What opens a call is a call or an error.
             Header::Call(Attempt::Incomplete | Attempt::Text(_)) => {
                 let open = match first_mark(rest, &tools.protocol.marks(), true) {
                     Scan::Match(length) => length,
                     _ => rest.chars().next().map_or(0, char::len_utf8),
                 };
-                self.place.anything = true;
-                let attempt = unreadable(&tools.tools, open, None, tools.protocol.closers());
-                return self.commit(tools, window, attempt.after(blanks), on_event);
+                let head = &rest[open..open + first_chars(&rest[open..], ATTEMPT_CHARS)];
+                let ended = window.last || open + head.len() < rest.len();
+                let object = head[..first_chars(head, NEAR_CHARS)].contains('{');
+                // It is doubled.
+                if head.starts_with(&rest[..open]) && open > 1 {
+                    self.frame(window, begin + open, on_event);
+                    return true;
+                }
+                match begins_call(&tools.tools, head, ended) {
+                    Scan::Incomplete => return self.wait(window),
+                    Scan::NoMatch if !object && !head.is_empty() => {
+                        self.frame(window, begin, on_event);
+                        self.enter(Part::Content);
+                    }
+                    // What opens a call is a call or an error.
+                    Scan::Match(_) | Scan::NoMatch => {
+                        self.place.anything = true;
+                        let attempt = unreadable(&tools.tools, open, None, tools.protocol.closers());
+                        return self.commit(tools, window, attempt.after(blanks), on_event);
+                    }
+                }
             }
             // A header that is cut off belongs to no part.
             Header::Incomplete if window.last => self.frame(window, window.text.len(), on_event),

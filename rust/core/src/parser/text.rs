@@ -1,7 +1,8 @@
 //! Text, and where calls begin in it, in one protocol or in several.
 //!
 //! Protocols are asked in order. The first whose answer is not "text" decides. If the end of the message leaves a place undecided,
-//! the rest of the message is text, because it could have become part of one call.
+//! the rest of the message could have become part of one call: it is an error if that call is opened there and the message is known
+//! to be cut off, and text otherwise.
 
 use std::borrow::Cow;
 
@@ -61,6 +62,12 @@ fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
     other.is_some() && tools.code == CodeMode::Text && tools.reads == Reads::Recovers && rest.starts_with(['`', '~'])
 }
 
+/// A call that the end of the message has cut off before anything was known of it but its tool.
+fn cut_off(open: usize, tool: Option<usize>) -> BadCall {
+    let (kind, message) = (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
+    BadCall { open, tool, kind, message, closers: Closers::Spelled(&[]), in_tag: false }
+}
+
 /// Whether what follows the marker of a section is a call, what is meant as one, or the end of the section. If not, the marker was
 /// only mentioned.
 fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> Scan {
@@ -75,10 +82,12 @@ fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> S
         Attempt::Text(_) => Scan::NoMatch,
         Attempt::Call { .. } | Attempt::Bad(_) => Scan::Match(()),
     };
+    let begins = set.protocol.marks().iter().any(|mark| mark.as_bytes().first() == head.as_bytes().first());
     let tag = || match head.as_bytes() {
         [b'<'] => Scan::at_end(ended),
-        [b'<', byte, ..] => Scan::some((byte.is_ascii_alphabetic() || b"/|\xef".contains(byte)).then_some(())),
-        _ => Scan::NoMatch,
+        [b'<', byte, ..] => Scan::some((byte.is_ascii_alphabetic() || b"/|]\xef".contains(byte)).then_some(())),
+        [byte, ..] => Scan::some((begins && byte.is_ascii_punctuation() && *byte != b'`').then_some(())),
+        [] => Scan::NoMatch,
     };
     first_mark(rest, section.end, last)
         .void()
@@ -88,18 +97,16 @@ fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> S
         .or(|| holds_call(set, rest, head.len(), ended))
 }
 
-/// Whether a call, or a part of one, begins in the first bytes of the text.
+/// Whether a call of a declared tool begins in the first bytes of the text.
 fn holds_call(set: &Toolset, text: &str, bytes: usize, ended: bool) -> Scan {
-    let (marks, mut at) = (set.protocol.marks(), 0);
+    let mut at = 0;
     while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..bytes]) {
         at += offset;
-        match set.protocol.attempt(&set.tools, &set.settings, &text[at..], ended) {
+        match set.protocol.attempt(&set.tools, &set.settings, &text[at..bytes], ended) {
             Attempt::Incomplete => return Scan::Incomplete,
-            Attempt::Text(_) => match first_mark(&text[at..], &marks, ended) {
-                Scan::NoMatch => at += text[at..].chars().next().map_or(1, char::len_utf8),
-                found => return found.void(),
-            },
-            Attempt::Call { .. } | Attempt::Bad(_) => return Scan::Match(()),
+            Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_some() => return Scan::Match(()),
+            Attempt::Bad(_) => return Scan::Match(()),
+            Attempt::Call { .. } | Attempt::Text(_) => at += text[at..].chars().next().map_or(1, char::len_utf8),
         }
     }
     Scan::at_end(ended)
@@ -203,6 +210,9 @@ impl Machine {
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
+        if tools.reads == Reads::Nothing {
+            return Candidate::Text(rest.chars().next().map_or(0, char::len_utf8));
+        }
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
         let mut bad = None;
@@ -221,37 +231,42 @@ impl Machine {
             }
             if let Some(section) = &set.protocol.layout().section {
                 let opened = first_mark(rest, section.begin, last);
-                match opened.and_then(|length| begins_section(set, section, &rest[length..], last).map(|()| length)) {
+                let begun = |last| {
+                    opened.and_then(|length| begins_section(set, section, &rest[length..], last).map(|()| length))
+                };
+                if last && self.cut && begun(false) == Scan::Incomplete {
+                    return self.undecided_end(other, set, rest);
+                }
+                match begun(last) {
                     Scan::Match(length) => return Candidate::Section(other, length),
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => step = step.min(rest.chars().next().map_or(0, char::len_utf8)),
                 }
-                match outside_section(set, rest) {
+                match self.or_orphan(set, outside_section(set, rest), rest) {
                     Attempt::Incomplete if !last => return Candidate::Need,
+                    Attempt::Incomplete if self.is_cut_off(set, rest) => return self.undecided_end(other, set, rest),
                     attempt @ Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
                     _ => {}
                 }
                 continue;
             }
-            let mut attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
+            let attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
+            let mut attempt = self.or_orphan(set, attempt, rest);
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
                     Scan::Match(()) => {}
+                    Scan::Incomplete if last => return self.undecided_end(other, set, rest),
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(0, char::len_utf8)),
                 }
             }
             if last && attempt == Attempt::Incomplete {
                 attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
-                    Attempt::Text(_) => Attempt::Incomplete,
+                    Attempt::Incomplete | Attempt::Text(_) => return self.undecided_end(other, set, rest),
                     // The rest of the message could have become part of this call, so the error covers it.
                     Attempt::Bad(bad) => {
-                        let (kind, message) = match self.cut {
-                            false => (bad.kind, bad.message),
-                            true => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
-                        };
-                        let closers = Closers::Spelled(&[]);
-                        let bad = BadCall { kind, message, closers, in_tag: false, ..*bad };
+                        let bad = if self.cut { cut_off(bad.open, bad.tool) } else { *bad };
+                        let bad = BadCall { closers: Closers::Spelled(&[]), in_tag: false, ..bad };
                         return Candidate::Call(other, Attempt::Bad(Box::new(bad)));
                     }
                     attempt => attempt,
@@ -265,6 +280,31 @@ impl Machine {
             }
         }
         bad.map_or(Candidate::Text(step), |(other, attempt)| Candidate::Call(other, attempt))
+    }
+
+    /// The attempt; or where it is text, an error of a call whose opener is missing. In a text with code, the opener may be in the code.
+    fn or_orphan(&self, set: &Toolset, attempt: Attempt, rest: &str) -> Attempt {
+        if !matches!(attempt, Attempt::Text(_)) || self.code.was_seen() {
+            return attempt;
+        }
+        match set.protocol.orphan(&set.tools, rest, false) {
+            Scan::Match(length) => unreadable(&set.tools, length, None, set.protocol.closers()),
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch => attempt,
+        }
+    }
+
+    /// What the end of the message leaves undecided.
+    fn undecided_end<'t>(&self, other: Option<usize>, set: &Toolset, rest: &str) -> Candidate<'t> {
+        match self.is_cut_off(set, rest) {
+            true => Candidate::Call(other, Attempt::Bad(Box::new(cut_off(rest.len(), None)))),
+            false => Candidate::Need,
+        }
+    }
+
+    /// Whether the message is cut off after a whole opener at the start of this text: whatever word follows, it remains one.
+    fn is_cut_off(&self, set: &Toolset, rest: &str) -> bool {
+        self.cut && set.protocol.is_mark(&set.tools, &set.settings, &format!("{rest}x"))
     }
 
     /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.

@@ -67,6 +67,13 @@ fn named(tools: &Tools, text: &str) -> Option<usize> {
     tools.find(&text[..word(text)])
 }
 
+/// The declared tool that a word names: alone, after a prefix, or before the number of a call.
+fn tool_in(tools: &Tools, word: &str) -> Option<usize> {
+    let name = word.rsplit_once(':').filter(|(_, index)| index.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(word, |(name, _)| name);
+    tools.find(name).or_else(|| tools.find(name.rsplit([':', '.', '/']).next()?))
+}
+
 /// The length of the word that may be a name.
 fn word(text: &str) -> usize {
     text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'))).unwrap_or(text.len())
@@ -109,7 +116,7 @@ fn begins_name(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     if length == 0 {
         return Scan::NoMatch;
     }
-    let tool = tools.find(text[..length].trim_end_matches([':', '.', '/', '-']));
+    let tool = tool_in(tools, text[..length].trim_end_matches([':', '.', '/', '-']));
     let rest = text[length..].trim_start_matches(is_blank);
     let direct = rest.len() == text.len() - length;
     let meant = tool.is_some() || direct || text[..length].ends_with(':');

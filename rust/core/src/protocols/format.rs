@@ -111,6 +111,11 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     /// dropped, so [`Attempt::Text`] skips there.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
 
+    /// The length of a marker inside calls at the start of the text, if what follows it shows that a call without an opener is meant.
+    fn orphan(&self, _tools: &Tools, _text: &str, _last: bool) -> Scan<usize> {
+        Scan::NoMatch
+    }
+
     /// Whether a call that ends reasoning begins at the start of this text, which is inside reasoning.
     fn ends_reasoning(&self, _text: &str) -> Scan {
         Scan::NoMatch

@@ -46,6 +46,8 @@ pub(crate) struct ReasoningMarks {
     pub pairs: &'static [(&'static str, &'static str)],
     /// What templates write before and after the reasoning of a past message.
     pub written: (&'static str, &'static str),
+    /// What opens reasoning at the end of a prompt, if that differs from what is written before past reasoning.
+    pub prompt: Option<&'static str>,
     /// One line break after the opener is part of it.
     pub break_after_open: bool,
     /// One line break before the closer is part of it.
@@ -100,6 +102,13 @@ impl Layout {
         self.native && (is_special_token(text) || self.stops.iter().any(|stop| text.starts_with(stop)))
     }
 
+    /// The end of a prompt after which a message begins in reasoning.
+    pub(crate) fn reasoning_prompt(&self) -> Option<String> {
+        let marks = self.reasoning.as_ref();
+        let opener = marks.map(|marks| marks.prompt.unwrap_or(marks.written.0.trim_start()).to_owned());
+        opener.or_else(|| self.parts.and_then(|frame| frame.reasoning_prompt()))
+    }
+
     /// Appends the reasoning of a past message.
     pub(crate) fn write_reasoning(&self, reasoning: &str, out: &mut String) {
         if let Some(ReasoningMarks { written: (open, close), .. }) = &self.reasoning {
@@ -145,6 +154,7 @@ impl ReasoningMarks {
     pub(crate) const LINES: ReasoningMarks = ReasoningMarks {
         pairs: &[("<think>", "</think>")],
         written: ("<think>\n", "\n</think>\n\n"),
+        prompt: None,
         break_after_open: true,
         break_before_close: true,
         breaks_after: true,

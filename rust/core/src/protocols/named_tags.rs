@@ -109,7 +109,8 @@ fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize,
             }
             _ => {}
         }
-        quotes.step(byte);
+        // In prose, the other quotes pair up less often.
+        quotes.step(if matches!(byte, b'`' | b'&') || !byte.is_ascii() { b'x' } else { byte });
     }
     match quotes.open() {
         Some(_) if last => Scan::Match(inside),

@@ -36,6 +36,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// The part in which a message begins, by what the host says or the layout; `None` if it begins with a header.
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part>;
 
+    /// What opens reasoning at the end of a prompt.
+    fn reasoning_prompt(&self) -> Option<String> {
+        None
+    }
+
     /// What may open a part at the start of a message, although the prompt has opened that part or another one.
     fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
         [None; 2]

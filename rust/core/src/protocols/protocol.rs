@@ -147,6 +147,8 @@ pub(crate) struct Settings {
     pub strict: bool,
     /// Strict, except for how values and keys are written.
     pub any_style: bool,
+    /// Calls of undeclared tools are calls, although there are tools.
+    pub forwards_unknown: bool,
     pub descriptions: Descriptions,
     /// Whether signatures show bounds, patterns, formats and examples.
     pub constraints: bool,
@@ -227,6 +229,16 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
     /// What ends a call whose opening no reader accepts.
     fn closers(&self) -> Closers {
         Closers::Own
+    }
+
+    /// The length of a marker inside calls at the start of the text, if what follows it shows that a call without an opener is meant.
+    fn orphan(&self, _tools: &Tools, _text: &str, _last: bool) -> Scan<usize> {
+        Scan::NoMatch
+    }
+
+    /// What closes calls, and lists of them. After a bracket outside of a call, it shows that a call has no opener.
+    fn ends(&self) -> Vec<&'static str> {
+        Vec::new()
     }
 
     /// If several protocols are read: whether a possible call at the start of the text looks like one of this protocol.

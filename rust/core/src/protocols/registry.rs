@@ -67,6 +67,8 @@ pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<NamedProtocol>, Reads);
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
+    /// In none: calls are text.
+    Nothing,
     /// Only in the toolset's own.
     Own,
     /// In the protocol of the message's first call.
@@ -180,6 +182,9 @@ pub struct NativeFormat {
     pub reasoning: Vec<(&'static str, &'static str)>,
     /// A message begins in reasoning, unless the host says how the prompt ends.
     pub starts_in_reasoning: bool,
+    /// The end of a prompt after which a message begins in reasoning, as the official template writes it: with several pairs, the
+    /// first opener. `None` if there is no reasoning, or no prompt opens it.
+    pub reasoning_prompt: Option<String>,
     /// The markers are special tokens, which servers remove from text unless they are told not to.
     pub special_tokens: bool,
     /// Calls may be in a list that is one unit: they start one after another, and end together where the list ends.
@@ -205,6 +210,7 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
             section: layout.section.as_ref().map(|section| (first(section.begin), first(section.end))),
             reasoning: layout.reasoning.iter().flat_map(|marks| marks.pairs).copied().collect(),
             starts_in_reasoning: layout.starts_in_reasoning,
+            reasoning_prompt: layout.reasoning_prompt(),
             special_tokens: layout.special_tokens,
             lists: protocol.has_lists(),
             whole_messages: protocol.whole_messages(),

@@ -10,6 +10,7 @@ pub(crate) const APRIEL_1_6: FlatFamily = FlatFamily {
         reasoning: Some(ReasoningMarks {
             pairs: &[("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]")],
             written: ("", "\n[BEGIN FINAL RESPONSE]\n"),
+            prompt: Some("Here are my reasoning steps:\n"),
             ..ReasoningMarks::LINES
         }),
         answer: Some(("[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]")),

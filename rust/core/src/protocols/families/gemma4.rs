@@ -9,6 +9,7 @@ pub(crate) const GEMMA4: FlatFamily = FlatFamily {
         reasoning: Some(ReasoningMarks {
             pairs: &[("<|channel>thought\n", "<channel|>")],
             written: ("<|channel>thought\n", "\n<channel|>"),
+            prompt: None,
             break_after_open: false,
             break_before_close: true,
             breaks_after: false,

@@ -9,6 +9,7 @@ pub(crate) const LAGUNA_XS: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             written: ("<think>\n", "\n</think>\n"),
+            prompt: Some("<think>"),
             call_ends: CallEnds::Declared,
             ..ReasoningMarks::LINES
         }),

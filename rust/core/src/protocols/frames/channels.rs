@@ -37,6 +37,14 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
+    /// The header of a message in this channel, or to this recipient, after the role.
+    fn header_of(&self, channel: &str) -> String {
+        match self.channel.is_empty() {
+            true => [" ", self.recipient, channel, self.separator].concat(),
+            false => [self.channel, channel, self.separator].concat(),
+        }
+    }
+
     /// The channel and the recipient of a header, as its bytes. The last channel counts; a recipient may be in the role or in the
     /// channel.
     fn read<'h>(&self, header: &'h str) -> (Option<&'h str>, Option<Range<usize>>) {
@@ -61,6 +69,10 @@ impl PartsFrame for Channels {
         (in_reasoning == Some(true)).then_some(Part::Reasoning)
     }
 
+    fn reasoning_prompt(&self) -> Option<String> {
+        Some(self.header_of(self.reasoning))
+    }
+
     fn marks(&self) -> Vec<&'static str> {
         let own = [self.start, self.channel, self.constrain, self.separator];
         own.into_iter().chain(self.ends.iter().copied()).filter(|mark| !mark.is_empty()).collect()
@@ -75,9 +87,7 @@ impl PartsFrame for Channels {
         let channel = if calls.is_empty() { self.content.first() } else { self.content.last() };
         let texts = [(Some(&self.reasoning), reasoning.unwrap_or_default()), (channel, content)];
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
-        let lead = if self.channel.is_empty() { format!(" {}", self.recipient) } else { self.channel.to_owned() };
-        let texts =
-            texts.map(|(channel, text)| [&lead, channel.copied().unwrap_or_default(), self.separator, text].concat());
+        let texts = texts.map(|(channel, text)| self.header_of(channel.copied().unwrap_or_default()) + text);
         let texts: Vec<_> = texts.collect();
         out.push_str(&texts.join(joints.after_content));
         match (texts.is_empty(), calls.is_empty()) {

@@ -53,6 +53,10 @@ impl PartsFrame for Elements {
         }
     }
 
+    fn reasoning_prompt(&self) -> Option<String> {
+        Some(self.reasoning.0.to_owned())
+    }
+
     fn marks(&self) -> Vec<&'static str> {
         let elements = self.content.iter().chain([&self.reasoning, &self.calls]);
         let own = elements.flat_map(|(open, close)| [*open, *close]).chain([self.join, self.close]);

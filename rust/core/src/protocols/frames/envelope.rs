@@ -125,6 +125,11 @@ impl Protocol for EnvelopeFamily {
         }
     }
 
+    fn ends(&self) -> Vec<&'static str> {
+        let named = self.layout.native && !self.close.starts_with('`');
+        named.then_some(self.close).into_iter().collect()
+    }
+
     fn ends_reasoning(&self, text: &str) -> Scan {
         starts(text, self.open, false).and_then(|()| {
             let end = first_chars(text, ATTEMPT_CHARS);
@@ -143,6 +148,7 @@ impl Protocol for EnvelopeFamily {
         let opens = |rest: &str| open.chars().nth(1).is_some() || !rest.starts_with('\\');
         is_result_tag(text)
             || text.strip_prefix(open).is_some_and(opens)
+            || self.ends().iter().any(|end| text.starts_with(end))
             || (self.open == open && self.spellings.open(text))
             || self.layout.is_token(text)
     }

@@ -77,13 +77,15 @@ impl FlatFamily {
     /// What untrusted text must not contain. A bracket alone is no marker.
     fn marks(&self) -> impl Iterator<Item = &'static str> {
         let openers = self.call.openers().iter().copied().filter(|open| open.len() > 1);
-        openers.chain(self.call.marks()).chain(self.layout.marks()).chain(self.writing.marks())
+        let own = openers.chain(self.call.marks()).chain(self.ends());
+        own.chain(self.layout.marks()).chain(self.writing.marks())
     }
 
     fn is_mark_of(&self, marks: &[&str], tools: &Tools, settings: &Settings, text: &str) -> bool {
         marks.iter().any(|mark| text.starts_with(mark))
             || self.layout.is_token(text)
             || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
+            || self.call.orphan(tools, text, true).is_match()
     }
 }
 
@@ -128,7 +130,7 @@ impl Protocol for FlatFamily {
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
         // Untrusted text is searched for all of these.
-        let all = self.call.openers().iter().copied().chain(self.marks()).chain(TOKEN_BEGINS);
+        let all = self.call.openers().iter().copied().chain(self.marks()).chain(TOKEN_BEGINS).chain(self.ends());
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
@@ -152,6 +154,16 @@ impl Protocol for FlatFamily {
             Scan::Match(open) if open > 1 => committed(tools, &self.closers(), text, open, last),
             _ => attempt,
         }
+    }
+
+    fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+        self.call.orphan(tools, text, last)
+    }
+
+    fn ends(&self) -> Vec<&'static str> {
+        let sections = self.layout.section.iter().flat_map(|section| section.end).copied();
+        let named = |mark: &&str| mark.contains(|c: char| c.is_alphabetic());
+        [self.call.close()].into_iter().chain(sections).filter(named).collect()
     }
 
     fn closers(&self) -> Closers {

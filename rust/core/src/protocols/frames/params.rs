@@ -14,7 +14,7 @@ use crate::protocols::named_tags::{self, near_function};
 use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
-use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, ws_run};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
 use crate::syntax::tags::{self, OpenerAttributes, Row, TagForm, is_markup, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tool, Tools};
 
@@ -159,6 +159,27 @@ impl Protocol for ParamsFamily {
         }
     }
 
+    /// What opens a parameter that a tool declares.
+    fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+        let TagForm { open, end, .. } = self.row.parameter;
+        starts(text, open, last).and_then(|()| {
+            let (head, last) = window(&text[open.len()..], ATTEMPT_CHARS, last);
+            match head.find(end) {
+                None if head.contains(['\n', '<']) => Scan::NoMatch,
+                None => Scan::at_end(last),
+                Some(length) => {
+                    let declared = |tool: &Tool| tool.schema.declares(tool.schema.root, &head[..length]);
+                    Scan::some(tools.iter().any(declared).then_some(open.len()))
+                }
+            }
+        })
+    }
+
+    fn closers(&self) -> Closers {
+        let Row { block_open, block_close, call, .. } = self.row;
+        Closers::Marks { close: vec![block_close], before: vec![block_open, call.open] }
+    }
+
     fn ends_reasoning(&self, text: &str) -> Scan {
         self.row.ends_reasoning(text)
     }
@@ -184,7 +205,8 @@ impl Protocol for ParamsFamily {
     }
 
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
-        tags::is_mark(self.row, text, &|name| tools.get(name).is_some())
+        text.starts_with(self.row.parameter.open)
+            || tags::is_mark(self.row, text, &|name| tools.get(name).is_some())
             || (text.starts_with('<') && named_tags::is_mark(tools, text))
             || self.layout.is_token(text)
     }

@@ -302,18 +302,18 @@ impl<'a> CallHead<'a> {
         if tool.is_some() && goes_on(text, named.ends, last, delimiters).decided_or(self.need())?.is_some() {
             return pairs();
         }
-        // Prose, unless it is closed like a call.
+        // Prose, unless it is closed like a call. That needs a known name, or one that directly follows OPEN.
+        let plain = || named.written.start == open && is_plain_name(&text[named.written.clone()]);
+        if tool.is_none() && !plain() {
+            return Err(Attempt::Text(open));
+        }
         let mut at = named.end;
         while let Some(offset) = text[at..].find(|c| delimiters.is_first(c)) {
             at += offset;
             let rest = &text[at..];
             match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).void()) {
                 (Scan::Match(()), _) => return Err(Attempt::Text(open)),
-                (_, Scan::Match(())) => {
-                    let known =
-                        tool.is_some() || (named.written.start == open && is_plain_name(&text[named.written.clone()]));
-                    return if known { pairs() } else { Err(Attempt::Text(open)) };
-                }
+                (_, Scan::Match(())) => return pairs(),
                 (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Err(self.need()),
                 (Scan::NoMatch, Scan::NoMatch) => at += rest.chars().next().map_or(1, char::len_utf8),
             }

@@ -19,6 +19,8 @@ static SPECIAL: LazyLock<Candidates> =
 pub(crate) struct CodeScanner {
     open: Open,
     line: Line,
+    /// There was code.
+    seen: bool,
 }
 
 /// The code that is open.
@@ -51,7 +53,7 @@ enum Line {
 
 impl CodeScanner {
     /// After a call: outside code, in the middle of a line.
-    pub(crate) const AFTER_CALL: Self = CodeScanner { open: Open::Nothing, line: Line::Middle };
+    pub(crate) const AFTER_CALL: Self = CodeScanner { open: Open::Nothing, line: Line::Middle, seen: false };
 
     /// Reads text without calls. It is not inlined, because the loops that call it are faster without it.
     #[inline(never)]
@@ -101,6 +103,7 @@ impl CodeScanner {
     fn end_run(&mut self) {
         let Line::Run { mark, length, first } = self.line else { return };
         self.line = Line::Middle;
+        let was = self.open;
         match self.open {
             Open::Nothing if first && length >= FENCE_LENGTH => self.open = Open::Fence { mark, length },
             Open::Nothing if mark == BACKTICK => self.open = Open::Inline(length),
@@ -110,5 +113,11 @@ impl CodeScanner {
             }
             Open::Nothing | Open::Inline(_) | Open::Fence { .. } => {}
         }
+        self.seen |= was == Open::Nothing && self.open != Open::Nothing;
+    }
+
+    /// Whether there was code in the text that was read.
+    pub(crate) fn was_seen(self) -> bool {
+        self.seen
     }
 }

@@ -57,6 +57,9 @@ impl Envelope {
         if self.name.is_empty() {
             return fail(ErrorKind::MalformedCall, "it has no \"name\"");
         }
+        if !self.given && self.misplaced {
+            return fail(ErrorKind::MalformedCall, "its arguments are under another key");
+        }
         if self.given { Ok(()) } else { self.arguments(input, "{}") }
     }
 

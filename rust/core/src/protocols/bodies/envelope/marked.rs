@@ -5,6 +5,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::{Body, Opening, recycle};
+use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall, fill, json_field_example};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::{push_string, write_spaced_object};
@@ -105,6 +106,22 @@ impl CallFormat for MarkedEnvelope {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
         }
+    }
+
+    /// The last marker of an opener that has several.
+    fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+        let found = CallFormat::marks(self).into_iter().map(|mark| starts(text, mark, last).map(|()| mark.len()));
+        Scan::first_of(found).and_then(|length| {
+            let (head, ended) = window(&text[length..], ATTEMPT_CHARS, last);
+            begins_call(tools, head, ended).map(|_| length)
+        })
+    }
+
+    fn marks(&self) -> Vec<&'static str> {
+        self.open
+            .iter()
+            .filter_map(|open| open.rfind('<').filter(|at| *at > 0).map(|at| open[at..].trim_end()))
+            .collect()
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {

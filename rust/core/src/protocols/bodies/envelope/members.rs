@@ -89,6 +89,7 @@ impl Envelope {
                     let what = format!("{key} must be a member of \"arguments\"");
                     return fail(ErrorKind::MalformedCall, &what);
                 }
+                self.misplaced |= json.starts_with('{');
                 let message = format!("{key} is outside \"arguments\" and would be ignored; put it inside.");
                 input.report.problem(ProblemKind::UnknownField, self.key.to_string(), message);
                 Ok(())

@@ -114,6 +114,8 @@ pub(crate) struct Envelope {
     /// Arguments that came before the name, as JSON.
     held: Option<String>,
     given: bool,
+    /// Another member is an object.
+    misplaced: bool,
     native: Option<NativeEnvelope>,
     /// It is not decided yet that this is a call.
     undecided: bool,
@@ -201,7 +203,7 @@ impl Envelope {
         self.lexer = JsonLexer::new(!cx.strict).in_calls().with_comments();
         self.name.clear();
         (self.state, self.wrapper, self.list) = (EnvelopeState::Start, wrapper, false);
-        (self.inner, self.held, self.given) = (false, None, false);
+        (self.inner, self.held, self.given, self.misplaced) = (false, None, false, false);
         (self.native, self.undecided) = (None, false);
     }
 

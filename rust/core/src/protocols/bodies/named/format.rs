@@ -8,12 +8,12 @@ use crate::error::EncodeError;
 use crate::protocols::bodies::envelope::marked::json_begins;
 use crate::protocols::bodies::envelope::{Envelope, NativeEnvelope};
 use crate::protocols::body::{Body, Opening, recycle};
-use crate::protocols::commitment::committed;
+use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall, json_field_example};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::write_spaced_object;
 use crate::syntax::quoting::is_quote;
-use crate::syntax::scan::{Closers, Scan, first_mark, partial_end, starts, trim, window, ws_run};
+use crate::syntax::scan::{Scan, first_mark, partial_end, starts, trim, window, ws_run};
 use crate::tools::Tools;
 
 /// Characters of an opening with its name and id.
@@ -145,19 +145,6 @@ impl NamedFormat {
         (!name.is_empty() && meant).then_some((name.clone(), name.end))
     }
 
-    /// At a mark that ends names, without an opener. If arguments follow, they are an error: quotes in them may contain calls.
-    fn without_opener(&self, tools: &Tools, text: &str, last: bool) -> Attempt {
-        match first_mark(text, &self.marks(), last) {
-            Scan::Match(length) => {
-                let before = self.ends.before.iter().chain(self.open).copied().collect();
-                let close = [self.ends.close].into_iter().filter(|close| !close.is_empty()).collect();
-                committed(tools, &Closers::Marks { close, before }, text, length, last)
-            }
-            Scan::Incomplete => Attempt::Incomplete,
-            Scan::NoMatch => Attempt::text(text),
-        }
-    }
-
     /// Whether a call with this name is read with the same name.
     fn holds(&self, name: &str) -> bool {
         let index = if matches!(self.id, IdForm::Indexed) { ":0" } else { "" };
@@ -214,12 +201,19 @@ impl CallFormat for NamedFormat {
         if self.ends.close.is_empty() { self.last } else { self.ends.close }
     }
 
+    fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+        first_mark(text, &CallFormat::marks(self), last).and_then(|length| {
+            let (head, ended) = window(&text[length..], HEAD_CHARS, last);
+            begins_call(tools, head, ended).map(|_| length)
+        })
+    }
+
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let open = self.opener().len();
         match starts(text, self.opener(), last) {
             Scan::Match(()) => {}
             Scan::Incomplete => return Attempt::Incomplete,
-            Scan::NoMatch => return self.without_opener(tools, text, last),
+            Scan::NoMatch => return Attempt::text(text),
         }
         match self.head(&text[open..], last) {
             Scan::Incomplete => Attempt::Incomplete,

@@ -336,6 +336,36 @@ impl CallFormat for Tagged {
         }
     }
 
+    /// What names a declared argument, or the end of a value and of the call.
+    fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+        let Tagged(tags) = self;
+        let declared = |key: &str| tools.iter().any(|tool| tool.schema.declares(tool.schema.root, trim(key)));
+        let named = starts(text, tags.argument, last).and_then(|()| {
+            let (head, last) = window(&text[tags.argument.len()..], HEAD_CHARS, last);
+            let key = match &tags.head {
+                Head::Text(KeyTags { key_close, .. }) => {
+                    match memchr::memmem::find(head.as_bytes(), key_close.as_bytes()) {
+                        Some(end) => Scan::Match(head[..end].to_owned()),
+                        None if head.contains('\n') => Scan::NoMatch,
+                        None => Scan::at_end(last),
+                    }
+                }
+                Head::Attributes(attributes) => attributes.read(head, None, last).and_then(|found| {
+                    Scan::some(found.value(head, attributes.key).map(|key| attributes.decode(&head[key])))
+                }),
+            };
+            key.filter(|key| declared(key)).map(|_| tags.argument.len())
+        });
+        let ended = || {
+            starts(text, tags.argument_close, last).and_then(|()| {
+                let length = tags.argument_close.len();
+                let at = ws_run(text, length);
+                starts(&text[at..], tags.close, last).map(|()| length)
+            })
+        };
+        named.or(ended)
+    }
+
     fn body(&self, _: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         recycle(recycled, || TaggedBody::new(self.0, name), |body| body.reset(self.0, name))
     }
