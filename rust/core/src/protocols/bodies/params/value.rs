@@ -327,22 +327,16 @@ impl ValueTag {
             let closed = if blanks > NAME_CHARS { Scan::NoMatch } else { self.closed(after, again, around, &mut 0) };
             closed.map(|()| TagInValue::Doubled(end + again))
         });
-        twice.or(|| {
-            // After a space on the same line, it is prose about tags.
-            if end > length && !has_line_break(&rest[length..end]) {
-                return if after.is_empty() {
-                    Scan::at_end(around.last)
-                } else {
-                    Scan::Match(TagInValue::Kept(length))
-                };
-            }
-            let is_name = |name: &str| name == around.function.1 || (around.declared)(name);
-            match names_near(after, self.row.parameter_close, self.row.parameter.words[0], around.last, &is_name) {
-                Scan::Match(()) => Scan::Match(TagInValue::Ambiguous(length)),
-                Scan::NoMatch => Scan::Match(TagInValue::Kept(length)),
-                Scan::Incomplete => Scan::Incomplete,
-            }
-        })
+        if twice != Scan::NoMatch {
+            return twice;
+        }
+        let is_name = |name: &str| name == around.function.1 || (around.declared)(name);
+        let (close, word) = (self.row.parameter_close, self.row.parameter.words[0]);
+        match names_near((&rest[length..end], after), close, word, around.last, &is_name) {
+            Scan::Match(()) => Scan::Match(TagInValue::Ambiguous(length)),
+            Scan::NoMatch => Scan::Match(TagInValue::Kept(length)),
+            Scan::Incomplete => Scan::Incomplete,
+        }
     }
 
     /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.

@@ -340,10 +340,8 @@ impl TaggedBody {
 
     fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
         (self.quoted_tag, self.given) = (Quoted::None, true);
-        if let Head::Text(KeyTags { value, .. }) = &self.tags.head
-            && !value.is_empty()
-            && starts(input.rest(), value, input.last).decided()?.is_some()
-        {
+        let value = self.tags.before_value();
+        if !value.is_empty() && starts(input.rest(), value, input.last).decided()?.is_some() {
             self.repair(input, Repair::TagStyle)?;
             input.at += value.len();
         }

@@ -3,7 +3,7 @@
 use super::{CDATA, HEAD_CHARS, Head, Tags};
 use crate::arguments::Context;
 use crate::limits::NAME_CHARS;
-use crate::syntax::scan::{Scan, first_chars, first_mark, has_line_break, starts, trim, window, ws_run};
+use crate::syntax::scan::{Scan, first_chars, first_mark, starts, trim, window, ws_run};
 use crate::syntax::tags::names_near;
 
 /// Characters of whitespace between two closers of one value.
@@ -67,7 +67,7 @@ impl Around<'_> {
     }
 
     /// Whether a misspelled tag of an argument or of a call may follow a closer.
-    fn names(&self, tags: &Tags, text: &str) -> Scan {
+    fn names(&self, tags: &Tags, text: (&str, &str)) -> Scan {
         let word = tags.argument.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
         let is_name = |name: &str| self.declares(name) || self.names_tool(name);
         names_near(text, tags.argument_close, word.unwrap_or_default(), self.last, &is_name)
@@ -145,11 +145,7 @@ impl Tags {
             })
         };
         match closed.or(doubled) {
-            // After a space on the same line, it is prose about tags.
-            Scan::NoMatch if rest[length..].starts_with(' ') && !has_line_break(&rest[length..end]) => {
-                Scan::Match(ValueEnd::Kept)
-            }
-            Scan::NoMatch => match around.names(self, after) {
+            Scan::NoMatch => match around.names(self, (&rest[length..end], after)) {
                 Scan::Match(()) => Scan::Match(ValueEnd::Ambiguous),
                 Scan::Incomplete => Scan::Incomplete,
                 Scan::NoMatch => Scan::Match(ValueEnd::Kept),

@@ -139,9 +139,18 @@ impl Tags {
         self.openers.first().copied().unwrap_or_default()
     }
 
+    /// What directly precedes a value, if it is a tag.
+    fn before_value(&self) -> &'static str {
+        let mark = match &self.head {
+            Head::Text(text) => text.value,
+            Head::Attributes(attributes) => attributes.end,
+        };
+        if mark.starts_with('<') { mark } else { "" }
+    }
+
     /// Whether a line break before a closer may belong to it, or is written if the closer is missing.
     fn holds_break(&self) -> bool {
-        self.line_breaks || self.lines.value == "\n"
+        self.line_breaks || self.lines.value == "\n" || self.lines.close == "\n"
     }
 
     /// A call with its name as text, at the end of its opener.
@@ -207,7 +216,7 @@ impl Tags {
         let keyed = || {
             let Some(tool) = tool else { return Scan::NoMatch };
             let schema = &tools.at(tool).schema;
-            names_near(after, self.argument_close, "", last, &|key| schema.declares(schema.root, key))
+            names_near(("", after), self.argument_close, "", last, &|key| schema.declares(schema.root, key))
         };
         marked.or(keyed).map(|()| tool)
     }

@@ -135,7 +135,8 @@ fn closes(tags: &Tags, cx: &Context<'_>, cdata: bool, text: &str) -> bool {
     if memchr::memchr(mark, text.as_bytes()).is_none() {
         return false;
     }
-    if matches!(&tags.head, Head::Text(head) if !head.value.is_empty() && text.starts_with(head.value)) {
+    let before = tags.before_value();
+    if !before.is_empty() && text.starts_with(before) {
         return true;
     }
     let end = if cdata { CDATA.1 } else { "" };
