@@ -164,7 +164,9 @@ impl PartsFrame for Elements {
         let closed = Scan::first_of(elements.iter().map(|(_, close)| {
             starts(text, close, last).and_then(|()| {
                 let rest = &text[close.len()..];
-                followed(&rest[ws_run(rest, 0)..], last, next.clone()).map(|()| close.len())
+                // It may be doubled.
+                let next = next.clone().chain([*close]);
+                followed(&rest[ws_run(rest, 0)..], last, next).map(|()| close.len())
             })
         }));
         // Content that is opened ends reasoning that is not closed.
