@@ -77,7 +77,8 @@ impl Machine {
                     Scan::Match(()) | Scan::NoMatch => {}
                 }
                 let (near, known) = window_of(head, NEAR_CHARS, ended);
-                let object = near.contains('{');
+                // After a word at most. Prose has brackets, too.
+                let object = near.split_once('{').is_some_and(|(lead, _)| lead.split_whitespace().count() < 2);
                 // The message may be cut off here.
                 let cut = window.last && begins_call(&tools.tools, head, false).is_incomplete();
                 match begins_call(&tools.tools, head, ended) {
