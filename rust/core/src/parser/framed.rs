@@ -42,7 +42,9 @@ pub(super) struct Preceding {
     pub reasoned: bool,
     /// A line break here belongs to the opener of the reasoning.
     pub opened: bool,
-    /// The last byte of text since the last call or section that is not whitespace, and how much text that is.
+    /// A call begins in the reasoning, which has not ended. Its tool, if it is known.
+    pub buried: Option<Option<usize>>,
+    /// The last byte of text since the last call or section that is not whitespace, and how much other text precedes it, up to [`LEAST_BYTES`].
     pub last: u8,
     pub written: usize,
     /// There was an opener in that text.
@@ -53,16 +55,13 @@ pub(super) struct Preceding {
 const LEAST_BYTES: usize = 8;
 
 impl Preceding {
-    /// Whether the text since the last call may hold one whose opener is missing.
-    fn lacks_opener(&self) -> bool {
-        !self.mentioned && self.written >= LEAST_BYTES
-    }
-
     /// Text that ends in something other than whitespace.
     #[inline]
     pub(super) fn saw(&mut self, text: &str) {
         self.last = text.as_bytes().last().copied().unwrap_or_default();
-        self.written += text.len();
+        if self.written < LEAST_BYTES {
+            self.written += text.bytes().filter(|byte| !is_ws(*byte)).take(LEAST_BYTES).count();
+        }
     }
 }
 
@@ -101,7 +100,13 @@ const LEFT_CHARS: usize = 32;
 fn leftover(set: &Toolset, text: &str, last: bool) -> Scan<usize> {
     let (head, ended) = window(text, LEFT_CHARS, last);
     let first = head.chars().next().map_or(0, char::len_utf8);
-    let end = head[first..].find(['<', '\n', '{', '[', '(', '"', '\'']).map(|at| first + at);
+    let begins = |at: &usize| match head[*at..].chars().next() {
+        // The brackets of a marker begin nothing.
+        Some('[') => head[at + 1..].trim_start().starts_with(['{', '"', '[', '\'']),
+        Some(c) => matches!(c, '<' | '\n' | '{' | '(' | '"' | '\''),
+        None => false,
+    };
+    let end = head.char_indices().map(|(at, _)| at).filter(|at| *at >= first).find(begins);
     let run = &head[..end.unwrap_or(head.len())];
     let named = || set.tools.iter().any(|tool| run.contains(&tool.name));
     match end.map(|end| head.as_bytes()[end]) {
@@ -171,7 +176,7 @@ impl Machine {
     /// The state after a call or an error.
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked, self.place.last) = (false, 0, 0);
-        (self.place.written, self.place.mentioned) = (0, false);
+        (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
         match tools.protocol.layout().parts {
@@ -285,23 +290,21 @@ impl Machine {
             if let Some(more) = self.answer_mark(layout, window, at, on_event) {
                 return more;
             }
-            match self.unopened(tools, window, at) {
+            match first_mark(rest, &tools.protocol.ends(), window.last) {
                 Scan::NoMatch => {}
-                Scan::Incomplete if window.last => {}
                 Scan::Incomplete => {
                     self.place.looked = at - window.at;
                     return false;
                 }
-                Scan::Match(length) => {
+                Scan::Match(length) if self.lacks_opener(tools, window, at) => {
                     self.blanks(framing, window, at, on_event);
                     return self.without_opener(tools, window, length, on_event);
                 }
+                Scan::Match(_) => self.place.mentioned = true,
             }
             match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => {
-                    let marks = tools.protocol.ends();
-                    self.place.mentioned |= rest.starts_with(&tools.settings.delimiters.open)
-                        || marks.iter().any(|mark| rest.starts_with(mark));
+                    self.place.mentioned |= rest.starts_with(&tools.settings.delimiters.open);
                     self.read_code(tools, &text[at..at + length]);
                     at += length;
                 }
@@ -335,17 +338,12 @@ impl Machine {
         }
     }
 
-    /// The length of what closes a call, directly after a bracket in the text: its opener is missing or misspelled.
-    fn unopened(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> Scan<usize> {
+    /// Whether the text since the last call ends in a bracket here, and may hold a call whose opener is missing or misspelled.
+    fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
         let before = window.text.as_bytes()[window.at..at].iter().rev().find(|byte| !is_ws(**byte));
-        match before.copied().unwrap_or(self.place.last) {
-            b'}' | b']' | b')'
-                if self.place.lacks_opener() && !self.code.was_seen() && tools.reads != Reads::Nothing =>
-            {
-                first_mark(&window.text[at..], &tools.protocol.ends(), false)
-            }
-            _ => Scan::NoMatch,
-        }
+        let bracket = matches!(before.copied().unwrap_or(self.place.last), b'}' | b']' | b')');
+        let text = self.place.written >= LEAST_BYTES && !self.place.mentioned && !self.code.was_seen();
+        bracket && text && tools.reads != Reads::Nothing
     }
 
     /// An error at what closes a call, of so many bytes. The text goes on after it.

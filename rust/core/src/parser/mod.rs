@@ -3,6 +3,7 @@
 //! `feed` runs the state over a window: the text that was held back, then the new text. Text that a state cannot decide yet stays
 //! in the buffer and begins the next window. Nothing else is kept, so the result does not depend on where chunks end.
 
+mod buried;
 mod call;
 mod example;
 mod framed;
@@ -306,6 +307,7 @@ impl Machine {
         if matches!(self.state, ParserState::Call(_)) {
             self.end_inside(self.read_as(tools), on_event);
         }
+        self.report_buried(tools, on_event);
         emit_framing(&stops, on_event);
         *self = Machine { whole: self.whole, bare: self.bare, ..Machine::default() };
     }

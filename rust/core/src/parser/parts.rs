@@ -1,13 +1,14 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
+use super::buried::buried;
 use super::{Machine, OnEvent, Window};
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins_call, unreadable};
-use crate::protocols::parts::{Header, Part, PartsFrame};
+use crate::protocols::parts::{Header, Inside, Part, PartsFrame};
 use crate::protocols::registry::Reads;
-use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, window as window_of, ws_run};
 use crate::toolset::Toolset;
 
 /// So near an opener, a bracket begins what is meant as a call.
@@ -37,13 +38,23 @@ impl Machine {
             if rest.is_empty() { Header::Incomplete } else { frame.header(&tools.tools, rest, first, window.last) };
         let header = match found {
             // Calls are text, with their headers and all that follows them.
-            Header::Call(_) | Header::Part(_, Part::Calls | Part::Dropped) if tools.reads == Reads::Nothing => {
+            Header::Call(_) | Header::Bad(..) | Header::Part(_, Part::Calls | Part::Dropped)
+                if tools.reads == Reads::Nothing =>
+            {
                 self.place.anything = true;
                 self.state = ParserState::Rest;
                 return true;
             }
             Header::Part(_, Part::Calls) if !sections => {
                 Header::Call(tools.protocol.attempt(&tools.tools, &tools.settings, rest, window.last))
+            }
+            // A call without what begins a list of calls.
+            Header::Framing(length) if tools.settings.candidates.may_begin(rest.as_bytes()) => {
+                match buried(tools, rest, window.last) {
+                    Scan::Match((open, tool)) => Header::Bad(open, Some(tool)),
+                    Scan::Incomplete => Header::Incomplete,
+                    Scan::NoMatch => Header::Framing(length),
+                }
             }
             header => header,
         };
@@ -56,18 +67,24 @@ impl Machine {
                 };
                 let head = &rest[open..open + first_chars(&rest[open..], ATTEMPT_CHARS)];
                 let ended = window.last || open + head.len() < rest.len();
-                let near = &head[..first_chars(head, NEAR_CHARS)];
-                let object = near.contains('{');
                 // It is doubled.
-                if head.starts_with(&rest[..open]) && open > 1 {
-                    self.frame(window, begin + open, on_event);
-                    return true;
+                match starts(head, &rest[..open], ended) {
+                    Scan::Match(()) if open > 1 => {
+                        self.frame(window, begin + open, on_event);
+                        return true;
+                    }
+                    Scan::Incomplete => return self.wait(window),
+                    Scan::Match(()) | Scan::NoMatch => {}
                 }
+                let (near, known) = window_of(head, NEAR_CHARS, ended);
+                // After a word at most. Prose has brackets, too.
+                let object = near.split_once('{').is_some_and(|(lead, _)| lead.split_whitespace().count() < 2);
+                // The message may be cut off here.
+                let cut = window.last && begins_call(&tools.tools, head, false).is_incomplete();
                 match begins_call(&tools.tools, head, ended) {
                     Scan::Incomplete => return self.wait(window),
-                    // A bracket may follow.
-                    Scan::NoMatch if !object && !ended && near.len() == head.len() => return self.wait(window),
-                    Scan::NoMatch if !object && !head.is_empty() => {
+                    Scan::NoMatch if !object && !known => return self.wait(window),
+                    Scan::NoMatch if !object && !head.is_empty() && !cut => {
                         self.frame(window, begin, on_event);
                         self.enter(Part::Content);
                     }
@@ -78,6 +95,11 @@ impl Machine {
                         return self.commit(tools, window, attempt.after(blanks), on_event);
                     }
                 }
+            }
+            Header::Bad(open, tool) => {
+                self.place.anything = true;
+                let attempt = unreadable(&tools.tools, open, tool, tools.protocol.closers());
+                return self.commit(tools, window, attempt.after(blanks), on_event);
             }
             // A header that is cut off belongs to no part.
             Header::Incomplete if window.last => self.frame(window, window.text.len(), on_event),
@@ -117,9 +139,24 @@ impl Machine {
         true
     }
 
+    /// At a place in a part that does not end it.
+    fn inside(&self, tools: &Toolset, frame: &dyn PartsFrame, text: &str, last: bool) -> Inside {
+        if tools.reads == Reads::Nothing {
+            return Inside::Text(1);
+        }
+        match frame.inside(&tools.tools, text, last) {
+            Inside::Text(length) => match buried(tools, text, last) {
+                Scan::Match((open, tool)) => Inside::Call(open, Some(tool)),
+                Scan::Incomplete => Inside::Incomplete,
+                Scan::NoMatch => Inside::Text(length),
+            },
+            found => found,
+        }
+    }
+
     /// A part begins.
     pub(super) fn enter(&mut self, part: Part) {
-        (self.place.looked, self.place.content) = (0, false);
+        (self.place.looked, self.place.content, self.place.buried) = (0, false, None);
         (self.place.section, self.place.listed) = (part == Part::Calls, false);
         self.state = if part == Part::Calls { ParserState::Section } else { ParserState::Part(part) };
     }
@@ -145,6 +182,16 @@ impl Machine {
                 .map(|(open, part)| starts(&text[window.at..], open, window.last).map(|()| (open.len(), part)));
             match Scan::first_of(opened) {
                 Scan::Incomplete => return false,
+                Scan::Match((_, Part::Calls)) => match buried(tools, &text[window.at..], window.last) {
+                    Scan::Incomplete => return false,
+                    // The text between parts begins with it.
+                    Scan::Match(_) => {
+                        self.place.anything = true;
+                        self.state = ParserState::Between;
+                        return true;
+                    }
+                    Scan::NoMatch => self.place.anything = true,
+                },
                 Scan::Match((length, opened)) => {
                     self.frame(window, window.at + length, on_event);
                     self.place.anything = true;
@@ -155,12 +202,27 @@ impl Machine {
             }
         }
         let mut at = window.at + self.place.looked;
-        let (mut closer, mut undecided) = (None, false);
+        let (mut closer, mut call, mut undecided) = (None, None, false);
         let mut end = text.len();
         while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
-                Scan::NoMatch => at += 1,
+                Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
+                    Inside::Text(length) => at += length,
+                    Inside::Incomplete => {
+                        (end, undecided) = (at, true);
+                        break;
+                    }
+                    // A call in reasoning is only rehearsed, if something ends the reasoning.
+                    Inside::Call(open, tool) if part == Part::Reasoning => {
+                        self.place.buried.get_or_insert(tool);
+                        at += open;
+                    }
+                    Inside::Call(open, tool) => {
+                        (end, call) = (at, Some((open, tool)));
+                        break;
+                    }
+                },
                 Scan::Incomplete => {
                     (end, undecided) = (at, true);
                     break;
@@ -174,7 +236,7 @@ impl Machine {
         // What was looked at is whitespace.
         let blank = !self.place.content && ws_run(&text[..end], window.at + self.place.looked) == end;
         match (blank, part) {
-            (true, _) if closer.is_none() && !window.last => {
+            (true, _) if closer.is_none() && call.is_none() && !window.last => {
                 self.place.looked = end - window.at;
                 return undecided && self.wait(window);
             }
@@ -183,6 +245,11 @@ impl Machine {
             (false, Part::Content) => self.content(window, end, on_event),
         }
         self.place.content |= !blank;
+        if let Some((open, tool)) = call {
+            self.place.anything = true;
+            let attempt = unreadable(&tools.tools, open, tool, tools.protocol.closers());
+            return self.commit(tools, window, attempt, on_event);
+        }
         let Some(closed) = closer else { return undecided && self.wait(window) };
         self.frame(window, closed, on_event);
         self.place.anything = true;

@@ -1,5 +1,6 @@
 //! Reasoning: where it begins and ends.
 
+use super::buried::buried;
 use super::framed::content_end;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::event::Event;
@@ -144,7 +145,7 @@ impl Machine {
         let open_end = if window.last { text.len() } else { window.at + partial_end(&text[window.at..], close) };
         let reasoned = &text[..closed.unwrap_or(open_end)];
         let call = match marks.call_ends {
-            CallEnds::Never => None,
+            CallEnds::Never if closed.is_some() || self.place.buried.is_some() => None,
             ends => {
                 let code = self.code;
                 // What the closer follows is not decided by what comes after it.
@@ -196,7 +197,7 @@ impl Machine {
             return false;
         };
         self.mark(tools, window, next, on_event);
-        self.place.anything = true;
+        (self.place.anything, self.place.buried) = (true, None);
         if by_call {
             return self.enter_text(tools);
         }
@@ -206,7 +207,8 @@ impl Machine {
         self.enter_text(tools)
     }
 
-    /// Where a call that ends the reasoning may begin, and whether it does. The text before it is scanned for code.
+    /// Where a call that ends the reasoning may begin, and whether it does. Calls that do not are noted. The text before it is
+    /// scanned for code.
     fn ending_call(
         &mut self,
         tools: &Toolset,
@@ -232,10 +234,14 @@ impl Machine {
                 }),
                 (CallEnds::Declared, None) => self.declared(tools, rest, last),
             };
-            match found {
-                Scan::Match(()) => return Some((at, true)),
-                Scan::Incomplete => return Some((at, false)),
-                Scan::NoMatch => {
+            let noted = || buried(tools, rest, last);
+            match (found, if found == Scan::NoMatch { noted() } else { Scan::NoMatch }) {
+                (Scan::Match(()), _) => return Some((at, true)),
+                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Some((at, false)),
+                (Scan::NoMatch, noted) => {
+                    if let Scan::Match((_, tool)) = noted {
+                        self.place.buried.get_or_insert(Some(tool));
+                    }
                     from = at + rest.chars().next().map_or(1, char::len_utf8);
                     self.read_code(tools, &text[at..from]);
                 }

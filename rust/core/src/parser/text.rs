@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::buried::goes_on;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
@@ -116,11 +117,7 @@ fn holds_call(set: &Toolset, text: &str, bytes: usize, ended: bool) -> Scan {
 fn outside_section(set: &Toolset, text: &str) -> Attempt {
     match set.protocol.attempt(&set.tools, &set.settings, text, false) {
         Attempt::Call { open, name: Some((_, lookup)), body, .. } if lookup.tool().is_some() => {
-            let rest = &text[ws_run(text, body)..];
-            let rest = rest.strip_prefix('>').map_or(rest, |rest| &rest[ws_run(rest, 0)..]);
-            let goes_on = first_mark(rest, &set.protocol.marks(), false).void();
-            let (head, ended) = window(rest, ATTEMPT_CHARS, false);
-            match goes_on.or(|| begins_call(&set.tools, head, ended).void()) {
+            match goes_on(set, &text[body..], false) {
                 Scan::Match(()) => unreadable(&set.tools, open, lookup.tool(), set.protocol.closers()),
                 Scan::Incomplete => Attempt::Incomplete,
                 Scan::NoMatch => Attempt::text(text),

@@ -7,7 +7,7 @@ use crate::error::ErrorKind;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::quoting::{begins_other, is_blank, is_quote, opens_after};
-use crate::syntax::scan::{Closers, Scan, first_mark, starts, window};
+use crate::syntax::scan::{Closers, Scan, first_mark, starts, starts_as, window};
 use crate::tools::Tools;
 
 /// What models write before a tool's name.
@@ -129,6 +129,43 @@ pub(crate) fn quoted_name(tools: &Tools, text: &str, last: bool) -> Scan {
     }
     let rest = &text[first.len_utf8()..];
     named(tools, rest, last).filter(Option::is_some).and_then(|_| bracket_near(&rest[word(rest)..], last))
+}
+
+/// The tool of a call that begins with a bracket or a quote: the first declared tool that is named where a text in quotes begins.
+pub(crate) fn begins_call_of(tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+    let (head, ended) = window(text, ATTEMPT_CHARS, last);
+    begins_call(tools, head, ended).and_then(|tool| match tool {
+        Some(tool) => Scan::Match(tool),
+        None => quoted(tools, head, ended),
+    })
+}
+
+/// The first declared tool that is named where a text in quotes begins.
+fn quoted(tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+    let mut at = 0;
+    while let Some(offset) = text[at..].find(['"', '\'']) {
+        at += offset + 1;
+        let rest = &text[at..];
+        let length = word(rest);
+        if length == rest.len() && !last {
+            return Scan::Incomplete;
+        }
+        if let Some(tool) = declared(tools, &rest[..length]) {
+            return Scan::Match(tool);
+        }
+    }
+    Scan::at_end(last)
+}
+
+/// The declared tool that a word names, with what models write before a name.
+pub(crate) fn declared(tools: &Tools, word: &str) -> Option<usize> {
+    let word = word.trim_end_matches([':', '.', '/', '-']);
+    let parts = std::iter::successors(Some(word), |part| part.split_once(['.', ':', '/']).map(|(_, rest)| rest));
+    let named = |part: &str| {
+        let glued = starts_as(part, "functions", true).is_match().then(|| &part["functions".len()..]);
+        tools.find(part).or_else(|| tools.find(glued?))
+    };
+    parts.into_iter().find_map(named)
 }
 
 /// The declared tool that a word names: alone, after a prefix, or before the number of a call.

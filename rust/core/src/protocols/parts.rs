@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::protocols::commitment::begins_call_of;
 use crate::protocols::format::Joints;
 use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::Scan;
@@ -29,6 +30,19 @@ pub(crate) enum Header {
     Part(usize, Part),
     /// A call.
     Call(Attempt),
+    /// What is meant as a call, of this tool if it is known. The bytes are what precedes its arguments.
+    Bad(usize, Option<usize>),
+}
+
+/// What is at a place in a part where a call may begin.
+#[derive(Debug)]
+pub(crate) enum Inside {
+    /// More text is needed.
+    Incomplete,
+    /// So many bytes of text.
+    Text(usize),
+    /// The header of a call, of this tool if it is known.
+    Call(usize, Option<usize>),
 }
 
 /// A frame of messages in parts.
@@ -42,8 +56,8 @@ pub(crate) trait PartsFrame: Debug + Sync {
     }
 
     /// What may open a part at the start of a message, although the prompt has opened that part or another one.
-    fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
-        [None; 2]
+    fn openers(&self) -> [Option<(&'static str, Part)>; 3] {
+        [None; 3]
     }
 
     /// What begins, divides and ends parts, so that untrusted text must not contain it.
@@ -78,6 +92,11 @@ pub(crate) trait PartsFrame: Debug + Sync {
     /// Scans between two parts. The text is not empty. `first`: the message begins here.
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;
 
+    /// At a byte in a part that what ends it begins with, but that does not end it. The text is not empty.
+    fn inside(&self, _tools: &Tools, _text: &str, _last: bool) -> Inside {
+        Inside::Text(1)
+    }
+
     /// The byte that what ends a part begins with.
     fn begins(&self) -> u8 {
         b'<'
@@ -85,6 +104,19 @@ pub(crate) trait PartsFrame: Debug + Sync {
 
     /// The length of what ends a part, at such a byte in it. It ends the part only if a header or the end of the message follows it.
     fn closer(&self, tools: &Tools, part: Part, text: &str, last: bool) -> Scan<usize>;
+}
+
+/// Text that belongs to no part: up to the next mark, unless it begins a call.
+pub(crate) fn unassigned(tools: &Tools, text: &str, last: bool) -> Header {
+    if text.starts_with(['{', '[']) {
+        match begins_call_of(tools, text, last) {
+            Scan::Match(tool) => return Header::Bad(1, Some(tool)),
+            Scan::Incomplete => return Header::Incomplete,
+            Scan::NoMatch => {}
+        }
+    }
+    let step = text.chars().next().map_or(0, char::len_utf8);
+    Header::Framing(memchr::memchr3(b'<', b'{', b'[', &text.as_bytes()[step..]).map_or(text.len(), |at| at + step))
 }
 
 /// A scan of what follows a closer: with `last`, the end of the message is one of the choices, and so is half a mark at which the

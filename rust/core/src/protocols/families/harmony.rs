@@ -29,6 +29,7 @@ const CHANNELS: Channels = Channels {
     ends: &["<|end|>", "<|call|>", "<|return|>"],
     recipient: "to=",
     functions: "functions.",
+    built_in: &["browser", "python", "container"],
     reasoning: "analysis",
     content: &["final", "commentary"],
     address: " to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>",

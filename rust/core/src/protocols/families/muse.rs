@@ -26,6 +26,7 @@ pub(crate) const MUSE: FlatFamily = FlatFamily {
             ends: &["<|eot|>", "<|eom|>"],
             recipient: "to=",
             functions: "",
+            built_in: &[],
             reasoning: "self",
             content: &["user"],
             address: " to={name}<|message|><atem:function_calls>\n",

@@ -3,16 +3,50 @@
 use std::ops::Range;
 
 use crate::error::Repair;
+use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::Opening;
-use crate::protocols::commitment::unreadable;
+use crate::protocols::commitment::declared;
 use crate::protocols::format::{Joints, fill};
-use crate::protocols::parts::{Header, Part, PartsFrame, followed};
+use crate::protocols::parts::{Header, Inside, Part, PartsFrame, followed, unassigned};
 use crate::protocols::protocol::{Attempt, Style};
-use crate::syntax::scan::{Closers, Scan, partial_end, starts, window};
-use crate::tools::Tools;
+use crate::syntax::quoting::is_quote;
+use crate::syntax::scan::{Scan, starts, window, ws_run};
+use crate::tools::{Lookup, Tools};
 
 /// Characters of a header. A longer one is not a header.
 const HEADER_CHARS: usize = 1024;
+
+/// The words of a header in which a name counts.
+const HEADER_WORDS: usize = 8;
+
+/// The role in headers.
+const ROLE: &str = "assistant";
+
+/// What ends a header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Separator,
+    /// Something else, so it is not complete.
+    Broken,
+}
+
+/// Whether an object begins here, after whitespace.
+fn object(text: &str, last: bool) -> Scan {
+    let (head, ended) = window(text, ATTEMPT_CHARS, last);
+    match head.as_bytes().get(ws_run(head, 0)) {
+        None => Scan::at_end(ended),
+        Some(byte) => Scan::some((*byte == b'{').then_some(())),
+    }
+}
+
+/// Whether a member, or the end of the object, follows the bracket of an object.
+fn begins_member(text: &str, last: bool) -> Scan {
+    let (head, ended) = window(text, ATTEMPT_CHARS, last);
+    match head.as_bytes().get(ws_run(head, 0)) {
+        None => Scan::at_end(ended),
+        Some(byte) => Scan::some((is_quote(*byte) || matches!(byte, b'}' | b'<')).then_some(())),
+    }
+}
 
 /// The markers of a family.
 #[derive(Debug)]
@@ -30,7 +64,9 @@ pub(crate) struct Channels {
     pub recipient: &'static str,
     /// What the recipient of a call begins with.
     pub functions: &'static str,
-    /// The channels, or the recipients, of reasoning and of content.
+    /// Recipients that the server runs.
+    pub built_in: &'static [&'static str],
+    /// The channels, or the recipients, of reasoning and of content. The last is that of content before calls.
     pub reasoning: &'static str,
     pub content: &'static [&'static str],
     /// What is written before a call, with `{name}` in it.
@@ -38,6 +74,54 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
+    /// Where a header ends, and how: at the separator, or, without one, before the next header, an object, or the end of a message.
+    fn end(&self, text: &str, ended: bool) -> Scan<(usize, End)> {
+        let mut at = 0;
+        // A marker that no header has.
+        let mut unknown = None;
+        let broken = |at, unknown: Option<usize>| Scan::Match((unknown.unwrap_or(at), End::Broken));
+        while let Some(offset) = memchr::memchr2(b'<', b'{', &text.as_bytes()[at..]) {
+            at += offset;
+            let rest = &text[at..];
+            if rest.starts_with('{') {
+                return broken(at, None);
+            }
+            let own = [self.channel, self.constrain];
+            let ends = [self.start].into_iter().chain(self.ends.iter().copied());
+            let separator = starts(rest, self.separator, ended);
+            let next = || Scan::first_of(ends.map(|mark| starts(rest, mark, ended)));
+            match separator.or(next) {
+                Scan::Incomplete => return Scan::Incomplete,
+                Scan::Match(()) if separator.is_match() => return Scan::Match((at, End::Separator)),
+                Scan::Match(()) => return broken(at, unknown),
+                Scan::NoMatch => {}
+            }
+            if !own.iter().any(|mark| !mark.is_empty() && rest.starts_with(mark)) {
+                unknown = unknown.or(Some(at));
+            }
+            at += 1;
+        }
+        if ended { broken(text.len(), unknown) } else { Scan::Incomplete }
+    }
+
+    /// The declared tool that a header names, in whatever place and spelling.
+    fn named(&self, tools: &Tools, header: &str) -> Option<usize> {
+        // Prose has more words.
+        if header.contains('\n') || header.split_ascii_whitespace().count() > HEADER_WORDS {
+            return None;
+        }
+        let is_own = |word: &str| word == self.reasoning || self.content.contains(&word) || word == ROLE;
+        header.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '=' | ',')).find_map(|word| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+            if is_own(word) { None } else { declared(tools, word) }
+        })
+    }
+
+    /// Whether the server runs what is sent to this recipient.
+    fn is_built_in(&self, recipient: &str) -> bool {
+        recipient.split('.').next().is_some_and(|tool| self.built_in.contains(&tool))
+    }
+
     /// The header of a message in this channel, or to this recipient, after the role.
     fn header_of(&self, channel: &str) -> String {
         match self.channel.is_empty() {
@@ -122,81 +206,107 @@ impl PartsFrame for Channels {
 
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
         let (head, ended) = window(text, HEADER_CHARS, last);
-        let begun = if first {
-            // The prompt has written the start and the role.
-            let begins = [self.start, self.channel, self.recipient];
-            let begins = begins.into_iter().filter(|mark| !mark.is_empty());
-            Scan::first_of(begins.map(|mark| starts(head, mark, last)))
-        } else {
-            starts(head, self.start, last)
-        };
-        match begun {
+        // The prompt has written the start and the role.
+        let prompted = [self.start, self.channel, self.recipient];
+        let begins = if first { &prompted[..] } else { &prompted[..2] };
+        let begins = begins.iter().filter(|mark| !mark.is_empty());
+        match Scan::first_of(begins.map(|mark| starts(head, mark, last))) {
             Scan::Incomplete => return Header::Incomplete,
             Scan::Match(()) => {}
             // A server has left out the headers, or the prompt has written the first one.
             Scan::NoMatch if first => return Header::Part(0, Part::Content),
-            Scan::NoMatch => {
-                let next = memchr::memmem::find(text.as_bytes(), self.start.as_bytes());
-                let held = || partial_end(text, self.start);
-                return match next.unwrap_or_else(|| if last { text.len() } else { held() }) {
-                    0 => Header::Incomplete,
-                    length => Header::Framing(length),
-                };
-            }
+            Scan::NoMatch => return unassigned(tools, text, last),
         }
         let skipped = if head.starts_with(self.start) { self.start.len() } else { 0 };
-        let inner = &head[skipped..];
-        let separator = memchr::memmem::find(inner.as_bytes(), self.separator.as_bytes());
-        // What is quoted belongs to arguments: the separator is missing.
-        let broken = inner.find(['{', '"']).filter(|broken| separator.is_none_or(|at| *broken < at));
-        if let Some(broken) = broken
-            && let (_, Some(to)) = self.read(&inner[..broken])
-            && let Some(name) = inner[to].strip_prefix(self.functions).filter(|_| !self.channel.is_empty())
-            && let Some(tool) = tools.find(name.split('<').next().unwrap_or_default())
-        {
-            let closers = Closers::Marks { close: self.ends.to_vec(), before: vec![self.start] };
-            return Header::Call(unreadable(tools, skipped + broken, Some(tool), closers));
-        }
-        // A header without a separator ends where the next one begins.
-        let next = memchr::memmem::find(inner.as_bytes(), self.start.as_bytes());
-        let at = match (separator, next) {
-            (Some(at), next) if next.is_none_or(|next| at < next) => at,
-            (_, Some(next)) => return Header::Framing(skipped + next),
-            (_, None) if ended => return Header::Framing(head.len()),
-            (_, None) => return Header::Incomplete,
+        let (at, end) = match self.end(&head[skipped..], ended) {
+            Scan::Match(found) => found,
+            Scan::Incomplete => return Header::Incomplete,
+            Scan::NoMatch => (head.len() - skipped, End::Broken),
         };
-        let (header, length) = (&inner[..at], skipped + at + self.separator.len());
+        let header = &head[skipped..skipped + at];
         let (channel, recipient) = self.read(header);
-        if self.channel.is_empty() {
-            let part = match recipient.map(|to| &header[to]) {
-                Some(to) if to == self.reasoning => Part::Reasoning,
-                Some(to) if !self.content.contains(&to) => Part::Calls,
-                _ => Part::Content,
+        if end == End::Broken {
+            let inside = [self.channel, self.constrain].iter().any(|mark| !mark.is_empty() && header.contains(mark));
+            if first && skipped == 0 && !inside {
+                return Header::Part(0, Part::Content);
+            }
+            let tool = self.named(tools, header);
+            let called = tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to]));
+            // Prose mentions markers, names and objects, too.
+            let object = called && !header.contains('\n') && text[skipped + at..].starts_with('{');
+            return match if object { begins_member(&text[skipped + at + 1..], last) } else { Scan::NoMatch } {
+                Scan::Match(()) => Header::Bad(skipped + at, tool),
+                Scan::Incomplete => Header::Incomplete,
+                Scan::NoMatch => Header::Framing((skipped + at).max(1)),
             };
-            return Header::Part(length, part);
         }
+        let length = skipped + at + self.separator.len();
+        let object = || object(&text[length..], last);
+        let named = |part: Part| match self.named(tools, header) {
+            Some(tool) => Header::Bad(length, Some(tool)),
+            None => Header::Part(length, part),
+        };
+        // What is no answer, but has an object, is meant as a call.
+        let unless_object = |part: Part| match (self.named(tools, header), object()) {
+            (None, Scan::Incomplete) => Header::Incomplete,
+            (None, Scan::NoMatch) => Header::Part(length, part),
+            (tool, _) => Header::Bad(length, tool),
+        };
         match (recipient, channel) {
+            (Some(to), _) if self.channel.is_empty() => match &header[to] {
+                to if to == self.reasoning => Header::Part(length, Part::Reasoning),
+                to if self.content.contains(&to) => Header::Part(length, Part::Content),
+                _ => Header::Part(length, Part::Calls),
+            },
+            (None, _) if self.channel.is_empty() => named(Part::Content),
             (Some(to), _) => {
                 let (word, end) = (&header[to.clone()], skipped + to.end);
-                let named = word.strip_prefix(self.functions);
-                let name = named.unwrap_or(word);
-                // Other recipients are tools that the server has built in. A declared tool is called without the prefix, too.
-                if named.is_none() && tools.find(name).is_none() {
-                    return Header::Part(length, Part::Dropped);
-                }
-                let style = named.is_none().then(|| Style { repairs: vec![Repair::ToolStyle], delimiters: None });
+                let without = word.strip_prefix(self.functions);
+                let name = without.unwrap_or(word);
+                // A declared tool is called without the prefix, too.
+                let found = if without.is_none() && tools.find(name).is_none() {
+                    match unless_object(Part::Dropped) {
+                        Header::Part(..) => return Header::Part(length, Part::Dropped),
+                        _ if self.is_built_in(word) => return Header::Part(length, Part::Dropped),
+                        Header::Bad(_, None) => Lookup::Unknown,
+                        other => return other,
+                    }
+                } else {
+                    tools.lookup(name)
+                };
+                let style = without.is_none().then(|| Style { repairs: vec![Repair::ToolStyle], delimiters: None });
                 Header::Call(Attempt::Call {
                     lead: 0,
                     open: length,
-                    name: Some((end - name.len()..end, tools.lookup(name))),
+                    name: Some((end - name.len()..end, found)),
                     body: length,
                     opening: Opening::Native,
                     style: style.map(Box::new),
                 })
             }
-            (None, Some(channel)) if channel == self.reasoning => Header::Part(length, Part::Reasoning),
-            (None, Some(channel)) if !self.content.contains(&channel) => Header::Part(length, Part::Dropped),
-            (None, _) => Header::Part(length, Part::Content),
+            (None, Some(channel)) if channel == self.reasoning => named(Part::Reasoning),
+            (None, Some(channel)) if !self.content.contains(&channel) => unless_object(Part::Dropped),
+            // Before calls, where an object is meant as one.
+            (None, Some(channel)) if self.content.last() == Some(&channel) => unless_object(Part::Content),
+            (None, _) => named(Part::Content),
+        }
+    }
+
+    fn inside(&self, tools: &Tools, text: &str, last: bool) -> Inside {
+        match self.header(tools, text, false, last) {
+            Header::Incomplete => Inside::Incomplete,
+            Header::Bad(open, tool) if text[..open].ends_with(self.separator) => match object(&text[open..], last) {
+                Scan::Match(()) => Inside::Call(open, tool),
+                Scan::Incomplete => Inside::Incomplete,
+                Scan::NoMatch => Inside::Text(1),
+            },
+            // Text about the format has calls of other tools.
+            Header::Call(Attempt::Call { body, name: Some((_, lookup)), .. }) => match object(&text[body..], last) {
+                Scan::Match(()) if lookup.tool().is_some() => Inside::Call(body, lookup.tool()),
+                Scan::Incomplete => Inside::Incomplete,
+                _ => Inside::Text(body),
+            },
+            _ => Inside::Text(1),
         }
     }
 

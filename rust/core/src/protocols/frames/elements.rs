@@ -1,10 +1,10 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
-use crate::limits::NAME_CHARS;
-use crate::protocols::commitment::unreadable;
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::protocols::commitment::begins_call_of;
 use crate::protocols::format::Joints;
-use crate::protocols::parts::{Header, Part, PartsFrame, followed};
-use crate::syntax::scan::{Closers, Scan, starts, window, ws_run};
+use crate::protocols::parts::{Header, Inside, Part, PartsFrame, followed, unassigned};
+use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// An element: its opening and its closing tag.
@@ -44,18 +44,16 @@ impl Elements {
             Some(_) => starts(&text[length..], self.calls.0, last).map(|()| length),
         }
     }
-}
 
-impl Elements {
-    /// At the start of a message that no tag begins: a declared name directly before what may be meant as the tag of its call.
-    fn misspelled(&self, tools: &Tools, text: &str) -> Header {
-        let length = text.bytes().take_while(|byte| !ends_name(*byte)).count();
-        match tools.find(&text[..length]).filter(|_| self.named && text[length..].starts_with('<')) {
-            Some(tool) => {
-                let closers = Closers::Marks { close: vec![self.calls.1], before: vec![self.join] };
-                Header::Call(unreadable(tools, length, Some(tool), closers))
-            }
-            None => Header::Part(0, Part::Content),
+    /// A message that begins with a tool's name and another tag than the one that opens a call.
+    fn misspelled(&self, tools: &Tools, text: &str, last: bool) -> Header {
+        let (head, ended) = window(text, NAME_CHARS + 2, last);
+        let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
+        let tool = tools.find(&head[..length]);
+        match starts(&head[length..], "<|", ended) {
+            Scan::Match(()) if tool.is_some() => Header::Bad(length + 2, tool),
+            Scan::Incomplete => Header::Incomplete,
+            _ => Header::Part(0, Part::Content),
         }
     }
 }
@@ -78,8 +76,9 @@ impl PartsFrame for Elements {
         own.chain(self.tags.iter().copied()).filter(|mark| !mark.is_empty()).collect()
     }
 
-    fn openers(&self) -> [Option<(&'static str, Part)>; 2] {
-        [Some((self.reasoning.0, Part::Reasoning)), self.content.first().map(|(open, _)| (*open, Part::Content))]
+    fn openers(&self) -> [Option<(&'static str, Part)>; 3] {
+        let content = self.content.first().map(|(open, _)| (*open, Part::Content));
+        [Some((self.reasoning.0, Part::Reasoning)), content, Some((self.calls.0, Part::Calls))]
     }
 
     fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Joints, out: &mut String) {
@@ -105,6 +104,29 @@ impl PartsFrame for Elements {
         }
     }
 
+    /// A closer after which something else begins than a part, such as a misspelled marker, and then what is meant as a call.
+    fn inside(&self, tools: &Tools, text: &str, last: bool) -> Inside {
+        let closers = self.content.iter().chain([&self.reasoning]).map(|(_, close)| *close);
+        let close = match Scan::first_of(closers.map(|close| starts(text, close, last).map(|()| close))) {
+            Scan::Match(close) => close,
+            Scan::Incomplete => return Inside::Incomplete,
+            Scan::NoMatch => return Inside::Text(1),
+        };
+        let (head, ended) = window(text, ATTEMPT_CHARS, last);
+        let rest = &head[close.len()..];
+        let bracket = rest.find(|c: char| c.is_whitespace() || matches!(c, '[' | '{'));
+        match bracket.map(|at| (at, rest.as_bytes()[at])) {
+            None if ended => Inside::Text(1),
+            None => Inside::Incomplete,
+            Some((at, b'[' | b'{')) => match begins_call_of(tools, &text[close.len() + at..], last) {
+                Scan::Match(tool) => Inside::Call(close.len() + at, Some(tool)),
+                Scan::Incomplete => Inside::Incomplete,
+                Scan::NoMatch => Inside::Text(1),
+            },
+            Some(_) => Inside::Text(1),
+        }
+    }
+
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
         let content = self.content.iter().map(|element| (element, Part::Content));
         let known = content.chain([(&self.reasoning, Part::Reasoning), (&self.calls, Part::Calls)]);
@@ -116,19 +138,17 @@ impl PartsFrame for Elements {
                 let own = Scan::first_of(self.tags.iter().map(|tag| starts(text, tag, last)));
                 // A server has left out the tags.
                 if first && own == Scan::NoMatch {
-                    return match if self.named { self.name(text, last) } else { Scan::NoMatch } {
+                    let name = if self.named { self.name(text, last) } else { Scan::NoMatch };
+                    return match name {
                         Scan::Match(length) => Header::Framing(length),
                         Scan::Incomplete => Header::Incomplete,
-                        Scan::NoMatch => self.misspelled(tools, text),
+                        Scan::NoMatch if self.named => self.misspelled(tools, text, last),
+                        Scan::NoMatch => Header::Part(0, Part::Content),
                     };
                 }
-                let step = text.chars().next().map_or(1, char::len_utf8);
                 match own {
                     Scan::Incomplete if !last => Header::Incomplete,
-                    // Up to the next tag.
-                    _ => Header::Framing(
-                        memchr::memchr(b'<', &text.as_bytes()[step..]).map_or(text.len(), |at| at + step),
-                    ),
+                    _ => unassigned(tools, text, last),
                 }
             }
         }
@@ -144,7 +164,9 @@ impl PartsFrame for Elements {
         let closed = Scan::first_of(elements.iter().map(|(_, close)| {
             starts(text, close, last).and_then(|()| {
                 let rest = &text[close.len()..];
-                followed(&rest[ws_run(rest, 0)..], last, next.clone()).map(|()| close.len())
+                // It may be doubled.
+                let next = next.clone().chain([*close]);
+                followed(&rest[ws_run(rest, 0)..], last, next).map(|()| close.len())
             })
         }));
         // Content that is opened ends reasoning that is not closed.

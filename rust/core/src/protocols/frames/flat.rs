@@ -170,7 +170,8 @@ impl Protocol for FlatFamily {
         let marks = |marks: &mut dyn Iterator<Item = &'static str>| marks.filter(|mark| mark.len() > 1).collect();
         let ends = self.layout.section.iter().flat_map(|section| section.end).copied();
         let before = &mut self.call.openers().iter().copied().chain(ends);
-        Closers::Marks { close: marks(&mut [self.call.close()].into_iter()), before: marks(before) }
+        let parts = self.layout.parts.iter().flat_map(|frame| frame.ends()).copied();
+        Closers::Marks { close: marks(&mut [self.call.close()].into_iter().chain(parts)), before: marks(before) }
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {

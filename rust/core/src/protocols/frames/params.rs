@@ -15,7 +15,7 @@ use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, P
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
-use crate::syntax::tags::{self, OpenerAttributes, Row, TagForm, is_name, push_name};
+use crate::syntax::tags::{self, OpenerAttributes, Row, TagForm, is_markup, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tool, Tools};
 
 /// A format, with these tags.
@@ -38,7 +38,7 @@ fn value_text<'v>(row: &'static Row, cx: &Context<'_>, id: NodeId, value: &'v Va
             Cow::Owned(text)
         }
     };
-    (reads_as(cx, row, id, &text, value) && holds(row, &text)).then_some(text)
+    (reads_as(cx, row, id, &text, value) && holds(row, cx, &text)).then_some(text)
 }
 
 /// The call's parameters in their tags. `None` if the tags cannot hold one of them.
@@ -46,7 +46,8 @@ fn parameters(row: &'static Row, cx: &Context<'_>, arguments: &[Member<'_>]) -> 
     let root = cx.schema.root;
     let mut out = String::new();
     for (key, value) in arguments {
-        if !is_name(key) || key.ends_with('/') || is_misnamed(cx.schema, root, key) {
+        let markup = is_markup(key) && !cx.schema.declares(root, key);
+        if !is_name(key) || key.ends_with('/') || markup || is_misnamed(cx.schema, root, key) {
             return None;
         }
         let text = value_text(row, cx, cx.schema.member(root, key).unwrap_or(UNKNOWN), value)?;

@@ -37,7 +37,8 @@ fn spaced_name(tools: &Tools, text: &str, last: bool) -> Scan {
 }
 
 impl Recipients {
-    /// The length of a recipient's name, or 0 if it is in quotes or after spaces. What a tool gets is an object, or meant as one; any other text after a name is no header.
+    /// The length of a recipient's name, or 0 if it is in quotes or after spaces. What a tool gets is an object, or meant as one; any
+    /// other text after a name is no header.
     fn recipient(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
         let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
@@ -103,9 +104,19 @@ impl PartsFrame for Recipients {
             Scan::Incomplete => return Header::Incomplete,
             Scan::Match(()) => self.mark.len(),
             Scan::NoMatch if first => 0,
+            // An object without its recipient.
+            Scan::NoMatch if text.starts_with('{') => {
+                return match text.as_bytes().get(1) {
+                    None if !last => Header::Incomplete,
+                    Some(b'"' | b'\'') => Header::Bad(1, None),
+                    _ => Header::Framing(1),
+                };
+            }
             Scan::NoMatch => {
+                let object = memchr::memchr(b'{', text.as_bytes());
+                let text = &text[..object.unwrap_or(text.len())];
                 let next = memchr::memmem::find(text.as_bytes(), self.mark.as_bytes());
-                let held = || if last { text.len() } else { partial_end(text, self.mark) };
+                let held = || if last || object.is_some() { text.len() } else { partial_end(text, self.mark) };
                 return match next.unwrap_or_else(held) {
                     0 => Header::Incomplete,
                     length => Header::Framing(length),
@@ -115,7 +126,14 @@ impl PartsFrame for Recipients {
         match self.recipient(tools, &text[skipped..], last) {
             Scan::Incomplete => Header::Incomplete,
             Scan::NoMatch if first => Header::Part(0, Part::Content),
-            Scan::NoMatch => Header::Framing(skipped),
+            Scan::NoMatch => {
+                let (head, ended) = window(&text[skipped..], ATTEMPT_CHARS, last);
+                match begins_call(tools, head, ended) {
+                    Scan::Match(tool) => Header::Bad(skipped, tool),
+                    Scan::Incomplete => Header::Incomplete,
+                    Scan::NoMatch => Header::Framing(skipped),
+                }
+            }
             Scan::Match(length) => {
                 let (name, body) = (
                     skipped..skipped + length,

@@ -347,6 +347,8 @@ impl<'a> WrittenForm<'a> {
 impl CallGrammarWriter for WrittenForm<'_> {
     fn frame(&self, _: &Delimiters) -> CallFrame {
         let mut marks = self.marks();
+        // After a bracket, they are an error.
+        marks.extend(self.protocol.ends().into_iter().map(str::to_owned));
         if self.tagged && self.settings.facts.near_misses {
             // Tags that are nearly those of a call are errors, also with the names of tools, whatever is before or between their words.
             let words = ["call", "function", "invoke", "parameter", "tool", "name", " ", "\t", "\n", "\r", "-", "_"];

@@ -10,7 +10,7 @@ mod words;
 pub(crate) use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
 pub(crate) use openings::{CallTag, OpenTag, OpenerAttributes, Parameter, is_name, own_tag};
 pub(crate) use text::{is_mark, push_name};
-pub(crate) use words::{begins, closes, one_of, tag};
+pub(crate) use words::{begins, closes, is_markup, names_near, one_of, tag};
 
 /// A tag that contains a name.
 #[derive(Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use crate::protocols::body::{Body, ObjectInTag};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
-use crate::syntax::tags::{CallTag, OpenTag, OpenerAttributes, Parameter, begins, closes};
+use crate::syntax::tags::{CallTag, OpenTag, OpenerAttributes, Parameter, begins, closes, is_markup};
 
 use head::FunctionAttributes;
-use value::ParameterValue;
+use value::{Ended, ParameterValue};
 
 pub(crate) use typing::{reads_as, write_text};
 pub(crate) use value::holds;
@@ -336,6 +336,10 @@ impl Params {
             self.repair(input, Repair::TagStyle)?;
         }
         if !self.failed {
+            if is_markup(&rest[key.clone()]) && !declared(&rest[key.clone()]) {
+                let message = format!("{}: the name of a parameter must not contain tags or quotes.", cx.tool);
+                return Err((ErrorKind::MalformedCall, message).into());
+            }
             let slot = self.fields.open(&cx, input.report, &rest[key], false)?;
             self.value.begin(&cx, input.report, slot)?;
         }
@@ -346,8 +350,12 @@ impl Params {
     }
 
     fn value(&mut self, input: &mut Input<'_>) -> Flow {
-        let closed = self.value.read(input, self.opened.tag)?;
+        let ended = self.value.read(input, self.opened.tag)?;
         self.state = ParamsState::Between;
+        if ended == Ended::Doubled {
+            self.repair(input, Repair::TagStyle)?;
+        }
+        let closed = ended != Ended::Unclosed;
         if !closed && self.value.kept && !self.failed {
             return Err((ErrorKind::UnterminatedValue, "A value is not closed.".into()).into());
         }

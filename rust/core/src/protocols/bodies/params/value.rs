@@ -11,19 +11,34 @@ use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, has_line_break, starts, window, ws_run};
-use crate::syntax::tags::{CallTag, Row, closes};
+use crate::syntax::tags::{CallTag, Row, closes, names_near};
 
 /// What a tag in a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TagInValue {
     /// Its closing tag, of this many bytes.
     Close(usize),
+    /// Its closing tag, written twice.
+    Doubled(usize),
     /// Another tag, before which it ends.
     Before,
     /// Text that looks like a tag, so that the value must be closed by its own tag.
     Text,
     /// Text, though it is a closing tag like its own, of this many bytes: nothing that may follow a parameter follows.
     Kept(usize),
+    /// The same, but what follows could be a misspelled tag of the call.
+    Ambiguous(usize),
+}
+
+/// How a value ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// With its closing tag.
+    Closed,
+    /// With its closing tag, written twice.
+    Doubled,
+    /// Before another tag.
+    Unclosed,
 }
 
 /// What is around a value, which decides what ends it.
@@ -180,16 +195,8 @@ impl ParameterValue {
         Ok(())
     }
 
-    /// Reads on from `input.at` to the value's end. True: that is its closing tag; false: another tag.
-    pub(super) fn read(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<bool> {
-        let read = self.read_to_end(input, function);
-        if matches!(read, Err(Progress::Incomplete)) {
-            self.go_live(&input.cx, input.report)?;
-        }
-        read
-    }
-
-    fn read_to_end(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<bool> {
+    /// Reads on from `input.at` to the value's end.
+    pub(super) fn read(&mut self, input: &mut Input<'_>, function: CallTag) -> Flow<Ended> {
         let cx = input.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         let around = AroundValue { function: (function, cx.tool), declared: &declared, last: input.last };
@@ -200,31 +207,44 @@ impl ParameterValue {
                 let part = &rest[..end.unwrap_or(rest.len())];
                 self.take(input.report, part);
                 input.at += part.len();
+                self.go_live(&cx, input.report)?;
                 if end.is_none() {
                     return Err(Progress::Incomplete);
                 }
             }
+            let twice = match self.start {
+                true => {
+                    let tag = self.opened.row.parameter(input.rest(), input.last, &|_| false).decided()?;
+                    tag.and_then(|tag| tag.key).is_some_and(|key| declared(&input.rest()[key]))
+                }
+                false => false,
+            };
             let quoted = self.since.and_then(Alternation::open).is_some();
             let found = self.opened.end(input.rest(), &around, self.line, &mut self.looked).decided()?;
             match found {
-                Some(TagInValue::Close(_) | TagInValue::Before) if quoted && self.slot.is_some() => {
-                    let message = format!(
-                        "{}: the value contains its own closing tag, so its end is ambiguous. Write the arguments as one JSON object.",
-                        cx.tool
-                    );
-                    return Err((ErrorKind::MalformedCall, message).into());
+                Some(TagInValue::Close(_) | TagInValue::Doubled(_) | TagInValue::Before)
+                    if quoted && self.slot.is_some() =>
+                {
+                    return self.ambiguous(cx.tool);
                 }
+                Some(TagInValue::Ambiguous(_)) if self.slot.is_some() => return self.ambiguous(cx.tool),
+                _ if twice && self.slot.is_some() => return self.ambiguous(cx.tool),
                 Some(TagInValue::Close(length)) if !quoted => {
                     input.at += length;
-                    return Ok(true);
+                    return Ok(Ended::Closed);
                 }
-                Some(TagInValue::Before) if !quoted => return Ok(false),
-                Some(TagInValue::Kept(length)) => {
+                Some(TagInValue::Doubled(length)) if !quoted => {
+                    input.at += length;
+                    return Ok(Ended::Doubled);
+                }
+                Some(TagInValue::Before) if !quoted => return Ok(Ended::Unclosed),
+                Some(TagInValue::Kept(length) | TagInValue::Ambiguous(length)) => {
                     (self.kept, self.looked) = (true, 0);
                     let tag = &input.window[input.at..input.at + length];
                     self.take(input.report, tag);
                     self.since.get_or_insert(Alternation::CLOSED);
                     input.at += length;
+                    self.go_live(&cx, input.report)?;
                 }
                 found => {
                     let near = self.opened.nearly_closes(input.rest(), &around).decided()?;
@@ -232,9 +252,17 @@ impl ParameterValue {
                     self.looked = 0;
                     self.take(input.report, "<");
                     input.at += 1;
+                    self.go_live(&cx, input.report)?;
                 }
             }
         }
+    }
+
+    fn ambiguous<T>(&self, tool: &str) -> Flow<T> {
+        let message = format!(
+            "{tool}: the value contains tags of its call, so its end is ambiguous. Write the arguments as one JSON object."
+        );
+        Err((ErrorKind::MalformedCall, message).into())
     }
 
     /// The value is complete.
@@ -256,7 +284,7 @@ impl ValueTag {
             Scan::Match(length) => {
                 return match self.closed(rest, length, around, looked) {
                     Scan::Match(()) => Scan::Match(TagInValue::Close(length)),
-                    Scan::NoMatch => Scan::Match(TagInValue::Kept(length)),
+                    Scan::NoMatch => self.not_closed(rest, length, around),
                     Scan::Incomplete => Scan::Incomplete,
                 };
             }
@@ -284,6 +312,30 @@ impl ValueTag {
                 .or(|| starts(rest, row.call.open, last))
                 .or(|| starts(rest, row.parameter.open, last))
                 .map(|()| TagInValue::Text),
+        }
+    }
+
+    /// At a closing tag like its own, of this many bytes, which nothing follows that may follow a parameter.
+    fn not_closed(&self, rest: &str, length: usize, around: &AroundValue<'_>) -> Scan<TagInValue> {
+        let end = ws_run(rest, length);
+        let after = &rest[end..];
+        // A value may end in its own closing tag, on a line before the other one.
+        let again =
+            if end > length && self.row.line_breaks { Scan::NoMatch } else { closes(after, &self.tag, around.last) };
+        let twice = again.and_then(|again| {
+            let blanks = ws_run(after, again) - again;
+            let closed = if blanks > NAME_CHARS { Scan::NoMatch } else { self.closed(after, again, around, &mut 0) };
+            closed.map(|()| TagInValue::Doubled(end + again))
+        });
+        if twice != Scan::NoMatch {
+            return twice;
+        }
+        let is_name = |name: &str| name == around.function.1 || (around.declared)(name);
+        let (close, word) = (self.row.parameter_close, self.row.parameter.words[0]);
+        match names_near((&rest[length..end], after), close, word, around.last, &is_name) {
+            Scan::Match(()) => Scan::Match(TagInValue::Ambiguous(length)),
+            Scan::NoMatch => Scan::Match(TagInValue::Kept(length)),
+            Scan::Incomplete => Scan::Incomplete,
         }
     }
 
@@ -333,12 +385,14 @@ impl ValueTag {
 }
 
 /// Whether the text can be written between the tags of a parameter in the usual form, whatever follows.
-pub(crate) fn holds(row: &'static Row, text: &str) -> bool {
+pub(crate) fn holds(row: &'static Row, cx: &Context<'_>, text: &str) -> bool {
     if memchr::memchr(b'<', text.as_bytes()).is_none() {
         return true;
     }
     let opened = ParameterValue::new(row).opened;
-    let around = AroundValue { function: (CallTag::Word(row.call.words[0]), ""), declared: &|_| false, last: false };
+    let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
+    let around =
+        AroundValue { function: (CallTag::Word(row.call.words[0]), cx.tool), declared: &declared, last: false };
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
     let (mut from, mut since) = (0, None::<Alternation>);
@@ -351,7 +405,12 @@ pub(crate) fn holds(row: &'static Row, text: &str) -> bool {
                 since.insert(Alternation::CLOSED).run(&text[at + length..]);
             }
             Scan::Match(TagInValue::Kept(_)) => {}
-            Scan::Incomplete | Scan::Match(TagInValue::Close(_) | TagInValue::Before) => return false,
+            Scan::Incomplete
+            | Scan::Match(
+                TagInValue::Close(_) | TagInValue::Doubled(_) | TagInValue::Before | TagInValue::Ambiguous(_),
+            ) => {
+                return false;
+            }
         }
         from = at + 1;
     }

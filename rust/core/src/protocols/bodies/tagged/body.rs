@@ -2,12 +2,14 @@
 
 use std::mem::take;
 
+use super::ends::{Around, Quoted, ValueEnd};
 use super::value::{Kind, TaggedValue};
-use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueEnd, ValueStyle};
+use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueStyle};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::Body;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, starts, trim, ws_run};
+use crate::syntax::tags::is_markup;
 
 #[derive(Debug)]
 enum State {
@@ -34,6 +36,9 @@ pub(super) struct TaggedBody {
     value: TaggedValue,
     /// It is between [`CDATA`].
     cdata: bool,
+    quoted_tag: Quoted,
+    /// An argument was read.
+    given: bool,
     /// A type said that it is a string.
     quoted: bool,
     /// Bytes of the window that were already scanned.
@@ -57,7 +62,7 @@ impl Body for TaggedBody {
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         let mark = self.mark();
-        let held = self.tags.line_breaks && text.ends_with('\n');
+        let held = self.tags.holds_break() && text.ends_with('\n');
         (matches!(self.state, State::Value) && !held).then(|| self.value.feed_plain(report, mark, text))?
     }
 
@@ -88,6 +93,8 @@ impl TaggedBody {
             fields: Fields::default(),
             value: TaggedValue::default(),
             cdata: false,
+            quoted_tag: Quoted::None,
+            given: false,
             quoted: false,
             looked: 0,
             failed: false,
@@ -194,6 +201,12 @@ impl TaggedBody {
             input.at += tags.close.len();
             return self.close(input);
         }
+        // Without arguments, the opener of a call could be written twice.
+        let ends = [tags.open()].into_iter().chain(tags.ends.iter().copied());
+        if Scan::first_of(ends.map(|mark| starts(rest, mark, false))).decided()?.is_some() && self.given {
+            self.repair(input, Repair::MissingClose)?;
+            return self.close(input);
+        }
         malformed(format!("{}: only {} or {} may follow.", input.cx.tool, tags.argument.trim_end(), tags.close))
     }
 
@@ -271,6 +284,12 @@ impl TaggedBody {
         if self.failed {
             return Ok(None);
         }
+        if matches!(self.tags.head, Head::Text(_))
+            && is_markup(key)
+            && !input.cx.schema.declares(input.cx.schema.root, key)
+        {
+            return malformed(format!("{}: the name of an argument must not contain tags or quotes.", input.cx.tool));
+        }
         let slot = self.fields.open(&input.cx, input.report, key, false)?;
         if slot.is_taken(input.report) {
             let message = format!("{} is given twice. Give it once.", slot.path());
@@ -320,6 +339,12 @@ impl TaggedBody {
     }
 
     fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
+        (self.quoted_tag, self.given) = (Quoted::None, true);
+        let value = self.tags.before_value();
+        if !value.is_empty() && starts(input.rest(), value, input.last).decided()?.is_some() {
+            self.repair(input, Repair::TagStyle)?;
+            input.at += value.len();
+        }
         if self.tags.line_breaks && starts(input.rest(), "\n", input.last).decided()?.is_some() {
             input.at += 1;
             return self.to(State::Value);
@@ -334,11 +359,7 @@ impl TaggedBody {
     }
 
     fn value(&mut self, input: &mut Input<'_>) -> Flow {
-        let read = self.read_value(input);
-        if matches!(read, Err(Progress::Incomplete)) {
-            self.value.go_live(&input.cx, input.report, self.tags.values)?;
-        }
-        read
+        self.read_value(input)
     }
 
     fn read_value(&mut self, input: &mut Input<'_>) -> Flow {
@@ -347,31 +368,80 @@ impl TaggedBody {
             let rest = input.rest();
             let end = memchr::memchr(self.mark(), rest.as_bytes()).unwrap_or(rest.len());
             // The last line break may belong to the closer.
-            let held = usize::from(tags.line_breaks && rest[..end].ends_with('\n'));
+            let held = usize::from(tags.holds_break() && rest[..end].ends_with('\n'));
             if end > held {
-                self.value.push(input.report, &rest[..end - held]);
-                input.at += end - held;
+                self.push(input, end - held)?;
             }
             if end == rest.len() {
                 return Err(Progress::Incomplete);
             }
-            let ends = tags.value_end(&rest[end..], self.cdata, input.last, &mut self.looked);
-            let Some(end) = ends.decided()? else {
-                self.looked = 0;
-                self.value.push(input.report, &rest[end - held..=end]);
-                input.at += held + 1;
-                continue;
+            // In a call that has failed, only its end is searched for.
+            let quoted = if self.failed { Quoted::Call } else { self.quoted_tag };
+            let spaced = held == 0 && self.value.last() == Some(b' ');
+            let around = Around { cx: &input.cx, cdata: self.cdata, quoted, spaced, last: input.last };
+            let found = tags.value_end(&rest[end..], around, &mut self.looked).decided()?;
+            let (length, closed) = match found {
+                Some(ValueEnd::Closer(length)) => (length, true),
+                Some(ValueEnd::Unclosed(length)) if self.failed || self.is_clean() => (length, true),
+                Some(ValueEnd::Doubled(length)) => {
+                    self.repair(input, Repair::TagStyle)?;
+                    (length, true)
+                }
+                Some(ValueEnd::CallCloser) if self.failed || self.is_clean() => (0, false),
+                Some(ValueEnd::Argument) if !self.failed && self.is_clean() => {
+                    self.repair(input, Repair::MissingClose)?;
+                    (0, false)
+                }
+                None | Some(ValueEnd::Kept | ValueEnd::Call) => {
+                    match (found, self.quoted_tag) {
+                        (Some(ValueEnd::Kept), Quoted::None) => self.quoted_tag = Quoted::Closer,
+                        (Some(ValueEnd::Call), Quoted::None) => self.quoted_tag = Quoted::Call,
+                        _ => {}
+                    }
+                    self.looked = 0;
+                    self.push(input, held + 1)?;
+                    continue;
+                }
+                Some(ValueEnd::Unclosed(_) | ValueEnd::Argument | ValueEnd::Ambiguous | ValueEnd::CallCloser) => {
+                    if !self.failed {
+                        return malformed(format!(
+                            "{}: a value contains tags of the call, so its end is ambiguous. Close each value with {}.",
+                            input.cx.tool, tags.argument_close
+                        ));
+                    }
+                    self.looked = 0;
+                    self.push(input, held + 1)?;
+                    continue;
+                }
             };
-            input.at += held;
-            if self.cdata {
-                input.at += CDATA.1.len();
+            if closed && !tags.line_breaks {
+                self.value.push(input.report, &rest[end - held..end]);
             }
-            if end == ValueEnd::Closer {
-                input.at += tags.argument_close.len();
-            }
+            input.at += held + length;
             self.to(State::Between)?;
             return Ok(self.value.end(&input.cx, input.report, tags.values)?);
         }
+    }
+
+    /// Takes so many bytes as a part of the value.
+    fn push(&mut self, input: &mut Input<'_>, length: usize) -> Flow {
+        self.value.push(input.report, &input.rest()[..length]);
+        input.at += length;
+        Ok(self.value.go_live(&input.cx, input.report, self.tags.values)?)
+    }
+
+    /// Whether the value, so far, does not end in a sign of tags, which could be a misspelled closer, or in a line break, which could
+    /// be that of a closer.
+    fn is_clean(&self) -> bool {
+        self.value.since_sign() > self.tags.argument_close.len() + 2
+            && !(self.tags.line_breaks && self.value.last() == Some(b'\n'))
+    }
+
+    fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Flow {
+        if !self.failed {
+            input.repair(repair, "Write the call in the usual form.")?;
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 //! such format.
 
 mod body;
+mod ends;
 mod value;
 mod write;
 
@@ -13,9 +14,11 @@ use smallvec::SmallVec;
 use crate::arguments::Context;
 use crate::error::{EncodeError, ErrorKind};
 use crate::protocols::body::{Body, Opening, recycle};
+use crate::protocols::commitment::unreadable;
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::protocol::{Attempt, BadCall, Settings};
 use crate::syntax::scan::{Closers, Scan, is_ws, starts, trim, window, ws_run};
+use crate::syntax::tags::names_near;
 use crate::tools::{Lookup, Tools};
 use body::TaggedBody;
 
@@ -117,15 +120,6 @@ pub(crate) struct TagAttributes {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tagged(pub &'static Tags);
 
-/// Where a value ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueEnd {
-    /// At its closer.
-    Closer,
-    /// Before the end of the call: its closer is missing.
-    Missing,
-}
-
 impl Tags {
     /// What most formats have in common: verbatim JSON values, with whitespace between tags.
     pub(crate) const BASE: Tags = Tags {
@@ -145,34 +139,18 @@ impl Tags {
         self.openers.first().copied().unwrap_or_default()
     }
 
-    /// Whether the value ends here, at the first character of what ends it. `looked`: bytes that were already scanned.
-    fn value_end(&self, rest: &str, cdata: bool, last: bool, looked: &mut usize) -> Scan<ValueEnd> {
-        if cdata {
-            return starts(rest, CDATA.1, last).and_then(|()| {
-                let closed = self.value_end(&rest[CDATA.1.len()..], false, last, looked);
-                closed.filter(|end| *end == ValueEnd::Closer)
-            });
-        }
-        let mut after = |mark: &str, marks: &[&str]| {
-            starts(rest, mark, last).and_then(|()| {
-                let from = mark.len().max(*looked);
-                let end = if self.spaced { ws_run(rest, from) } else { mark.len() };
-                *looked = end;
-                match &rest[end..] {
-                    "" if last => Scan::Match(()),
-                    "" => Scan::Incomplete,
-                    after => Scan::first_of(marks.iter().map(|mark| starts(after, mark, last))),
-                }
-            })
+    /// What directly precedes a value, if it is a tag.
+    fn before_value(&self) -> &'static str {
+        let mark = match &self.head {
+            Head::Text(text) => text.value,
+            Head::Attributes(attributes) => attributes.end,
         };
-        let closed = after(self.argument_close, &[self.argument, self.close]).map(|()| ValueEnd::Closer);
-        match self.head {
-            Head::Text(_) if self.ends.is_empty() => {
-                closed.or(|| after(self.close, &[self.open()]).map(|()| ValueEnd::Missing))
-            }
-            Head::Text(_) => closed.or(|| after(self.close, self.ends).map(|()| ValueEnd::Missing)),
-            Head::Attributes(_) => closed,
-        }
+        if mark.starts_with('<') { mark } else { "" }
+    }
+
+    /// Whether a line break before a closer may belong to it, or is written if the closer is missing.
+    fn holds_break(&self) -> bool {
+        self.line_breaks || self.lines.value == "\n" || self.lines.close == "\n"
     }
 
     /// A call with its name as text, at the end of its opener.
@@ -198,6 +176,9 @@ impl Tags {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::Match(()) => match tools.lookup(&head[name.clone()]) {
                 // A word between spaces is prose, unless it is the name of a tool.
+                Lookup::Unknown | Lookup::Open if name.is_empty() && head[end..].starts_with(self.argument) => {
+                    unreadable(tools, open, None, self.closers())
+                }
                 Lookup::Unknown | Lookup::Open if begin > 0 || name.is_empty() => Attempt::Text(open),
                 // A JSON object, or one after a name. What is before it may name a tool.
                 Lookup::Unknown if head[name.clone()].contains('{') => {
@@ -211,8 +192,33 @@ impl Tags {
                     Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::Native)
                 }
             },
-            Scan::NoMatch => Attempt::Text(open),
+            Scan::NoMatch => match self.goes_on(text, tools, &head[begin..], length, last) {
+                Scan::Incomplete => Attempt::Incomplete,
+                Scan::NoMatch => Attempt::Text(open),
+                Scan::Match(tool) => unreadable(tools, open, tool, self.closers()),
+            },
         }
+    }
+
+    /// What ends a call that has failed: its closer, or what the next one begins with.
+    fn closers(&self) -> Closers {
+        let before = self.openers.iter().chain(self.ends).copied().collect();
+        Closers::Marks { close: vec![self.close], before }
+    }
+
+    /// Whether the text, which starts with a name of so many bytes, goes on as a call with a wrong tag: with the end of a key, or with a
+    /// key of the declared tool. Gives that tool.
+    fn goes_on(&self, text: &KeyTags, tools: &Tools, head: &str, length: usize, last: bool) -> Scan<Option<usize>> {
+        let tool = tools.find(&head[..length]);
+        let after = &head[length..];
+        let marks = [text.key_close, text.value].into_iter().filter(|mark| mark.starts_with('<'));
+        let marked = Scan::first_of(marks.map(|mark| starts(after, mark, last)));
+        let keyed = || {
+            let Some(tool) = tool else { return Scan::NoMatch };
+            let schema = &tools.at(tool).schema;
+            names_near(("", after), self.argument_close, "", last, &|key| schema.declares(schema.root, key))
+        };
+        marked.or(keyed).map(|()| tool)
     }
 
     /// The same with its name in an attribute. What is wrong with the tag, the body says.

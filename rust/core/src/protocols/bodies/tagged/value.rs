@@ -35,6 +35,10 @@ pub(super) struct TaggedValue {
     /// They are streamed once the value cannot be null.
     perhaps_null: bool,
     text: String,
+    /// Bytes since the last sign of tags in the value.
+    since: usize,
+    /// Its last byte.
+    last: Option<u8>,
 }
 
 impl TaggedValue {
@@ -48,7 +52,7 @@ impl TaggedValue {
     ) -> Result<(), ReadError> {
         let node = cx.schema.node(slot.node());
         self.text.clear();
-        (self.kind, self.perhaps_null) = (kind, false);
+        (self.kind, self.perhaps_null, self.since, self.last) = (kind, false, usize::MAX, None);
         self.live = match kind {
             Kind::Schema => slot.is_string(cx),
             Kind::Text => node.is_unknown() || node.has(&Choice::String),
@@ -78,7 +82,26 @@ impl TaggedValue {
         self.text = String::new();
     }
 
+    /// Bytes since the last `<`, `>` or `|` in the value.
+    pub(super) fn since_sign(&self) -> usize {
+        self.since
+    }
+
+    /// Its last byte.
+    pub(super) fn last(&self) -> Option<u8> {
+        self.last
+    }
+
+    fn count(&mut self, text: &str) {
+        self.last = text.bytes().next_back().or(self.last);
+        self.since = match memchr::memrchr3(b'<', b'>', b'|', text.as_bytes()) {
+            Some(at) => text.len() - at - 1,
+            None => self.since.saturating_add(text.len()),
+        };
+    }
+
     pub(super) fn push(&mut self, report: &mut Report, text: &str) {
+        self.count(text);
         match &self.slot {
             Some(slot) if self.live => slot.push(report, text),
             Some(_) => self.text.push_str(text),
@@ -89,7 +112,11 @@ impl TaggedValue {
     /// See [`Body::feed_plain`](crate::protocols::body::Body::feed_plain).
     /// `mark`: the first byte of what may end the value.
     pub(super) fn feed_plain(&mut self, report: &mut Report, mark: u8, text: &str) -> Option<bool> {
-        let slot = self.slot.as_ref().filter(|_| self.live && memchr::memchr(mark, text.as_bytes()).is_none())?;
+        if !self.live || memchr::memchr(mark, text.as_bytes()).is_some() {
+            return None;
+        }
+        self.count(text);
+        let slot = self.slot.as_ref()?;
         let plain = text.bytes().all(is_plain);
         if plain {
             slot.push_plain(report, text)

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::ends::{Around, Quoted, ValueEnd};
 use super::value::write_typed;
 use super::{CDATA, HEAD_CHARS, Head, TagAttributes, Tags, ValueStyle};
 use crate::arguments::tree::ValuePath;
@@ -13,6 +14,7 @@ use crate::protocols::format::{PastCall, json_field_example};
 use crate::schema::{Node, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse};
 use crate::syntax::scan::{Scan, first_chars, trim};
+use crate::syntax::tags::is_markup;
 
 pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
     out.push_str(tags.open());
@@ -101,11 +103,14 @@ fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<
     if !key_holds || first_chars(&head, HEAD_CHARS) < head.len() {
         return refused("has a key that the tags cannot hold");
     }
+    if matches!(tags.head, Head::Text(_)) && is_markup(key) && !cx.schema.declares(cx.schema.root, key) {
+        return refused("has a key that the tags cannot hold");
+    }
     if is_misnamed(cx.schema, cx.schema.root, key) {
         return refused("is read as a declared one");
     }
     let (text, cdata) = (text(tags.values, value), is_cdata(tags, value));
-    if closes(tags, cdata, &text) {
+    if closes(tags, cx, cdata, &text) {
         return refused("contains what ends a value");
     }
     match (&tags.head, value) {
@@ -124,16 +129,33 @@ fn holds(tags: &Tags, cx: &Context<'_>, key: &str, value: &Value<'_>) -> Result<
     }
 }
 
-/// Whether the text ends a value before its closer.
-fn closes(tags: &Tags, cdata: bool, text: &str) -> bool {
+/// Whether the text has tags that end a value before its closer, or could.
+fn closes(tags: &Tags, cx: &Context<'_>, cdata: bool, text: &str) -> bool {
     let mark = if cdata { b']' } else { b'<' };
     if memchr::memchr(mark, text.as_bytes()).is_none() {
         return false;
     }
+    let before = tags.before_value();
+    if !before.is_empty() && text.starts_with(before) {
+        return true;
+    }
     let end = if cdata { CDATA.1 } else { "" };
     let whole = [text, end, tags.argument_close, tags.close].concat();
-    let mut marks = memchr::memchr_iter(mark, text.as_bytes());
-    marks.any(|at| tags.value_end(&whole[at..], cdata, false, &mut 0) != Scan::NoMatch)
+    let mut quoted = Quoted::None;
+    memchr::memchr_iter(mark, text.as_bytes()).any(|at| {
+        let spaced = text[..at].ends_with(' ');
+        let around = Around { cx, cdata, quoted, spaced, last: false };
+        match tags.value_end(&whole[at..], around, &mut 0) {
+            Scan::NoMatch => false,
+            Scan::Match(found @ (ValueEnd::Kept | ValueEnd::Call)) => {
+                if quoted == Quoted::None {
+                    quoted = if found == ValueEnd::Kept { Quoted::Closer } else { Quoted::Call };
+                }
+                false
+            }
+            Scan::Match(_) | Scan::Incomplete => true,
+        }
+    })
 }
 
 fn node<'c>(cx: &Context<'c>, key: &str) -> &'c Node {
