@@ -5,7 +5,7 @@ use super::{Machine, OnEvent, Window};
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
-use crate::protocols::commitment::{begins_call, unreadable};
+use crate::protocols::commitment::{begins, unreadable};
 use crate::protocols::parts::{Header, Inside, Part, PartsFrame};
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, window as window_of, ws_run};
@@ -80,8 +80,8 @@ impl Machine {
                 // After a word at most. Prose has brackets, too.
                 let object = near.split_once('{').is_some_and(|(lead, _)| lead.split_whitespace().count() < 2);
                 // The message may be cut off here.
-                let cut = window.last && begins_call(&tools.tools, head, false).is_incomplete();
-                match begins_call(&tools.tools, head, ended) {
+                let cut = window.last && begins(&tools.tools, head, false).is_incomplete();
+                match begins(&tools.tools, head, ended) {
                     Scan::Incomplete => return self.wait(window),
                     Scan::NoMatch if !object && !known => return self.wait(window),
                     Scan::NoMatch if !object && !head.is_empty() && !cut => {

@@ -21,11 +21,16 @@ const NEAR_CHARS: usize = 48;
 /// At an opener of so many bytes, which no call follows that can be read.
 pub(crate) fn committed(tools: &Tools, closers: &Closers, text: &str, open: usize, last: bool) -> Attempt {
     let (head, ended) = window(&text[open..], ATTEMPT_CHARS, last);
-    match begins_call(tools, head, ended).or(|| object_near(head, ended).map(|()| None)) {
+    match begins(tools, head, ended) {
         Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::Text(open),
         Scan::Match(tool) => unreadable(tools, open, tool, closers.clone()),
     }
+}
+
+/// The same as [`begins_call`], or an object after one or two other characters.
+pub(crate) fn begins(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
+    begins_call(tools, text, last).or(|| object_near(text, last).map(|()| None))
 }
 
 /// An error of a call that begins with these bytes.
@@ -101,7 +106,7 @@ fn named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
 /// Whether an object begins after one or two characters, whatever they are: a bracket and a quote. Prose has quotes, code and lists
 /// there.
 fn object_near(text: &str, last: bool) -> Scan {
-    let text = text.trim_start_matches(is_blank);
+    let text = text.trim_start_matches(|c| is_blank(c) || c == '[');
     let strays = text.find(['{', '\n', '`', '"', '\'']).unwrap_or(text.len());
     if text[..strays].chars().count() > 2 {
         return Scan::NoMatch;

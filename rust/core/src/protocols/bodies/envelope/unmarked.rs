@@ -4,6 +4,7 @@
 use crate::arguments::is_field;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, is_literal};
+use crate::syntax::quoting::begins_other;
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::{Tool, Tools};
 
@@ -162,6 +163,9 @@ impl<'t> Peek<'t> {
         let mut formal = false;
         loop {
             let Some(key) = self.key()? else { return Ok(false) };
+            if tool.is_none() && FIRST_KEYS[..3].contains(&&*key) && self.names_oddly(tools)? {
+                return Err(UnmarkedObject::Broken);
+            }
             match (&*key, self.next(TokenSet::Value)?, tool) {
                 ("name" | "tool" | "function", JsonLexeme::StringStart, None) => {
                     let name = self.string()?;
@@ -211,6 +215,18 @@ impl<'t> Peek<'t> {
                 JsonLexeme::Punct(b'}') => return Ok(false),
                 _ => return Err(self.wrong()),
             }
+        }
+    }
+
+    /// Whether the name of a declared tool is here, in quotes that JSON does not have.
+    fn names_oddly(&self, tools: &Tools) -> Peeked<bool> {
+        let rest = &self.text[ws_run(self.text, self.at)..];
+        let Some(first) = rest.chars().next().filter(|_| begins_other(rest)) else { return Ok(false) };
+        let name = &rest[first.len_utf8()..];
+        match name.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))) {
+            Some(end) => Ok(tools.find(&name[..end]).is_some()),
+            None if self.last => Ok(false),
+            None => Err(UnmarkedObject::Need),
         }
     }
 
