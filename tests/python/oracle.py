@@ -211,9 +211,7 @@ class Window:
             if s[at] in " \t\r\n\x0c{[(\"':=,<>`“”‘’„«»‹›":
                 at += 1
                 continue
-            match = re.compile(
-                rf"[^{_WORD_ENDS}]*(?=[{_WORD_ENDS}])"
-            ).match(s, at)
+            match = re.compile(rf"[^{_WORD_ENDS}]*(?=[{_WORD_ENDS}])").match(s, at)
             if match is None:
                 break
             word, at = match[0], match.end()

@@ -371,7 +371,9 @@ class PairReader(Arguments):
             runs_into_call = taken and OPEN in value
             if self.is_cut(at, OPEN, CLOSE):
                 raise CutError
-            entity = char == ";" and quotes_open(value + char, opens=True) and not quotes_open(value, opens=True)
+            entity = (
+                char == ";" and quotes_open(value + char, opens=True) and not quotes_open(value, opens=True)
+            )
             if char in ",;>/" and value and not runs_into_call and not entity:
                 length = 2 if char == "/" else 1
                 if self.text[at:] in (",", ";", ">", "/", "/>"):

@@ -42,9 +42,13 @@ def named(reasons: dict[str, str]) -> dict[str, str]:
 # Read with an error, where what was meant is known.
 ERRORS = named(
     {
+        "the recipient in another place of the header: arguments are shown as text or reasoning": (
+            "vllm-project/vllm#51977"
+        ),
+        "a call after text without its frame is text": "peers:18",
         "a wrong tag after the name is an error": "getsigit/sigit#95",
         "a call without its section, or in one with another name, is an error": (
-            "peers:30-33 sgl-project/sglang#40236:bare"
+            "peers:30-33 vllm-project/vllm#32216:nosection sgl-project/sglang#40236:bare"
         ),
         "a call of Python in a list of JSON is an error": "vllm-project/vllm#43116:marked",
         "what a section holds besides calls of its format is an error": (
@@ -57,26 +61,16 @@ ERRORS = named(
 # Faults that are left: what was meant vanishes, or something else runs, and nothing is reported.
 SILENT = named(
     {
-        "a call without its section, or in one with another name, is text or reasoning": (
-            "vllm-project/vllm#32216:nosection"
-        ),
-        "a value without its closer takes the next argument": (
-            "ollama/ollama#17914:glm ollama/ollama#17914:minimax ollama/ollama#17914:dsml"
-        ),
         "a wrong tag after the name, or a tag that is not closed, is text or a key": (
             "vllm-project/vllm#56077:attr2"
         ),
         "stray closers are shown, or part of a value": "ggml-org/llama.cpp#24807 QwenLM/Qwen3.8#178",
         "the recipient in another place of the header: arguments are shown as text or reasoning": (
-            "vllm-project/vllm#51977 vllm-project/vllm#22519:end"
+            "vllm-project/vllm#22519:end"
         ),
         "a second object, or one without its list, is text": (
             "peers:13-15 peers:51 vllm-project/vllm#49923 vllm-project/vllm#49923:nl"
         ),
-        "a call at the start of a message that begins in reasoning is reasoning": (
-            "peers:16-17 ggml-org/llama.cpp#17932"
-        ),
-        "a call after text without its frame is text": "peers:18",
         "markers of reasoning are shown": "peers:37-39",
         "whitespace and markers of the frame are shown": "peers:40-42",
         "a branch that does not declare a key leaves it untyped": "sgl-project/sglang#36626:glm",
@@ -93,7 +87,6 @@ SILENT = named(
         "a string ends at a quote that begins another, or does not begin after a word": "laws:22-23",
         "documented: calls in other formats are text, and so is what is quoted in them": "laws:35",
         "markers stay in text that is neutralised": "laws:36-40",
-        "deltas of a call that fails depend on the cuts": "laws:1",
         "these delimiters are accepted, and not read": "laws:41",
         "the template leaves null out": "laws:42",
         "not well-formed, but read": "laws:43",
