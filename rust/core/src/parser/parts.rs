@@ -1,6 +1,7 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::buried::buried;
+use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
@@ -57,6 +58,17 @@ impl Machine {
                 }
             }
             header => header,
+        };
+        let header = match (header, &tools.protocol.layout().section) {
+            // The opener was only mentioned.
+            (Header::Part(length, Part::Calls), Some(section)) if length > 0 => {
+                match begins_section(tools, section, &rest[length..], window.last) {
+                    Scan::Match(()) => Header::Part(length, Part::Calls),
+                    Scan::Incomplete => Header::Incomplete,
+                    Scan::NoMatch => Header::Part(0, Part::Content),
+                }
+            }
+            (header, _) => header,
         };
         match header {
             Header::Call(Attempt::Incomplete) if !window.last => return self.wait(window),
