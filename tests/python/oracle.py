@@ -208,7 +208,7 @@ class Window:
         while at < len(s):
             if s[at] == "<" and (self.starts(at, OPEN) or self.closes(at)):
                 return None
-            if s[at] in " \t\r\n\x0c{[(\"':=,<>`“”‘’„«»‹›":
+            if s[at] in " \t\r\n\x0c{[(\"':=,<>`“”‘’„«»‹›":  # noqa: RUF001
                 at += 1
                 continue
             match = re.compile(rf"[^{_WORD_ENDS}]*(?=[{_WORD_ENDS}])").match(s, at)
@@ -229,7 +229,7 @@ class Window:
 _CUT_WRAPPER = re.compile(r"<|<j|<js|<jso|<json|(<json>|```[A-Za-z0-9]*)[ \t\r\n]*|`|``")
 _CUT_NAME = re.compile(r"n|na|nam|name[ \t\r\n]*", re.IGNORECASE)
 _OPENERS = WS + "=:,([{>"
-_WORD_ENDS = r" \t\r\n\x0c{\[(\"':=,<>`“”‘’„«»‹›;|)\]}?&"
+_WORD_ENDS = r" \t\r\n\x0c{\[(\"':=,<>`“”‘’„«»‹›;|)\]}?&"  # noqa: RUF001
 _FILLERS = ("json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type")
 _FILLERS += ("invoke", "parameter")
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "call")

@@ -93,7 +93,9 @@ def test_errors_show_a_correct_call(strict: bool) -> None:
             if error.kind == "forged_result":
                 continue
             examples = toolset(True).parse(error.message).calls
-            assert [call.name for call in examples] == [error.name], error
+            assert len(examples) == 1, error
+            # A call that was cut off before its name may be of any tool.
+            assert error.name in (examples[0].name, None), error
             assert all(not call.problems for call in examples), error
             seen += 1
     assert seen >= 10

@@ -129,8 +129,8 @@ def test_tables_say_that_text_costs_more_exactly_if_it_does() -> None:
         if costs.wire > costs.native:
             assert shown.endswith(
                 f"Text costs {costs.wire - costs.native} tokens more than native for these tools: the header "
-                f"costs {costs.header} tokens.\nTools of this size save {saving:g} tokens each, so text pays off "
-                f"from about {costs.pays_from} tools."
+                f"costs {costs.header} tokens.\nTools of this size save {saving:g} tokens each, so text pays "
+                f"off from about {costs.pays_from} tools."
             )
             assert costs.pays_from is not None
             assert costs.pays_from > number

@@ -319,7 +319,8 @@ impl Parser {
     ///
     /// Args:
     ///     truncated: False only if the message is known to be complete; then a last call without CLOSE may
-    ///         be repaired. Otherwise it is an `incomplete_call`.
+    ///         be repaired. Otherwise it is an `incomplete_call`; so is, with True, an opening that may
+    ///         become a call.
     ///
     /// Returns:
     ///     The text that was held back, and the end or error of an open call.

@@ -168,7 +168,8 @@ impl Toolset {
     /// Args:
     ///     text: The message. Lone surrogates become U+FFFD.
     ///     truncated: False only if the message is known to be complete; then a last call without CLOSE may
-    ///         be repaired (`missing_close`, section 5).
+    ///         be repaired (`missing_close`, section 5). True if it is known to be cut off; then an opening
+    ///         that may become a call is an `incomplete_call`, not text.
     ///     in_reasoning: Whether the message begins inside reasoning, because the prompt ends there; None for
     ///         the protocol's default.
     ///

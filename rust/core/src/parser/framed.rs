@@ -340,8 +340,13 @@ impl Machine {
 
     /// Whether the text since the last call ends in a bracket here, and may hold a call whose opener is missing or misspelled.
     fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
-        let before = window.text.as_bytes()[window.at..at].iter().rev().find(|byte| !is_ws(**byte));
-        let bracket = matches!(before.copied().unwrap_or(self.place.last), b'}' | b']' | b')');
+        let (before, blanks) = match window.text.as_bytes()[window.at..at].iter().rposition(|byte| !is_ws(*byte)) {
+            Some(last) => (window.text.as_bytes()[window.at + last], &window.text[window.at + last + 1..at]),
+            None => (self.place.last, &window.text[window.at..at]),
+        };
+        let python = tools.settings.facts.encoding == "python";
+        let bracket = matches!(before, b'}' | b']') || (before == b')' && python);
+        let bracket = bracket && matches!(blanks, "" | "\n" | "\r\n");
         let text = self.place.written >= LEAST_BYTES && !self.place.mentioned && !self.code.was_seen();
         bracket && text && tools.reads != Reads::Nothing
     }

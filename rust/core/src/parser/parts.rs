@@ -1,12 +1,13 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::buried::buried;
+use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins, unreadable};
-use crate::protocols::parts::{Header, Inside, Part, PartsFrame};
+use crate::protocols::parts::{Header, InPart, Part, PartsFrame};
 use crate::protocols::registry::Reads;
 use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, window as window_of, ws_run};
 use crate::toolset::Toolset;
@@ -57,6 +58,17 @@ impl Machine {
                 }
             }
             header => header,
+        };
+        let header = match (header, &tools.protocol.layout().section) {
+            // The opener was only mentioned.
+            (Header::Part(length, Part::Calls), Some(section)) if length > 0 => {
+                match begins_section(tools, section, &rest[length..], window.last) {
+                    Scan::Match(()) => Header::Part(length, Part::Calls),
+                    Scan::Incomplete => Header::Incomplete,
+                    Scan::NoMatch => Header::Part(0, Part::Content),
+                }
+            }
+            (header, _) => header,
         };
         match header {
             Header::Call(Attempt::Incomplete) if !window.last => return self.wait(window),
@@ -140,15 +152,15 @@ impl Machine {
     }
 
     /// At a place in a part that does not end it.
-    fn inside(&self, tools: &Toolset, frame: &dyn PartsFrame, text: &str, last: bool) -> Inside {
+    fn inside(&self, tools: &Toolset, frame: &dyn PartsFrame, text: &str, last: bool) -> InPart {
         if tools.reads == Reads::Nothing {
-            return Inside::Text(1);
+            return InPart::Text(1);
         }
         match frame.inside(&tools.tools, text, last) {
-            Inside::Text(length) => match buried(tools, text, last) {
-                Scan::Match((open, tool)) => Inside::Call(open, Some(tool)),
-                Scan::Incomplete => Inside::Incomplete,
-                Scan::NoMatch => Inside::Text(length),
+            InPart::Text(length) => match buried(tools, text, last) {
+                Scan::Match((open, tool)) => InPart::Call(open, Some(tool)),
+                Scan::Incomplete => InPart::Incomplete,
+                Scan::NoMatch => InPart::Text(length),
             },
             found => found,
         }
@@ -208,17 +220,17 @@ impl Machine {
             at += offset;
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
-                    Inside::Text(length) => at += length,
-                    Inside::Incomplete => {
+                    InPart::Text(length) => at += length,
+                    InPart::Incomplete => {
                         (end, undecided) = (at, true);
                         break;
                     }
                     // A call in reasoning is only rehearsed, if something ends the reasoning.
-                    Inside::Call(open, tool) if part == Part::Reasoning => {
+                    InPart::Call(open, tool) if part == Part::Reasoning => {
                         self.place.buried.get_or_insert(tool);
                         at += open;
                     }
-                    Inside::Call(open, tool) => {
+                    InPart::Call(open, tool) => {
                         (end, call) = (at, Some((open, tool)));
                         break;
                     }

@@ -12,7 +12,7 @@ use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
-use crate::protocols::commitment::{begins_call, unreadable};
+use crate::protocols::commitment::{begins_call, begins_tag, unreadable};
 use crate::protocols::layout::Section;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
@@ -71,7 +71,7 @@ fn cut_off(open: usize, tool: Option<usize>) -> BadCall {
 
 /// Whether what follows the marker of a section is a call, what is meant as one, or the end of the section. If not, the marker was
 /// only mentioned.
-fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> Scan {
+pub(super) fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> Scan {
     let (head, ended) = window(text, ATTEMPT_CHARS, last);
     let at = ws_run(head, 0);
     let (rest, head) = (&text[at..], &head[at..]);
@@ -86,7 +86,8 @@ fn begins_section(set: &Toolset, section: &Section, text: &str, last: bool) -> S
     let begins = set.protocol.marks().iter().any(|mark| mark.as_bytes().first() == head.as_bytes().first());
     let tag = || match head.as_bytes() {
         [b'<'] => Scan::at_end(ended),
-        [b'<', byte, ..] => Scan::some((byte.is_ascii_alphabetic() || b"/|]\xef".contains(byte)).then_some(())),
+        [b'<', b'/', ..] => begins_tag(&head[2..], ended).void(),
+        [b'<', byte, ..] => Scan::some((byte.is_ascii_alphabetic() || b"|]\xef".contains(byte)).then_some(())),
         [byte, ..] => Scan::some((begins && byte.is_ascii_punctuation() && *byte != b'`').then_some(())),
         [] => Scan::NoMatch,
     };

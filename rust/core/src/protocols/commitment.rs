@@ -21,6 +21,12 @@ const NEAR_CHARS: usize = 48;
 /// At an opener of so many bytes, which no call follows that can be read.
 pub(crate) fn committed(tools: &Tools, closers: &Closers, text: &str, open: usize, last: bool) -> Attempt {
     let (head, ended) = window(&text[open..], ATTEMPT_CHARS, last);
+    // It may be doubled.
+    match starts(head, &text[..open], ended) {
+        Scan::Match(()) => return Attempt::Text(open),
+        Scan::Incomplete => return Attempt::Incomplete,
+        Scan::NoMatch => {}
+    }
     match begins(tools, head, ended) {
         Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::Text(open),
@@ -71,6 +77,8 @@ pub(crate) fn begins_call(tools: &Tools, text: &str, last: bool) -> Scan<Option<
     match first {
         '&' if !last && !rest.contains(';') => Scan::Incomplete,
         '{' => Scan::Match(None),
+        '`' if text[..text.len() - rest.len()].matches('\n').count() > 1 => Scan::NoMatch,
+        '`' => begins_fence(tools, rest, last),
         '[' | '(' => begins_value(tools, after, last),
         '<' => match after.chars().next() {
             None => Scan::at_end(last),
@@ -91,6 +99,22 @@ pub(crate) fn begins_call(tools: &Tools, text: &str, last: bool) -> Scan<Option<
 
 fn is_quote_at(text: &str) -> bool {
     text.bytes().next().is_some_and(|byte| is_quote(byte) || byte == b'\\') || begins_other(text)
+}
+
+/// At backticks: a fence, perhaps with the name of a language, around an object, or the name of a declared tool between them.
+fn begins_fence(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
+    let inner = text.trim_start_matches('`');
+    let length = word(inner);
+    let rest = &inner[length..];
+    match rest.trim_start_matches(is_blank).chars().next() {
+        None => Scan::at_end(last),
+        Some('{' | '[') => Scan::Match(None),
+        Some('`') => match tool_in(tools, &inner[..length]) {
+            Some(tool) => begins_call(tools, rest.trim_start_matches('`'), last).map(|_| Some(tool)),
+            None => Scan::NoMatch,
+        },
+        Some(_) => Scan::NoMatch,
+    }
 }
 
 /// The declared tool that the text names.
@@ -200,7 +224,7 @@ fn begins_value(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
 }
 
 /// After the bracket of a tag. Prose names tags, but without attributes.
-fn begins_tag(text: &str, last: bool) -> Scan<Option<usize>> {
+pub(crate) fn begins_tag(text: &str, last: bool) -> Scan<Option<usize>> {
     match text.find(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '=')) {
         None => Scan::at_end(last),
         Some(at) if text[at..].starts_with('=') => Scan::Match(None),

@@ -36,7 +36,7 @@ pub(crate) enum Header {
 
 /// What is at a place in a part where a call may begin.
 #[derive(Debug)]
-pub(crate) enum Inside {
+pub(crate) enum InPart {
     /// More text is needed.
     Incomplete,
     /// So many bytes of text.
@@ -93,8 +93,8 @@ pub(crate) trait PartsFrame: Debug + Sync {
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header;
 
     /// At a byte in a part that what ends it begins with, but that does not end it. The text is not empty.
-    fn inside(&self, _tools: &Tools, _text: &str, _last: bool) -> Inside {
-        Inside::Text(1)
+    fn inside(&self, _tools: &Tools, _text: &str, _last: bool) -> InPart {
+        InPart::Text(1)
     }
 
     /// The byte that what ends a part begins with.

@@ -36,14 +36,14 @@ pub(super) struct Subschema<'s> {
     pub keyword: &'static str,
     /// The position of the keyword among the members of the outer schema.
     at: usize,
-    place: Place<'s>,
+    place: PartPlace<'s>,
     pub schema: &'s Json,
     /// The kind of its keyword, and the position among those.
     order: (usize, usize),
 }
 
 /// Where a schema is in the value of its keyword.
-enum Place<'s> {
+enum PartPlace<'s> {
     Whole,
     Item(usize),
     Member(usize, &'s str),
@@ -53,9 +53,9 @@ impl Subschema<'_> {
     /// The JSON pointer from the outer schema.
     pub(super) fn pointer(&self) -> String {
         match self.place {
-            Place::Whole => format!("/{}", self.keyword),
-            Place::Item(at) => format!("/{}/{at}", self.keyword),
-            Place::Member(_, name) => format!("/{}/{}", self.keyword, pointer_step(name)),
+            PartPlace::Whole => format!("/{}", self.keyword),
+            PartPlace::Item(at) => format!("/{}/{at}", self.keyword),
+            PartPlace::Member(_, name) => format!("/{}/{}", self.keyword, pointer_step(name)),
         }
     }
 
@@ -63,10 +63,10 @@ impl Subschema<'_> {
     pub(crate) fn in_copy<'c>(&self, copy: &'c mut Json) -> Option<&'c mut Json> {
         let value = member_mut(copy, self.at, self.keyword)?;
         match (&self.place, value) {
-            (Place::Whole, value) => Some(value),
-            (Place::Item(at), Value::Array(items)) => items.get_mut(*at),
-            (Place::Member(at, name), value) => member_mut(value, *at, name),
-            (Place::Item(_), _) => None,
+            (PartPlace::Whole, value) => Some(value),
+            (PartPlace::Item(at), Value::Array(items)) => items.get_mut(*at),
+            (PartPlace::Member(at, name), value) => member_mut(value, *at, name),
+            (PartPlace::Item(_), _) => None,
         }
     }
 }
@@ -91,15 +91,15 @@ pub(crate) fn parts<'s>(schema: &'s [Member<'static>], keywords: Keywords) -> Ve
         let part = |place, schema| Subschema { keyword, at, place, schema, order };
         match value {
             Value::Array(items) => {
-                out.extend(items.iter().enumerate().map(|(at, schema)| part(Place::Item(at), schema)));
+                out.extend(items.iter().enumerate().map(|(at, schema)| part(PartPlace::Item(at), schema)));
             }
             // Dependencies are schemas or, in older drafts, lists of names.
             Value::Object(members) if order.0 == 2 => {
                 let schemas = members.iter().enumerate();
                 let schemas = schemas.filter(|(_, (_, schema))| keyword != "dependencies" || !schema.is_array());
-                out.extend(schemas.map(|(at, (name, schema))| part(Place::Member(at, name), schema)));
+                out.extend(schemas.map(|(at, (name, schema))| part(PartPlace::Member(at, name), schema)));
             }
-            schema => out.push(part(Place::Whole, schema)),
+            schema => out.push(part(PartPlace::Whole, schema)),
         }
     }
     out.sort_by_key(|part| part.order);

@@ -7,7 +7,7 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::Opening;
 use crate::protocols::commitment::declared;
 use crate::protocols::format::{Joints, fill};
-use crate::protocols::parts::{Header, Inside, Part, PartsFrame, followed, unassigned};
+use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::protocols::protocol::{Attempt, Style};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Scan, starts, window, ws_run};
@@ -292,21 +292,21 @@ impl PartsFrame for Channels {
         }
     }
 
-    fn inside(&self, tools: &Tools, text: &str, last: bool) -> Inside {
+    fn inside(&self, tools: &Tools, text: &str, last: bool) -> InPart {
         match self.header(tools, text, false, last) {
-            Header::Incomplete => Inside::Incomplete,
+            Header::Incomplete => InPart::Incomplete,
             Header::Bad(open, tool) if text[..open].ends_with(self.separator) => match object(&text[open..], last) {
-                Scan::Match(()) => Inside::Call(open, tool),
-                Scan::Incomplete => Inside::Incomplete,
-                Scan::NoMatch => Inside::Text(1),
+                Scan::Match(()) => InPart::Call(open, tool),
+                Scan::Incomplete => InPart::Incomplete,
+                Scan::NoMatch => InPart::Text(1),
             },
             // Text about the format has calls of other tools.
             Header::Call(Attempt::Call { body, name: Some((_, lookup)), .. }) => match object(&text[body..], last) {
-                Scan::Match(()) if lookup.tool().is_some() => Inside::Call(body, lookup.tool()),
-                Scan::Incomplete => Inside::Incomplete,
-                _ => Inside::Text(body),
+                Scan::Match(()) if lookup.tool().is_some() => InPart::Call(body, lookup.tool()),
+                Scan::Incomplete => InPart::Incomplete,
+                _ => InPart::Text(body),
             },
-            _ => Inside::Text(1),
+            _ => InPart::Text(1),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::commitment::begins_call_of;
 use crate::protocols::format::Joints;
-use crate::protocols::parts::{Header, Inside, Part, PartsFrame, followed, unassigned};
+use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
@@ -105,25 +105,25 @@ impl PartsFrame for Elements {
     }
 
     /// A closer after which something else begins than a part, such as a misspelled marker, and then what is meant as a call.
-    fn inside(&self, tools: &Tools, text: &str, last: bool) -> Inside {
+    fn inside(&self, tools: &Tools, text: &str, last: bool) -> InPart {
         let closers = self.content.iter().chain([&self.reasoning]).map(|(_, close)| *close);
         let close = match Scan::first_of(closers.map(|close| starts(text, close, last).map(|()| close))) {
             Scan::Match(close) => close,
-            Scan::Incomplete => return Inside::Incomplete,
-            Scan::NoMatch => return Inside::Text(1),
+            Scan::Incomplete => return InPart::Incomplete,
+            Scan::NoMatch => return InPart::Text(1),
         };
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
         let rest = &head[close.len()..];
         let bracket = rest.find(|c: char| c.is_whitespace() || matches!(c, '[' | '{'));
         match bracket.map(|at| (at, rest.as_bytes()[at])) {
-            None if ended => Inside::Text(1),
-            None => Inside::Incomplete,
+            None if ended => InPart::Text(1),
+            None => InPart::Incomplete,
             Some((at, b'[' | b'{')) => match begins_call_of(tools, &text[close.len() + at..], last) {
-                Scan::Match(tool) => Inside::Call(close.len() + at, Some(tool)),
-                Scan::Incomplete => Inside::Incomplete,
-                Scan::NoMatch => Inside::Text(1),
+                Scan::Match(tool) => InPart::Call(close.len() + at, Some(tool)),
+                Scan::Incomplete => InPart::Incomplete,
+                Scan::NoMatch => InPart::Text(1),
             },
-            Some(_) => Inside::Text(1),
+            Some(_) => InPart::Text(1),
         }
     }
 

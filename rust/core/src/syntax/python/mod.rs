@@ -17,7 +17,7 @@ const BASED_DIGITS: usize = 30;
 
 /// What a bracket holds so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inside {
+enum Holds {
     Nothing,
     /// A value without a comma: in parentheses, the value alone.
     Value,
@@ -27,7 +27,7 @@ enum Inside {
 #[derive(Debug, Default)]
 pub(crate) struct PythonLexer {
     /// The brackets that are open, and what they hold.
-    open: Vec<(u8, Inside)>,
+    open: Vec<(u8, Holds)>,
     /// The string that is open.
     string: Option<StringQuotes>,
     /// Bytes of a held word that were scanned.
@@ -127,7 +127,7 @@ impl PythonLexer {
         match byte {
             b'(' | b'[' | b'{' => {
                 self.value();
-                self.open.push((byte, Inside::Nothing));
+                self.open.push((byte, Holds::Nothing));
                 JsonLexeme::Punct(if byte == b'(' && depth > 0 {
                     b'['
                 } else if depth == 0 {
@@ -139,7 +139,7 @@ impl PythonLexer {
             b')' | b']' | b'}' => {
                 let closed = match (self.open.pop(), byte) {
                     (Some((b'(', _)), b')') if depth == 1 => b'}',
-                    (Some((b'(', Inside::Value)), b')') => {
+                    (Some((b'(', Holds::Value)), b')') => {
                         return JsonLexeme::Bad("a tuple with one item needs a comma");
                     }
                     (Some((b'(', _)), b')') | (Some((b'[', _)), b']') => b']',
@@ -150,7 +150,7 @@ impl PythonLexer {
             }
             b',' => {
                 if let Some((_, inside)) = self.open.last_mut() {
-                    *inside = Inside::Comma;
+                    *inside = Holds::Comma;
                 }
                 JsonLexeme::Punct(b',')
             }
@@ -162,8 +162,8 @@ impl PythonLexer {
 
     /// A value begins.
     fn value(&mut self) {
-        if let Some((_, inside @ Inside::Nothing)) = self.open.last_mut() {
-            *inside = Inside::Value;
+        if let Some((_, inside @ Holds::Nothing)) = self.open.last_mut() {
+            *inside = Holds::Value;
         }
     }
 }
@@ -204,7 +204,7 @@ impl LiteralLexer for PythonLexer {
 /// with a comma at its end is.
 pub(crate) fn container(text: &str) -> Option<String> {
     // Not at the outermost level, where keyword arguments are.
-    let mut lexer = PythonLexer { open: vec![(b'[', Inside::Nothing)], ..PythonLexer::default() };
+    let mut lexer = PythonLexer { open: vec![(b'[', Holds::Nothing)], ..PythonLexer::default() };
     let (mut json, mut at) = (String::with_capacity(text.len()), 0);
     loop {
         match lexer.next(text, &mut at, TokenSet::Value, &|_| false) {

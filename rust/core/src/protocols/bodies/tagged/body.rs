@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::ends::{Around, Quoted, ValueEnd};
+use super::ends::{QuotedTag, ValueContext, ValueEnd};
 use super::value::{Kind, TaggedValue};
 use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueStyle};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
@@ -36,7 +36,7 @@ pub(super) struct TaggedBody {
     value: TaggedValue,
     /// It is between [`CDATA`].
     cdata: bool,
-    quoted_tag: Quoted,
+    quoted_tag: QuotedTag,
     /// An argument was read.
     given: bool,
     /// A type said that it is a string.
@@ -93,7 +93,7 @@ impl TaggedBody {
             fields: Fields::default(),
             value: TaggedValue::default(),
             cdata: false,
-            quoted_tag: Quoted::None,
+            quoted_tag: QuotedTag::None,
             given: false,
             quoted: false,
             looked: 0,
@@ -339,7 +339,7 @@ impl TaggedBody {
     }
 
     fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
-        (self.quoted_tag, self.given) = (Quoted::None, true);
+        (self.quoted_tag, self.given) = (QuotedTag::None, true);
         let value = self.tags.before_value();
         if !value.is_empty() && starts(input.rest(), value, input.last).decided()?.is_some() {
             self.repair(input, Repair::TagStyle)?;
@@ -376,9 +376,9 @@ impl TaggedBody {
                 return Err(Progress::Incomplete);
             }
             // In a call that has failed, only its end is searched for.
-            let quoted = if self.failed { Quoted::Call } else { self.quoted_tag };
+            let quoted = if self.failed { QuotedTag::Call } else { self.quoted_tag };
             let spaced = held == 0 && self.value.last() == Some(b' ');
-            let around = Around { cx: &input.cx, cdata: self.cdata, quoted, spaced, last: input.last };
+            let around = ValueContext { cx: &input.cx, cdata: self.cdata, quoted, spaced, last: input.last };
             let found = tags.value_end(&rest[end..], around, &mut self.looked).decided()?;
             let (length, closed) = match found {
                 Some(ValueEnd::Closer(length)) => (length, true),
@@ -394,8 +394,8 @@ impl TaggedBody {
                 }
                 None | Some(ValueEnd::Kept | ValueEnd::Call) => {
                     match (found, self.quoted_tag) {
-                        (Some(ValueEnd::Kept), Quoted::None) => self.quoted_tag = Quoted::Closer,
-                        (Some(ValueEnd::Call), Quoted::None) => self.quoted_tag = Quoted::Call,
+                        (Some(ValueEnd::Kept), QuotedTag::None) => self.quoted_tag = QuotedTag::Closer,
+                        (Some(ValueEnd::Call), QuotedTag::None) => self.quoted_tag = QuotedTag::Call,
                         _ => {}
                     }
                     self.looked = 0;

@@ -34,7 +34,7 @@ pub(super) enum ValueEnd {
 
 /// The first tag of a call in a value that was taken for text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Quoted {
+pub(super) enum QuotedTag {
     #[default]
     None,
     /// The closer of a value: any tag that follows could be meant.
@@ -45,19 +45,19 @@ pub(super) enum Quoted {
 
 /// What decides whether the value ends.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct ValueContext<'a> {
     pub cx: &'a Context<'a>,
     /// It is between [`CDATA`].
     pub cdata: bool,
     /// The first tag of a call in it, which was taken for text.
-    pub quoted: Quoted,
+    pub quoted: QuotedTag,
     /// A space precedes, as in prose about tags.
     pub spaced: bool,
     /// Nothing follows.
     pub last: bool,
 }
 
-impl Around<'_> {
+impl ValueContext<'_> {
     fn declares(&self, key: &str) -> bool {
         self.cx.schema.declares(self.cx.schema.root, key)
     }
@@ -76,10 +76,10 @@ impl Around<'_> {
 
 impl Tags {
     /// What a value's mark is, at its first character. `looked`: bytes that were already scanned.
-    pub(super) fn value_end(&self, rest: &str, around: Around<'_>, looked: &mut usize) -> Scan<ValueEnd> {
+    pub(super) fn value_end(&self, rest: &str, around: ValueContext<'_>, looked: &mut usize) -> Scan<ValueEnd> {
         let last = around.last;
         if around.cdata {
-            let inner = Around { cdata: false, ..around };
+            let inner = ValueContext { cdata: false, ..around };
             return starts(rest, CDATA.1, last).and_then(|()| {
                 let from = CDATA.1.len();
                 let closed = self.value_end(&rest[from..], inner, looked);
@@ -117,7 +117,7 @@ impl Tags {
         }
     }
 
-    fn at_closer(&self, rest: &str, around: Around<'_>, looked: &mut usize) -> Scan<ValueEnd> {
+    fn at_closer(&self, rest: &str, around: ValueContext<'_>, looked: &mut usize) -> Scan<ValueEnd> {
         let (length, last) = (self.argument_close.len(), around.last);
         let end = self.after_closer(rest, length, looked);
         let after = &rest[end..];
@@ -130,7 +130,7 @@ impl Tags {
         });
         let doubled = || {
             // A value may end in its own closer, on a line before the other one.
-            if around.quoted == Quoted::Closer || (self.line_breaks && end > length) {
+            if around.quoted == QuotedTag::Closer || (self.line_breaks && end > length) {
                 return Scan::NoMatch;
             }
             starts(after, self.argument_close, last).and_then(|()| {
@@ -155,7 +155,7 @@ impl Tags {
     }
 
     /// At a mark that is not the value's closer.
-    fn without_closer(&self, rest: &str, around: Around<'_>, looked: &mut usize) -> Scan<ValueEnd> {
+    fn without_closer(&self, rest: &str, around: ValueContext<'_>, looked: &mut usize) -> Scan<ValueEnd> {
         let last = around.last;
         let ends = if self.ends.is_empty() { self.openers } else { self.ends };
         let mut closed = || {
@@ -169,7 +169,7 @@ impl Tags {
             })
         };
         match (around.quoted, &self.head) {
-            (Quoted::None, _) => {
+            (QuotedTag::None, _) => {
                 let argument = || match around.spaced {
                     true => Scan::NoMatch,
                     false => self.opens_argument(rest, around).map(|()| ValueEnd::Argument),
@@ -178,10 +178,10 @@ impl Tags {
                 let part = || self.in_part(rest, last).map(|()| ValueEnd::Ambiguous);
                 closed().map(|()| ValueEnd::CallCloser).or(argument).or(call).or(part)
             }
-            (Quoted::Call, Head::Text(_)) => closed().map(|()| ValueEnd::CallCloser),
-            (Quoted::Call, Head::Attributes(_)) => Scan::NoMatch,
-            (Quoted::Closer, _) if around.spaced => closed().map(|()| ValueEnd::Ambiguous),
-            (Quoted::Closer, head) => {
+            (QuotedTag::Call, Head::Text(_)) => closed().map(|()| ValueEnd::CallCloser),
+            (QuotedTag::Call, Head::Attributes(_)) => Scan::NoMatch,
+            (QuotedTag::Closer, _) if around.spaced => closed().map(|()| ValueEnd::Ambiguous),
+            (QuotedTag::Closer, head) => {
                 let inner = if let Head::Text(text) = head { [text.key_close, text.value] } else { ["", ""] };
                 let inner = inner.into_iter().filter(|mark| mark.starts_with('<'));
                 let marks = [self.argument, self.open()].into_iter().chain(inner).chain(self.ends.iter().copied());
@@ -192,7 +192,7 @@ impl Tags {
     }
 
     /// Whether the next argument is opened here, one that the tool declares.
-    fn opens_argument(&self, rest: &str, around: Around<'_>) -> Scan {
+    fn opens_argument(&self, rest: &str, around: ValueContext<'_>) -> Scan {
         starts(rest, self.argument, around.last).and_then(|()| {
             let rest = &rest[self.argument.len()..];
             let key = match &self.head {
@@ -207,7 +207,7 @@ impl Tags {
     }
 
     /// Whether a call of a declared tool is opened here.
-    fn opens_call(&self, rest: &str, around: Around<'_>) -> Scan {
+    fn opens_call(&self, rest: &str, around: ValueContext<'_>) -> Scan {
         starts(rest, self.open(), around.last).and_then(|()| {
             let (head, ended) = window(&rest[self.open().len()..], HEAD_CHARS, around.last);
             let name = match &self.head {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::ends::{Around, Quoted, ValueEnd};
+use super::ends::{QuotedTag, ValueContext, ValueEnd};
 use super::value::write_typed;
 use super::{CDATA, HEAD_CHARS, Head, TagAttributes, Tags, ValueStyle};
 use crate::arguments::tree::ValuePath;
@@ -141,15 +141,15 @@ fn closes(tags: &Tags, cx: &Context<'_>, cdata: bool, text: &str) -> bool {
     }
     let end = if cdata { CDATA.1 } else { "" };
     let whole = [text, end, tags.argument_close, tags.close].concat();
-    let mut quoted = Quoted::None;
+    let mut quoted = QuotedTag::None;
     memchr::memchr_iter(mark, text.as_bytes()).any(|at| {
         let spaced = text[..at].ends_with(' ');
-        let around = Around { cx, cdata, quoted, spaced, last: false };
+        let around = ValueContext { cx, cdata, quoted, spaced, last: false };
         match tags.value_end(&whole[at..], around, &mut 0) {
             Scan::NoMatch => false,
             Scan::Match(found @ (ValueEnd::Kept | ValueEnd::Call)) => {
-                if quoted == Quoted::None {
-                    quoted = if found == ValueEnd::Kept { Quoted::Closer } else { Quoted::Call };
+                if quoted == QuotedTag::None {
+                    quoted = if found == ValueEnd::Kept { QuotedTag::Closer } else { QuotedTag::Call };
                 }
                 false
             }
