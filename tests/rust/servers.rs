@@ -1,7 +1,9 @@
 //! What inference servers need: calls of unknown tools, requests without tools, and definitions that cannot work, in every format.
 
 use serde_json::json;
-use wirecall_core::{ErrorKind, InvalidTools, Options, Toolset, UnknownTools};
+use wirecall_core::{
+    ErrorKind, InvalidTools, Options, PastMessage, PastToolCall, Toolset, UnknownTools, Value, parse_json,
+};
 
 use crate::support::every::{all, every, families, format_of};
 use crate::support::reading::{Seen, boundaries, calls, pieces, read_chunks, read_chunks_of, traces};
@@ -22,7 +24,17 @@ fn toolset(protocol: &str, tools: &[&str], change: impl FnOnce(&mut Options)) ->
 fn written(protocol: &str, name: &str) -> (String, Vec<Seen>) {
     let declared = toolset(protocol, &["other", name], |_| {});
     let arguments = json!({"city": "New \"York\"", "n": 5, "list": ["a", {"b": null}], "empty": ""});
-    let text = ["Text.", &encoded(&declared, name, &arguments), &encoded(&declared, "other", &json!({}))].concat();
+    let [arguments, none] = [arguments, json!({})].map(|value| parse_json(&value.to_string(), 64).expect("it is JSON"));
+    let call = |name, arguments| PastToolCall::new(name, Value::as_object(arguments).expect("it is an object"));
+    let calls = [call(name, &arguments), call("other", &none)];
+    let mut message = PastMessage::default();
+    (message.content, message.calls) = ("Text.", &calls);
+    let text = declared.encode_message(&message).or_else(|_| {
+        // Some formats have one call in a message.
+        message.calls = &calls[..1];
+        declared.encode_message(&message)
+    });
+    let text = text.expect("it can be written");
     let seen = read_chunks(&declared, [&*text], Some(false), |_| {});
     (text, seen)
 }

@@ -185,5 +185,10 @@ impl LiteralLexer for DelimitedLexer {
 pub(crate) fn is_bare_key(key: &str, declared: &dyn Fn(&str) -> bool) -> bool {
     let held = |key: &str| key.contains([':', '{', '}', ',', '<']);
     let equals = key.split_once('=').is_some_and(|(before, _)| declared(trim(before)));
-    !key.is_empty() && trim(key) == key && !held(key) && !equals && key.chars().count() <= HEAD_CHARS
+    !key.is_empty()
+        && trim(key) == key
+        && !held(key)
+        && !equals
+        && !leaves_open(key)
+        && key.chars().count() <= HEAD_CHARS
 }
