@@ -209,7 +209,7 @@ fn a_name_that_cannot_be_written_is_accepted_and_listed() {
             assert!(accepted.examples().iter().all(|call| !call.contains("get weather")) || refused.is_none());
             assert!(accepted.manual(None).contains("other"));
             if refused.is_some() {
-                assert!(accepted.encode(name, &wirecall_core::Value::Object(Vec::new())).is_err());
+                assert!(accepted.encode(name, &Value::Object(Vec::new())).is_err());
             }
         }
     });
