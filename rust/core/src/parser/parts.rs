@@ -62,8 +62,10 @@ impl Machine {
         let header = match (header, &tools.protocol.layout().section) {
             // The opener was only mentioned.
             (Header::Part(length, Part::Calls), Some(section)) if length > 0 => {
+                let undecided = || begins_section(tools, section, &rest[length..], false).is_incomplete();
                 match begins_section(tools, section, &rest[length..], window.last) {
                     Scan::Match(()) => Header::Part(length, Part::Calls),
+                    Scan::NoMatch if window.last && self.cut && undecided() => Header::Part(length, Part::Calls),
                     Scan::Incomplete => Header::Incomplete,
                     Scan::NoMatch => Header::Part(0, Part::Content),
                 }
