@@ -28,6 +28,16 @@ const PAIRS: [(&str, &[&str]); 24] = [
     ("&quot;", &["&quot;"]), ("&#34;", &["&#34;"]), ("&apos;", &["&apos;"]), ("&#39;", &["&#39;"]), ("&ldquo;", &["&rdquo;"]), ("&lsquo;", &["&rsquo;"]), ("&laquo;", &["&raquo;"]), ("&bdquo;", &["&ldquo;"]),
 ];
 
+/// The characters of [`PAIRS`] that open a text alone.
+pub(crate) fn openers() -> impl Iterator<Item = char> {
+    PAIRS.iter().filter(|(open, _)| !open.starts_with('&')).filter_map(|(open, _)| open.chars().next())
+}
+
+/// Whether this character alone opens a text, and is not ASCII.
+pub(crate) fn is_opener(c: char) -> bool {
+    openers().any(|opener| opener == c)
+}
+
 /// Spaces beyond ASCII, and characters that are not visible.
 pub(crate) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}' | '\u{AD}')

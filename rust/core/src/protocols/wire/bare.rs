@@ -6,6 +6,7 @@ use crate::error::ToolError;
 use crate::grammar::{Chars, Expr, GrammarRules, keyed};
 use crate::schema::Length;
 use crate::syntax::pairs::NOT_BARE_FIRST;
+use crate::syntax::quoting::openers;
 use crate::syntax::scan::Delimiters;
 
 /// Which bare words there are.
@@ -28,7 +29,8 @@ pub(super) fn bare_word(
     length: Length,
 ) -> Result<Expr, ToolError> {
     let first = |mark: &str| mark.chars().next().unwrap_or('<');
-    let special: String = " \"'=<>\\".chars().chain([first(&delimiters.open), first(&delimiters.close)]).collect();
+    let marks = [first(&delimiters.open), first(&delimiters.close)];
+    let special: String = " \"'`&=<>\\".chars().chain(openers()).chain(marks).collect();
     let bare = BareWord {
         chars: Chars::except(&special, &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')]),
         not_whole: if nullable { &["None", "Null", "NULL"] } else { &[] },

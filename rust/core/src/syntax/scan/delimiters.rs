@@ -2,6 +2,7 @@
 
 use super::{RESULT_TAGS, Scan, is_ws, starts};
 use crate::syntax::json::is_plain;
+use crate::syntax::quoting::is_opener;
 
 /// Maximum number of spaces and tabs before the last character of a closing tag.
 const CLOSE_SPACES: usize = 8;
@@ -85,7 +86,7 @@ impl Delimiters {
         for (byte, class) in (0..128).zip(&mut classes) {
             let first = [b'<', open.as_bytes()[0], close.as_bytes()[0]].contains(&byte);
             let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,`".contains(&byte));
-            let bare = !(byte.is_ascii_control() || first || b" \"'=<>\\".contains(&byte));
+            let bare = !(byte.is_ascii_control() || first || b" \"'`&=<>\\".contains(&byte));
             *class = if first { FIRST } else { 0 }
                 | if first || is_ws(byte) || b",\"'".contains(&byte) { STOP } else { 0 }
                 | if key { KEY } else { 0 }
@@ -153,7 +154,7 @@ impl Delimiters {
     fn has_role(&self, c: char, role: u8) -> bool {
         match self.classes.get(c as usize) {
             Some(class) => class & role != 0,
-            None => !(c.is_control() || self.is_first(c)),
+            None => !(c.is_control() || self.is_first(c) || (role == BARE && is_opener(c))),
         }
     }
 
