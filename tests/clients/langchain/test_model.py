@@ -125,7 +125,8 @@ def test_models_that_share_connections_keep_their_own_options(
     shown = wirecall.wrap(bare, on_error="text").bind_tools(TOOLS)
     handed = wirecall.wrap(bare, on_error="native").bind_tools(TOOLS)
     assert "<tool-error" in shown.invoke("Hi").text
-    assert [call["name"] for call in handed.invoke("Hi").invalid_tool_calls] == ["nothing"]
+    # Its arguments can be read, though there is no such tool.
+    assert [(call["name"], call["args"]) for call in handed.invoke("Hi").tool_calls] == [("nothing", {})]
     assert "<tool-error" in shown.invoke("Hi").text
 
 
