@@ -15,12 +15,11 @@ mod pieces;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{TestError, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::json;
 use wirecall_core::Toolset;
 
@@ -83,22 +82,47 @@ fn format_of(name: &str) -> &'static Format {
     everything().iter().find(|format| format.name == name).expect("it is a format")
 }
 
-/// Tries a law in every format with quotes, each with its own cases.
-fn each_law(law: impl Fn(&'static Format, &Choices, &[Index]) -> Result<(), TestCaseError> + Sync) {
+/// Failures that are shrunk in each format. The others are counted.
+const SHRUNK: usize = 20;
+
+/// Tries a law in every format with quotes, each with its own cases. All cases are tried, and the failures are grouped by
+/// their slips.
+fn each_law(law: impl Fn(&'static Format, &Case, &[Index]) -> Result<(), TestCaseError> + Sync) {
     every(names(), |name| {
         let format = format_of(name);
-        let mut runner = TestRunner::new(shared(names().count()));
-        let result = runner.run(&(choices(), cuts()), |(choices, cuts)| law(format, &choices, &cuts));
-        if let Err(TestError::Fail(why, _)) = &result {
-            panic!("{why}");
+        let config = shared(names().count());
+        let cases = config.cases;
+        let mut runner = TestRunner::new(config);
+        let strategy = (choices(), cuts());
+        let fails = |(choices, cuts): (Choices, Vec<Index>)| {
+            let case = case(format, &choices);
+            law(format, &case, &cuts).err().map(|why| (case, why))
+        };
+        let (mut count, mut groups) = (0, BTreeMap::<String, TestCaseError>::new());
+        for _ in 0..cases {
+            let mut tree = strategy.new_tree(&mut runner).expect("no case is rejected");
+            let Some(mut found) = fails(tree.current()) else { continue };
+            count += 1;
+            let mut more = count <= SHRUNK && tree.simplify();
+            while more {
+                more = match fails(tree.current()) {
+                    Some(smaller) => {
+                        found = smaller;
+                        tree.simplify()
+                    }
+                    None => tree.complicate(),
+                };
+            }
+            groups.entry(found.0.slips.join("; ")).or_insert(found.1);
         }
-        result.expect("no case is rejected");
+        let shown: Vec<_> = groups.iter().map(|(slips, why)| format!("[{slips}] {why}")).collect();
+        assert!(count == 0, "{name}: {count} of {cases} cases fail:\n{}", shown.join("\n"));
     });
 }
 
 #[test]
 fn no_call_comes_from_quoted_text() {
-    each_law(|format, choices, cuts| holds(format, &case(format, choices), cuts));
+    each_law(holds);
 }
 
 /// The law could fail: what is in P is a call by itself.
@@ -130,70 +154,5 @@ fn a_forged_message_makes_no_call() {
         let seen = |message: &str| read_chunks_of(&tools, [message], None, None, |_| {});
         assert_eq!(traces(&seen(&quoted(&tools.neutralise(forged)))), 0, "{row}");
         assert_ne!(traces(&seen(&quoted(forged))), 0, "{row}: it has to be neutralised");
-    }
-}
-
-/// Not a test: prints how often the law fails in each format, and the shortest messages for each slip. With
-/// `WIRECALL_LAW_PLAIN=1` all quotes are plain, so that what is wrong elsewhere is seen.
-///
-/// `WIRECALL_LAW_EACH=1000 cargo test -p wirecall-core --test core quoted::failures -- --ignored --nocapture`
-#[test]
-#[allow(clippy::print_stdout)]
-#[ignore = "a report, for those who mend the parser"]
-fn failures() {
-    const SHRUNK: usize = 200;
-    let plain = std::env::var_os("WIRECALL_LAW_PLAIN").is_some();
-    let reports = Mutex::new(BTreeMap::new());
-    every(names(), |name| {
-        let format = format_of(name);
-        let config = shared(names().count());
-        let cases = config.cases;
-        let mut runner = TestRunner::new(config);
-        let strategy = (choices(), cuts());
-        let mut count = 0;
-        let mut clusters: BTreeMap<String, (usize, String, String)> = BTreeMap::new();
-        for _ in 0..cases {
-            let mut tree = strategy.new_tree(&mut runner).expect("no case is rejected");
-            let fails = |(mut choices, cuts): (Choices, Vec<Index>)| {
-                if plain {
-                    (choices.gap, choices.prefix, choices.quotes) = ("", "", None);
-                }
-                let case = case(format, &choices);
-                holds(format, &case, &cuts).err().map(|why| (case, why))
-            };
-            let Some(mut found) = fails(tree.current()) else { continue };
-            count += 1;
-            if count > SHRUNK {
-                continue;
-            }
-            let mut more = tree.simplify();
-            while more {
-                more = match fails(tree.current()) {
-                    Some(smaller) => {
-                        found = smaller;
-                        tree.simplify()
-                    }
-                    None => tree.complicate(),
-                };
-            }
-            let (case, why) = found;
-            let mode = format!("{}, {:?}", format.settings[case.setting].name, case.truncated);
-            let kind = if why.to_string().contains("cuts: ") { "cuts differ" } else { "" };
-            let key = [case.slips.as_slice(), &[kind.to_owned()]].concat().join("; ");
-            let entry = clusters.entry(key).or_insert((0, case.message.clone(), mode.clone()));
-            entry.0 += 1;
-            if case.message.len() < entry.1.len() {
-                (entry.1, entry.2) = (case.message, mode);
-            }
-        }
-        reports.lock().expect("no thread panics here").insert(name, (count, cases, clusters));
-    });
-    for (name, (count, cases, clusters)) in reports.into_inner().expect("no thread panics here") {
-        println!("\n## {name}: {count} of {cases}");
-        let mut clusters: Vec<_> = clusters.into_iter().collect();
-        clusters.sort_by_key(|(_, (count, message, _))| (std::cmp::Reverse(*count), message.len()));
-        for (slips, (count, message, mode)) in clusters.into_iter().take(12) {
-            println!("- {count} × [{slips}] ({mode})\n  `{message:?}`");
-        }
     }
 }

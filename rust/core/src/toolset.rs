@@ -167,6 +167,7 @@ impl Options {
         Ok(Settings {
             facts,
             candidates: protocol.candidates(&delimiters),
+            ends: protocol.ends(),
             delimiters,
             strict: self.strict,
             any_style: false,

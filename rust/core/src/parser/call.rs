@@ -11,6 +11,7 @@ use crate::protocols::bodies::body_of;
 use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
+use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closer, Closers, fitting};
 use crate::tools::{Lookup, is_plausible_name};
@@ -334,6 +335,7 @@ impl Machine {
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, on_event: OnEvent<'_>) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         self.state = self.outside(tools);
+        self.place.quotes = Some(Alternation::START);
         if self.other.is_none() && call.failure.as_ref().is_some_and(|failure| failure.kind == ErrorKind::TooManyCalls)
         {
             self.drop_rest(tools);

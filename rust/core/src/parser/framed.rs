@@ -2,15 +2,13 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::example::example;
 use super::text::Candidate;
-use super::text::Refused;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
-use crate::error::ErrorKind;
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
 use crate::protocols::registry::Reads;
+use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
@@ -47,8 +45,8 @@ pub(super) struct Preceding {
     /// The last byte of text since the last call or section that is not whitespace, and how much other text precedes it, up to [`LEAST_BYTES`].
     pub last: u8,
     pub written: usize,
-    /// There was an opener in that text.
-    pub mentioned: bool,
+    /// Since an opener in that text, or a call that has failed: the quoted text that is open.
+    pub quotes: Option<Alternation>,
 }
 
 /// Less text between a call and what closes one is a rest of that call.
@@ -176,7 +174,7 @@ impl Machine {
     /// The state after a call or an error.
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked, self.place.last) = (false, 0, 0);
-        (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
+        (self.place.written, self.place.quotes, self.place.buried) = (0, None, None);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
         match tools.protocol.layout().parts {
@@ -290,23 +288,26 @@ impl Machine {
             if let Some(more) = self.answer_mark(layout, window, at, on_event) {
                 return more;
             }
-            match first_mark(rest, &tools.protocol.ends(), window.last) {
+            match first_mark(rest, &tools.settings.ends, window.last) {
                 Scan::NoMatch => {}
                 Scan::Incomplete => {
                     self.place.looked = at - window.at;
                     return false;
                 }
-                Scan::Match(length) if self.lacks_opener(tools, window, at) => {
+                Scan::Match(length) if self.lacks_opener(tools, window, at, length) => {
                     self.blanks(framing, window, at, on_event);
                     return self.without_opener(tools, window, length, on_event);
                 }
-                Scan::Match(_) => self.place.mentioned = true,
+                Scan::Match(length) => self.mention(&rest[..length]),
             }
             match self.look(tools, rest, begin, window.last) {
-                Candidate::Text(length) => {
-                    self.place.mentioned |= rest.starts_with(&tools.settings.delimiters.open);
-                    self.read_code(tools, &text[at..at + length]);
+                Candidate::Text(length, opener) => {
+                    self.pass(tools, &text[at..at + length], opener);
                     at += length;
+                }
+                Candidate::Quoted(length) => {
+                    self.content(window, at, on_event);
+                    return self.quoted(tools, window, length, on_event);
                 }
                 Candidate::Section(other, length) => {
                     self.blanks(framing, window, at, on_event);
@@ -339,7 +340,8 @@ impl Machine {
     }
 
     /// Whether the text since the last call ends in a bracket here, and may hold a call whose opener is missing or misspelled.
-    fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
+    /// So many bytes close it: where a call may not be so long, there is none.
+    fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize, length: usize) -> bool {
         let (before, blanks) = match window.text.as_bytes()[window.at..at].iter().rposition(|byte| !is_ws(*byte)) {
             Some(last) => (window.text.as_bytes()[window.at + last], &window.text[window.at + last + 1..at]),
             None => (self.place.last, &window.text[window.at..at]),
@@ -347,8 +349,8 @@ impl Machine {
         let python = tools.settings.facts.encoding == "python";
         let bracket = matches!(before, b'}' | b']') || (before == b')' && python);
         let bracket = bracket && matches!(blanks, "" | "\n" | "\r\n");
-        let text = self.place.written >= LEAST_BYTES && !self.place.mentioned && !self.code.was_seen();
-        bracket && text && tools.reads != Reads::Nothing
+        let text = self.place.written >= LEAST_BYTES && self.place.quotes.is_none() && !self.code.was_seen();
+        bracket && text && tools.reads != Reads::Nothing && length <= tools.settings.limits.call_bytes
     }
 
     /// An error at what closes a call, of so many bytes. The text goes on after it.
@@ -359,14 +361,8 @@ impl Machine {
         length: usize,
         on_event: OnEvent<'_>,
     ) -> bool {
-        let mark = &window.text[window.at..window.at + length];
-        let sentence =
-            "A call has no opening marker that can be read, so it was not run. Write it again in full.".to_owned();
-        let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
-        let refused = Refused { example, ..Refused::new(mark, ErrorKind::MalformedCall, sentence) };
-        self.refuse(window, refused, on_event);
-        self.state = self.outside(tools);
-        true
+        let sentence = "A call has no opening marker that can be read, so it was not run. Write it again in full.";
+        self.lone_mark(tools, window, length, sentence, on_event)
     }
 
     /// Outside reasoning, calls and sections.

@@ -405,11 +405,14 @@ impl Machine {
         true
     }
 
-    /// Scans consumed text for code.
+    /// Scans consumed text for code and quotes.
     #[inline]
     fn read_code(&mut self, tools: &Toolset, text: &str) {
         if tools.code == CodeMode::Text {
             self.code.read(text.as_bytes());
+        }
+        if let Some(quotes) = &mut self.place.quotes {
+            quotes.run(text);
         }
     }
 

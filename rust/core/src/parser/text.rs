@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::buried::goes_on;
+use super::example::example;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
@@ -16,6 +17,7 @@ use crate::protocols::commitment::{begins_call, begins_tag, unreadable};
 use crate::protocols::layout::Section;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
+use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts, window, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
@@ -23,8 +25,10 @@ use crate::toolset::{CodeMode, Toolset};
 pub(super) enum Candidate<'t> {
     /// More text is needed.
     Need,
-    /// At least this many bytes of text.
-    Text(usize),
+    /// At least this many bytes of text, and whether they are an opener, which is only mentioned.
+    Text(usize, bool),
+    /// A call whose opener, of this length, is in a text in quotes that began after another opener.
+    Quoted(usize),
     /// A result that begins with this mark.
     Forged(&'t str),
     /// A call, in the other protocol at this position.
@@ -147,9 +151,14 @@ impl Machine {
             };
             at = found;
             match self.look(tools, &text[at..], begin, window.last) {
-                Candidate::Text(length) => {
-                    self.read_code(tools, &text[at..at + length]);
+                Candidate::Text(length, opener) => {
+                    self.pass(tools, &text[at..at + length], opener);
                     at += length;
+                }
+                Candidate::Quoted(length) => {
+                    emit_text(&text[window.at..at], on_event);
+                    window.at = at;
+                    return self.quoted(tools, window, length, on_event);
                 }
                 Candidate::Forged(mark) => return self.forged(window, at, mark, on_event),
                 Candidate::Need if window.last => return self.undecided(tools, window, at, on_event),
@@ -180,10 +189,14 @@ impl Machine {
     /// The next candidate from byte `at` on that is outside of code. The text before it is scanned for code.
     #[inline]
     pub(super) fn candidate(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
-        match tools.code {
+        let found = match tools.code {
             CodeMode::Call => tools.settings.candidates.find(&text.as_bytes()[at..]).map(|offset| at + offset),
             CodeMode::Text => self.candidate_outside_code(tools, text, at),
+        };
+        if let Some(quotes) = &mut self.place.quotes {
+            quotes.run(&text[at..found.unwrap_or(text.len())]);
         }
+        found
     }
 
     #[inline(never)]
@@ -208,16 +221,28 @@ impl Machine {
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
+        let found = self.found(tools, rest, begin, last);
+        match (self.place.quotes.and_then(Alternation::open), &found) {
+            (Some(_), Candidate::Section(_, open)) => Candidate::Quoted(*open),
+            (Some(_), Candidate::Call(_, Attempt::Call { lead, open, .. })) => Candidate::Quoted((*open).max(lead + 1)),
+            (Some(_), Candidate::Call(_, Attempt::Bad(bad))) => Candidate::Quoted(bad.open),
+            _ => found,
+        }
+    }
+
+    fn found<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
+        let first = rest.chars().next().map_or(0, char::len_utf8);
         if tools.reads == Reads::Nothing {
-            return Candidate::Text(rest.chars().next().map_or(0, char::len_utf8));
+            return Candidate::Text(first, false);
         }
         let several = !self.settled && !tools.others.is_empty();
-        let mut step = usize::MAX;
+        // What no set takes for an opener is one character.
+        let mut opener = None;
+        let mut mentioned = |length: usize| opener = Some(opener.map_or(length, |known: usize| known.min(length)));
         let mut bad = None;
         for (other, set) in self.sets(tools) {
             // Only another format has something that begins so.
             if (!begin && !set.settings.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
-                step = step.min(rest.chars().next().map_or(0, char::len_utf8));
                 continue;
             }
             for mark in marks(tools, (other, set)) {
@@ -238,7 +263,10 @@ impl Machine {
                 match begun(last) {
                     Scan::Match(length) => return Candidate::Section(other, length),
                     Scan::Incomplete => return Candidate::Need,
-                    Scan::NoMatch => step = step.min(rest.chars().next().map_or(0, char::len_utf8)),
+                    Scan::NoMatch => {}
+                }
+                if let Scan::Match(length) = opened {
+                    mentioned(length);
                 }
                 match self.or_orphan(set, outside_section(set, rest), rest) {
                     Attempt::Incomplete if !last => return Candidate::Need,
@@ -255,7 +283,7 @@ impl Machine {
                     Scan::Match(()) => {}
                     Scan::Incomplete if last => return self.undecided_end(other, set, rest),
                     Scan::Incomplete => return Candidate::Need,
-                    Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(0, char::len_utf8)),
+                    Scan::NoMatch => attempt = Attempt::text(rest),
                 }
             }
             if last && attempt == Attempt::Incomplete {
@@ -272,12 +300,20 @@ impl Machine {
             }
             match attempt {
                 Attempt::Incomplete => return Candidate::Need,
-                Attempt::Text(length) => step = step.min(length),
+                Attempt::Text(length) if length > first => mentioned(length),
+                Attempt::Text(_) if begin && set.protocol.begins_message() && rest.starts_with(['[', '{']) => {
+                    mentioned(first)
+                }
+                Attempt::Text(_) => {}
                 Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
                 attempt => return Candidate::Call(other, attempt),
             }
         }
-        bad.map_or(Candidate::Text(step), |(other, attempt)| Candidate::Call(other, attempt))
+        match (bad, opener) {
+            (Some((other, attempt)), _) => Candidate::Call(other, attempt),
+            (None, Some(length)) => Candidate::Text(length, true),
+            (None, None) => Candidate::Text(first, false),
+        }
     }
 
     /// The attempt; or where it is text, an error of a call whose opener is missing. In a text with code, the opener may be in the code.
@@ -290,6 +326,52 @@ impl Machine {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => attempt,
         }
+    }
+
+    /// Consumed text: perhaps an opener of no call, after which calls in quotes are not read.
+    pub(super) fn pass(&mut self, tools: &Toolset, text: &str, opener: bool) {
+        self.read_code(tools, text);
+        if opener && self.place.quotes.is_none() {
+            self.mention(text);
+        }
+    }
+
+    /// After an opener. Directly after a marker, a quote ends what the marker is in.
+    pub(super) fn mention(&mut self, opener: &str) {
+        let bracket = matches!(opener, "[" | "{");
+        self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
+    }
+
+    /// An error at the opener of a call, of so many bytes, which is in a text in quotes. The text goes on after it.
+    pub(super) fn quoted(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        length: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        let sentence = "A call in quotation marks, after the beginning of another one, was not run. Write the call that you want again in full.";
+        self.lone_mark(tools, window, length, sentence, on_event)
+    }
+
+    /// An error of a marker of so many bytes, after which the text goes on as before.
+    pub(super) fn lone_mark(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        length: usize,
+        sentence: &str,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        let mark = &window.text[window.at..window.at + length];
+        self.read_code(tools, mark);
+        let quotes = self.place.quotes;
+        let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
+        let refused = Refused { example, ..Refused::new(mark, ErrorKind::MalformedCall, sentence.to_owned()) };
+        self.refuse(window, refused, on_event);
+        self.state = self.outside(tools);
+        self.place.quotes = quotes;
+        true
     }
 
     /// What the end of the message leaves undecided.

@@ -109,7 +109,7 @@ fn begins_fence(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     match rest.trim_start_matches(is_blank).chars().next() {
         None => Scan::at_end(last),
         Some('{' | '[') => Scan::Match(None),
-        Some('`') => match tool_in(tools, &inner[..length]) {
+        Some('`') => match declared(tools, &inner[..length]) {
             Some(tool) => begins_call(tools, rest.trim_start_matches('`'), last).map(|_| Some(tool)),
             None => Scan::NoMatch,
         },
@@ -186,23 +186,16 @@ fn quoted(tools: &Tools, text: &str, last: bool) -> Scan<usize> {
     Scan::at_end(last)
 }
 
-/// The declared tool that a word names, with what models write before a name.
+/// The declared tool that a word names, with what models write before a name, and perhaps before the number of a call.
 pub(crate) fn declared(tools: &Tools, word: &str) -> Option<usize> {
     let word = word.trim_end_matches([':', '.', '/', '-']);
     let parts = std::iter::successors(Some(word), |part| part.split_once(['.', ':', '/']).map(|(_, rest)| rest));
     let named = |part: &str| {
         let glued = starts_as(part, "functions", true).is_match().then(|| &part["functions".len()..]);
-        tools.find(part).or_else(|| tools.find(glued?))
+        let alone = part.split(':').next();
+        tools.find(part).or_else(|| tools.find(glued?)).or_else(|| tools.find(alone?))
     };
     parts.into_iter().find_map(named)
-}
-
-/// The declared tool that a word names: alone, after a prefix, or before the number of a call.
-fn tool_in(tools: &Tools, word: &str) -> Option<usize> {
-    let name = word.rsplit_once(':').filter(|(_, index)| index.bytes().all(|byte| byte.is_ascii_digit()));
-    let name = name.map_or(word, |(name, _)| name);
-    let part = |part: Option<&str>| tools.find(part?);
-    tools.find(name).or_else(|| part(name.rsplit([':', '.', '/']).next())).or_else(|| part(name.split(':').next()))
 }
 
 /// The length of the word that may be a name.
@@ -258,7 +251,7 @@ fn begins_name(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     if length == 0 {
         return Scan::NoMatch;
     }
-    let tool = tool_in(tools, text[..length].trim_end_matches([':', '.', '/', '-']));
+    let tool = declared(tools, &text[..length]);
     let rest = text[length..].trim_start_matches(is_blank);
     let direct = rest.len() == text.len() - length;
     let meant = tool.is_some() || direct || text[..length].ends_with(':');

@@ -71,7 +71,7 @@ fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
     let field = |name: &str| is_field(&tools.at(tool).schema, name);
     match goes_on(tools, &field, text, start + length, last) {
         Scan::Incomplete => Attempt::Incomplete,
-        Scan::NoMatch => step,
+        Scan::NoMatch => Attempt::Text(start + length),
         Scan::Match(inside) => {
             let name = tools.at(tool).name.clone();
             bad(tools, start + length, tool, Closers::Tag(name), inside)
@@ -182,7 +182,7 @@ pub(crate) fn near_function(tools: &Tools, settings: &Settings, row: &Row, text:
     };
     match goes_on(tools, &|_| true, text, end, cut) {
         Scan::Incomplete => Attempt::Incomplete,
-        Scan::NoMatch => step,
+        Scan::NoMatch => Attempt::Text(end),
         Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS), inside),
     }
 }

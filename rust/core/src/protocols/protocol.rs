@@ -143,6 +143,8 @@ pub(crate) struct Settings {
     pub delimiters: Delimiters,
     /// Where calls and results may begin in any of the protocols.
     pub candidates: Candidates,
+    /// What closes calls, and lists of them: [`Protocol::ends`].
+    pub ends: Vec<&'static str>,
     pub strict: bool,
     /// Strict, except for how values and keys are written.
     pub any_style: bool,
