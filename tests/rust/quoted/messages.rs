@@ -209,6 +209,8 @@ fn head(
                 {
                     Edit::Insert(" x")
                 }
+                // It would be a whole call.
+                Edit::Insert("/") if head[*at..].starts_with('>') => Edit::Insert(" x"),
                 // It would be another name.
                 Edit::Insert(text) if *at == written.name.end && renames(written, text) => Edit::Insert(" x"),
                 edit => *edit,

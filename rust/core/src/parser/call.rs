@@ -323,6 +323,7 @@ impl Machine {
         self.calls -= 1;
         self.settled &= self.calls > 0;
         self.state = self.outside(tools);
+        self.place.quotes = Some(Alternation::START);
         for text in [call.raw.as_str(), &window.text[begin..window.at]] {
             emit_text(text, on_event);
             self.read_code(tools, text);

@@ -283,7 +283,10 @@ impl Machine {
                     Scan::Match(()) => {}
                     Scan::Incomplete if last => return self.undecided_end(other, set, rest),
                     Scan::Incomplete => return Candidate::Need,
-                    Scan::NoMatch => attempt = Attempt::text(rest),
+                    Scan::NoMatch => {
+                        mentioned(first);
+                        attempt = Attempt::text(rest);
+                    }
                 }
             }
             if last && attempt == Attempt::Incomplete {

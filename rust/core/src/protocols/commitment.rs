@@ -127,21 +127,30 @@ fn named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     }
 }
 
-/// Whether an object begins after one or two characters, whatever they are: a bracket and a quote. Prose has quotes, code and lists
-/// there.
+/// Whether an object begins after one or two characters, whatever they are, or after a short word: a bracket and a quote. Or a key in
+/// quotes and its colon, without the bracket. Prose has quotes, code and lists there.
 fn object_near(text: &str, last: bool) -> Scan {
     let text = text.trim_start_matches(|c| is_blank(c) || c == '[');
     let strays = text.find(['{', '\n', '`', '"', '\'']).unwrap_or(text.len());
-    if text[..strays].chars().count() > 2 {
+    let count = text[..strays].chars().count();
+    if count > 4 || (count > 2 && text[..strays].contains(is_blank)) {
         return Scan::NoMatch;
     }
-    starts(&text[strays..], "{", last).and_then(|()| {
-        let inside = text[strays + 1..].trim_start_matches(is_blank);
-        match inside.bytes().next() {
-            None => Scan::at_end(last),
-            Some(byte) => Scan::some(is_quote(byte).then_some(())),
-        }
-    })
+    let inside = |text: &str| match text.bytes().next() {
+        None => Scan::at_end(last),
+        Some(byte) => Scan::some(is_quote(byte).then_some(())),
+    };
+    let key = |text: &str| {
+        let rest = text[1..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        inside(rest).and_then(|()| starts(rest[1..].trim_start_matches(is_blank), ":", last))
+    };
+    let rest = &text[strays..];
+    match rest.bytes().next() {
+        None => Scan::at_end(last),
+        Some(b'{') => inside(rest[1..].trim_start_matches(is_blank)),
+        Some(b'"' | b'\'') => key(rest),
+        Some(_) => Scan::NoMatch,
+    }
 }
 
 /// Whether a bracket of an object comes after a few characters, whatever they are.
@@ -242,14 +251,17 @@ fn tag_of_tool(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
 }
 
 /// At a word: a declared name that goes on as a call, or a key and its separator.
-fn begins_name(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
-    let text = NAMESPACES.iter().find_map(|space| text.strip_prefix(space)).unwrap_or(text);
+fn begins_name(tools: &Tools, whole: &str, last: bool) -> Scan<Option<usize>> {
+    let text = NAMESPACES.iter().find_map(|space| whole.strip_prefix(space)).unwrap_or(whole);
     let length = word(text);
     if length == text.len() {
         return Scan::at_end(last);
     }
     if length == 0 {
-        return Scan::NoMatch;
+        // `call:"save"`
+        let quoted = text.len() < whole.len() && is_quote_at(text);
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        return if quoted { named(tools, &text[first..], last).filter(Option::is_some) } else { Scan::NoMatch };
     }
     let tool = declared(tools, &text[..length]);
     let rest = text[length..].trim_start_matches(is_blank);

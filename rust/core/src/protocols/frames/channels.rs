@@ -84,7 +84,11 @@ impl Channels {
             at += offset;
             let rest = &text[at..];
             if rest.starts_with('{') {
-                return broken(at, None);
+                match begins_member(&rest[1..], ended) {
+                    Scan::Match(()) => return broken(at, None),
+                    Scan::Incomplete => return Scan::Incomplete,
+                    Scan::NoMatch => {}
+                }
             }
             let own = [self.channel, self.constrain];
             let ends = [self.start].into_iter().chain(self.ends.iter().copied());

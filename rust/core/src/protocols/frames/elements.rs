@@ -29,6 +29,9 @@ pub(crate) struct Elements {
     pub named: bool,
 }
 
+/// So near the bracket of a tag after a name, a bar makes it a tag that is misspelled.
+const NEAR_CHARS: usize = 16;
+
 /// Whether a byte ends a name before a tag.
 fn ends_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'<'
@@ -47,12 +50,16 @@ impl Elements {
 
     /// A message that begins with a tool's name and another tag than the one that opens a call.
     fn misspelled(&self, tools: &Tools, text: &str, last: bool) -> Header {
-        let (head, ended) = window(text, NAME_CHARS + 2, last);
+        let (head, ended) = window(text, NAME_CHARS + NEAR_CHARS, last);
         let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
         let tool = tools.find(&head[..length]);
-        match starts(&head[length..], "<|", ended) {
-            Scan::Match(()) if tool.is_some() => Header::Bad(length + 2, tool),
-            Scan::Incomplete => Header::Incomplete,
+        let tag = starts(&head[length..], "<", ended).and_then(|()| {
+            let (near, ended) = window(&head[length + 1..], NEAR_CHARS, ended);
+            near.find('|').map_or(Scan::at_end(ended), |bar| Scan::Match(length + bar + 2))
+        });
+        match (tool, tag) {
+            (Some(_), Scan::Match(open)) => Header::Bad(open, tool),
+            (Some(_), Scan::Incomplete) => Header::Incomplete,
             _ => Header::Part(0, Part::Content),
         }
     }

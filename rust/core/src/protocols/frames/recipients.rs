@@ -125,12 +125,13 @@ impl PartsFrame for Recipients {
         };
         match self.recipient(tools, &text[skipped..], last) {
             Scan::Incomplete => Header::Incomplete,
-            Scan::NoMatch if first => Header::Part(0, Part::Content),
+            Scan::NoMatch if first && skipped == 0 => Header::Part(0, Part::Content),
             Scan::NoMatch => {
                 let (head, ended) = window(&text[skipped..], ATTEMPT_CHARS, last);
                 match begins_call(tools, head, ended) {
                     Scan::Match(tool) => Header::Bad(skipped, tool),
                     Scan::Incomplete => Header::Incomplete,
+                    Scan::NoMatch if first => Header::Part(0, Part::Content),
                     Scan::NoMatch => Header::Framing(skipped),
                 }
             }

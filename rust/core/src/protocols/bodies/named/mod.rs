@@ -131,10 +131,10 @@ impl Named {
     }
 
     /// From here on, only the end of the call is searched for.
-    fn lose(&mut self) {
+    fn lose(&mut self, place: (&str, usize)) {
         self.state = NamedState::Recovering(match &self.state {
             NamedState::Start { .. } => NamedRecovery::start(),
-            NamedState::Object => NamedRecovery::inside(self.object.brackets(), self.object.open_quote()),
+            NamedState::Object => NamedRecovery::inside(self.object.brackets(), self.object.open_quote(), place),
             NamedState::Tail { .. } => NamedRecovery::behind(),
             NamedState::Recovering(_) => return,
         });
@@ -148,12 +148,12 @@ impl Body for Named {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         let step = steps(|| self.step(input));
         let Progress::Failed(failure) = step else { return step };
-        self.lose();
+        self.lose((input.window, input.at));
         (failure.kind, failure.message).into()
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
-        self.lose();
+        self.lose((input.window, input.at));
         match &mut self.state {
             NamedState::Recovering(recovery) => recovery.read(input, self.ends),
             NamedState::Start { .. } | NamedState::Object | NamedState::Tail { .. } => Progress::CallEnd,

@@ -13,24 +13,26 @@ use crate::syntax::scan::{Scan, starts};
 pub(super) struct NamedRecovery {
     /// Brackets that are open; `None` before the first one.
     depth: Option<usize>,
+    /// There was a quoted text, so that a backtick is no part of a fence.
+    quoted: bool,
     quotes: Alternation,
 }
 
 impl NamedRecovery {
     /// Before the object.
     pub(super) fn start() -> Self {
-        NamedRecovery { depth: None, quotes: Alternation::START }
+        NamedRecovery { depth: None, quoted: false, quotes: Alternation::START }
     }
 
-    /// In so many brackets, and perhaps in a string.
-    pub(super) fn inside(depth: usize, quote: Option<Quote>) -> Self {
-        let quotes = quote.map_or(Alternation::START, Alternation::inside);
-        NamedRecovery { depth: Some(depth), quotes }
+    /// In so many brackets, and perhaps in a string, at byte `at` of a window.
+    pub(super) fn inside(depth: usize, quote: Option<Quote>, (window, at): (&str, usize)) -> Self {
+        let quotes = quote.map_or_else(|| Alternation::at_error(window, at), Alternation::inside);
+        NamedRecovery { depth: Some(depth), quoted: true, quotes }
     }
 
     /// After the object.
     pub(super) fn behind() -> Self {
-        NamedRecovery::inside(0, None)
+        NamedRecovery { depth: Some(0), quoted: true, quotes: Alternation::START }
     }
 
     /// Reads to the end of the call.
@@ -59,12 +61,13 @@ impl NamedRecovery {
     /// `fenced`: a fence may be around the object, so that backticks before it are what is left of one.
     fn step(&mut self, byte: u8, fenced: bool) {
         let inside = self.quotes.open().is_some();
-        if byte == b'`' && fenced && !inside && self.depth.is_none() {
+        if byte == b'`' && fenced && !inside && (self.depth.is_none() || !self.quoted) {
             self.quotes = Alternation::CLOSED;
             return;
         }
         self.quotes.step(byte);
         if inside || self.quotes.open().is_some() {
+            self.quoted = true;
             return;
         }
         match byte {
