@@ -187,12 +187,13 @@ fn renames(written: &Written, text: &str) -> bool {
     written.name.len() == 4 && text.starts_with(|c: char| c.is_alphanumeric() || (tag && !c.is_ascii()))
 }
 
-/// The call up to the key of P, with slips.
+/// The call up to the key of P, with slips. `entities`: P is in quotes that are entities.
 fn head(
     format: &'static Format,
     written: &Written,
     name: Option<&Index>,
     edits: &[(Index, Edit)],
+    entities: bool,
     slips: &mut Vec<String>,
 ) -> String {
     let mut places: Vec<_> = edits.iter().map(|(at, edit)| (*at.get(&written.outside), *edit)).collect();
@@ -209,6 +210,8 @@ fn head(
                 {
                     Edit::Insert(" x")
                 }
+                // It would be an odd number of them.
+                Edit::Insert("&quot;") if entities => Edit::Insert("&quot;z&quot;"),
                 // It would be a whole call.
                 Edit::Insert("/") if head[*at..].starts_with('>') => Edit::Insert(" x"),
                 // It would be another name.
@@ -252,9 +255,13 @@ fn has_ended(head: &str, separator: Option<&str>) -> bool {
 }
 
 /// A text without this quote, unless it is escaped as the encoder does it.
-fn quoted_text(format: &'static Format, parts: &[Part], close: &str) -> String {
+fn quoted_text(format: &'static Format, parts: &[Part], (open, close): (&str, &str)) -> String {
     let (quote, other) = if close.contains('\'') { ("'", "\"") } else { ("\"", "'") };
-    let without = |text: &str| text.replace(['\\'], "").replace(close.trim_start_matches('\\'), "");
+    // `‚` and `„` have two quotes that end them.
+    let ends = |text: &str| {
+        if open.starts_with(['‚', '„']) { text.replace(['‘', '’', '“', '”'], "") } else { text.to_owned() }
+    };
+    let without = |text: &str| ends(text).replace(['\\'], "").replace(close.trim_start_matches('\\'), "");
     let text = |part: &Part| match part {
         Part::Text(text) => without(&text.replace('Q', other)),
         Part::Call { format: in_format, which, ends, inner } => {
@@ -279,10 +286,11 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     let setting = choices.setting.index(format.settings.len());
     let reading = &format.settings[setting];
     let mut notes = Vec::new();
+    let entities = quotes.is_some_and(|at| QUOTES[at.index(QUOTES.len())].0 == "&quot;");
     let (opening, written) = match opening {
         Opening::Written { which, name, edits } if !format.written.is_empty() => {
             let written = which.get(&format.written);
-            (head(format, written, name.as_ref(), edits, &mut notes), Some(written))
+            (head(format, written, name.as_ref(), edits, entities, &mut notes), Some(written))
         }
         Opening::Written { which, .. } | Opening::Listed(which) if !reading.openings.is_empty() => {
             let opening = *which.get(&reading.openings);
@@ -376,7 +384,7 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     }
     message += &around_open.replace('Q', open);
     let start = message.len();
-    message += &quoted_text(format, parts, close);
+    message += &quoted_text(format, parts, (open, close));
     let quoted = start..message.len();
     message += &around_close.replace('Q', close);
     match (after, written) {

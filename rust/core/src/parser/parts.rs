@@ -9,6 +9,7 @@ use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins, unreadable};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame};
 use crate::protocols::registry::Reads;
+use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, window as window_of, ws_run};
 use crate::toolset::Toolset;
 
@@ -72,6 +73,18 @@ impl Machine {
             }
             (header, _) => header,
         };
+        if self.place.quotes.is_some_and(|quotes| quotes.open().is_some()) {
+            let length = match &header {
+                Header::Incomplete | Header::Framing(_) | Header::Call(Attempt::Incomplete | Attempt::Text(_)) => 0,
+                Header::Bad(open, _) | Header::Call(Attempt::Call { open, .. }) => *open,
+                Header::Call(Attempt::Bad(bad)) => bad.open,
+                Header::Part(length, _) => *length,
+            };
+            if length > 0 {
+                self.frame(window, begin, on_event);
+                return self.quoted(tools, window, length, on_event);
+            }
+        }
         match header {
             Header::Call(Attempt::Incomplete) if !window.last => return self.wait(window),
             Header::Call(Attempt::Incomplete | Attempt::Text(_)) => {
@@ -100,6 +113,7 @@ impl Machine {
                     Scan::NoMatch if !object && !known => return self.wait(window),
                     Scan::NoMatch if !object && !head.is_empty() && !cut => {
                         self.frame(window, begin, on_event);
+                        self.place.quotes.get_or_insert(Alternation::CLOSED);
                         self.enter(Part::Content);
                     }
                     // What opens a call is a call or an error.
@@ -118,11 +132,17 @@ impl Machine {
             // A header that is cut off belongs to no part.
             Header::Incomplete if window.last => self.frame(window, window.text.len(), on_event),
             Header::Incomplete => return self.wait(window),
-            Header::Framing(length) => self.frame(window, begin + length, on_event),
+            Header::Framing(length) => {
+                if ws_run(rest, 0) < length {
+                    self.place.quotes.get_or_insert(Alternation::START).run(&rest[..length]);
+                }
+                self.frame(window, begin + length, on_event);
+            }
             // Without a header, the whitespace belongs to the part.
             Header::Part(0, part) => self.enter(part),
             Header::Part(length, part) => {
                 self.frame(window, begin + length, on_event);
+                self.place.quotes = None;
                 self.enter(part);
             }
             // The whitespace before the header belongs to the call.
@@ -216,13 +236,27 @@ impl Machine {
             }
         }
         let mut at = window.at + self.place.looked;
-        let (mut closer, mut call, mut undecided) = (None, None, false);
+        let (mut closer, mut call, mut quoted, mut undecided) = (None, None, None, false);
         let mut end = text.len();
+        // How far quotes are read.
+        let mut read = at;
         while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
+            let quotes = self.place.quotes.as_mut().map(|quotes| {
+                quotes.run(&text[read..at]);
+                read = at;
+                quotes.open()
+            });
+            let in_quotes = quotes.flatten().is_some();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
-                    InPart::Text(length) => at += length,
+                    InPart::Text(length) => {
+                        // An opener that is only mentioned.
+                        if length > 1 && quotes.is_none() {
+                            (self.place.quotes, read) = (Some(Alternation::CLOSED), at + length);
+                        }
+                        at += length;
+                    }
                     InPart::Incomplete => {
                         (end, undecided) = (at, true);
                         break;
@@ -231,6 +265,10 @@ impl Machine {
                     InPart::Call(open, tool) if part == Part::Reasoning => {
                         self.place.buried.get_or_insert(tool);
                         at += open;
+                    }
+                    InPart::Call(open, _) if in_quotes => {
+                        (end, quoted) = (at, Some(open));
+                        break;
                     }
                     InPart::Call(open, tool) => {
                         (end, call) = (at, Some((open, tool)));
@@ -241,16 +279,23 @@ impl Machine {
                     (end, undecided) = (at, true);
                     break;
                 }
+                Scan::Match(length) if in_quotes => {
+                    (end, quoted) = (at, Some(length.max(1)));
+                    break;
+                }
                 Scan::Match(length) => {
                     (end, closer) = (at, Some(at + length));
                     break;
                 }
             }
         }
+        if let Some(quotes) = &mut self.place.quotes {
+            quotes.run(&text[read.min(end)..end]);
+        }
         // What was looked at is whitespace.
         let blank = !self.place.content && ws_run(&text[..end], window.at + self.place.looked) == end;
         match (blank, part) {
-            (true, _) if closer.is_none() && call.is_none() && !window.last => {
+            (true, _) if closer.is_none() && call.is_none() && quoted.is_none() && !window.last => {
                 self.place.looked = end - window.at;
                 return undecided && self.wait(window);
             }
@@ -259,6 +304,11 @@ impl Machine {
             (false, Part::Content) => self.content(window, end, on_event),
         }
         self.place.content |= !blank;
+        if let Some(length) = quoted {
+            let more = self.quoted(tools, window, length, on_event);
+            self.state = ParserState::Part(part);
+            return more;
+        }
         if let Some((open, tool)) = call {
             self.place.anything = true;
             let attempt = unreadable(&tools.tools, open, tool, tools.protocol.closers());

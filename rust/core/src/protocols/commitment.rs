@@ -17,6 +17,8 @@ const NAMESPACES: [&str; 6] = ["functions.", "function.", "tools.", "default_api
 const STRAY_CHARS: usize = 16;
 /// Characters after a name in which it goes on as a call.
 const NEAR_CHARS: usize = 48;
+/// The longest entity that is a quote: `&laquo;`.
+const ENTITY_BYTES: usize = 7;
 
 /// At an opener of so many bytes, which no call follows that can be read.
 pub(crate) fn committed(tools: &Tools, closers: &Closers, text: &str, open: usize, last: bool) -> Attempt {
@@ -75,7 +77,7 @@ pub(crate) fn begins_call(tools: &Tools, text: &str, last: bool) -> Scan<Option<
     let Some(first) = rest.chars().next() else { return Scan::at_end(last) };
     let after = &rest[first.len_utf8()..];
     match first {
-        '&' if !last && !rest.contains(';') => Scan::Incomplete,
+        '&' if is_half_entity(rest, last) => Scan::Incomplete,
         '{' => Scan::Match(None),
         '`' if text[..text.len() - rest.len()].matches('\n').count() > 1 => Scan::NoMatch,
         '`' => begins_fence(tools, rest, last),
@@ -95,6 +97,11 @@ pub(crate) fn begins_call(tools: &Tools, text: &str, last: bool) -> Scan<Option<
         },
         _ => begins_name(tools, rest, last),
     }
+}
+
+/// Whether it is not known yet if a quote is here.
+fn is_half_entity(text: &str, last: bool) -> bool {
+    !last && text.starts_with('&') && text.len() < ENTITY_BYTES && !text.contains(';')
 }
 
 fn is_quote_at(text: &str) -> bool {
@@ -220,6 +227,7 @@ fn begins_value(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
         Some('{') => Scan::Match(None),
         Some('[' | '(') => named(tools, rest.trim_start_matches(|c| is_blank(c) || matches!(c, '[' | '(')), last),
         Some('<') => named(tools, &rest[1..], last).filter(Option::is_some),
+        Some(_) if is_half_entity(rest, last) => Scan::Incomplete,
         Some(_) if is_quote_at(rest) => Scan::Match(None),
         Some(_) => begins_name(tools, rest, last),
     }
@@ -258,14 +266,23 @@ fn begins_name(tools: &Tools, whole: &str, last: bool) -> Scan<Option<usize>> {
         return Scan::at_end(last);
     }
     if length == 0 {
-        // `call:"save"`
-        let quoted = text.len() < whole.len() && is_quote_at(text);
-        let first = text.chars().next().map_or(0, char::len_utf8);
-        return if quoted { named(tools, &text[first..], last).filter(Option::is_some) } else { Scan::NoMatch };
+        // `call:"save"`, `call:[save]`
+        let name = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_ascii_whitespace());
+        return if text.len() < whole.len() { named(tools, name, last).filter(Option::is_some) } else { Scan::NoMatch };
     }
     let tool = declared(tools, &text[..length]);
     let rest = text[length..].trim_start_matches(is_blank);
+    if is_half_entity(rest, last) {
+        return Scan::Incomplete;
+    }
     let direct = rest.len() == text.len() - length;
+    // `call:saveday:2`
+    if text.len() < whole.len() && tool.is_none() {
+        let glued = tools.iter().find(|tool| starts_as(text, &tool.name, true).is_match());
+        if let Some(at) = glued.and_then(|tool| tools.find(&tool.name)) {
+            return Scan::Match(Some(at));
+        }
+    }
     let meant = tool.is_some() || direct || text[..length].ends_with(':');
     let Some(next) = rest.chars().next().filter(|_| meant) else {
         return if meant { Scan::at_end(last) } else { Scan::NoMatch };
@@ -288,6 +305,7 @@ fn begins_name(tools: &Tools, whole: &str, last: bool) -> Scan<Option<usize>> {
             let value = rest[1..].trim_start_matches(is_blank);
             match value.chars().next() {
                 None => Scan::at_end(last),
+                Some(_) if is_half_entity(value, last) => Scan::Incomplete,
                 Some('=') => Scan::NoMatch,
                 Some(_)
                     if value.len() < rest.len() - 1 && !is_quote_at(value) && !value.starts_with(['(', '[', '{']) =>

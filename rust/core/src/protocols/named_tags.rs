@@ -49,7 +49,7 @@ pub(crate) fn opener(text: &str, last: bool) -> Scan<Opener> {
 
 /// Whether this ends a name in a tag that no reader accepts.
 fn ends_name(c: char) -> bool {
-    c.is_ascii_whitespace() || "<>&\"'(){}[]|,;:=".contains(c)
+    c.is_ascii_whitespace() || "<>&\"'`(){}[]|,;:=".contains(c)
 }
 
 /// Scans a tag that no reader accepts. It is a bad call if it has a declared tool's name, ignoring case, and values follow in the

@@ -1,7 +1,7 @@
 //! The frame of messages in elements, each opened and closed by its name: reasoning, then content, then calls.
 
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::protocols::commitment::begins_call_of;
+use crate::protocols::commitment::{begins_call_of, declared};
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
@@ -32,6 +32,9 @@ pub(crate) struct Elements {
 /// So near the bracket of a tag after a name, a bar makes it a tag that is misspelled.
 const NEAR_CHARS: usize = 16;
 
+/// Words before it.
+const LEAD_WORDS: usize = 3;
+
 /// Whether a byte ends a name before a tag.
 fn ends_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'<'
@@ -51,15 +54,33 @@ impl Elements {
     /// A message that begins with a tool's name and another tag than the one that opens a call.
     fn misspelled(&self, tools: &Tools, text: &str, last: bool) -> Header {
         let (head, ended) = window(text, NAME_CHARS + NEAR_CHARS, last);
-        let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
-        let tool = tools.find(&head[..length]);
-        let tag = starts(&head[length..], "<", ended).and_then(|()| {
-            let (near, ended) = window(&head[length + 1..], NEAR_CHARS, ended);
-            near.find('|').map_or(Scan::at_end(ended), |bar| Scan::Match(length + bar + 2))
-        });
+        let lead = head.find(|c: char| c == '<' || c.is_ascii_control()).filter(|at| *at > 0);
+        let before = &head[..lead.unwrap_or(head.len())];
+        let words =
+            || before.split(|c: char| !(c.is_alphanumeric() || "_-./:".contains(c))).filter(|word| !word.is_empty());
+        if words().nth(LEAD_WORDS).is_some() {
+            return Header::Part(0, Part::Content);
+        }
+        let tool = words().find_map(|word| declared(tools, word));
+        let tag = match lead {
+            None => Scan::at_end(ended),
+            Some(at) => {
+                let elements = self.content.iter().chain([&self.reasoning]).flat_map(|(open, close)| [*open, *close]);
+                let own = elements.chain([self.join]).map(|mark| starts(&text[at..], mark, last));
+                let (near, ended) = window(&head[at..], NEAR_CHARS, ended);
+                match Scan::first_of(own) {
+                    Scan::NoMatch if near.starts_with('<') => {
+                        near.find('|').map_or(Scan::at_end(ended), |bar| Scan::Match(at + bar + 1))
+                    }
+                    Scan::Incomplete => Scan::Incomplete,
+                    Scan::Match(()) | Scan::NoMatch => Scan::NoMatch,
+                }
+            }
+        };
         match (tool, tag) {
             (Some(_), Scan::Match(open)) => Header::Bad(open, tool),
             (Some(_), Scan::Incomplete) => Header::Incomplete,
+            (None, Scan::Incomplete) if lead.is_none() => Header::Incomplete,
             _ => Header::Part(0, Part::Content),
         }
     }

@@ -4,7 +4,7 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::Opening;
 use crate::protocols::commitment::{begins_call, bracket_near, quoted_name};
 use crate::protocols::format::Joints;
-use crate::protocols::parts::{Header, Part, PartsFrame};
+use crate::protocols::parts::{Header, InPart, Part, PartsFrame};
 use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::{Scan, partial_end, starts, window, ws_run};
 use crate::tools::Tools;
@@ -147,6 +147,10 @@ impl PartsFrame for Recipients {
                 }
             }
         }
+    }
+
+    fn inside(&self, _: &Tools, text: &str, _: bool) -> InPart {
+        InPart::Text(if text.starts_with(self.mark) { self.mark.len() } else { 1 })
     }
 
     fn closer(&self, tools: &Tools, _: Part, text: &str, last: bool) -> Scan<usize> {
