@@ -277,6 +277,10 @@ impl Machine {
             return true;
         }
         self.state = self.outside(tools);
+        // It may have ended too early.
+        if report.used(Repair::UnbalancedBrackets) || report.used(Repair::MissingClose) {
+            self.place.quotes = Some(Alternation::START);
+        }
         let (end, end_byte) = (window.offset(window.at), window.before + window.at);
         if call.waits {
             // Many calls may wait, and none of them is read any more.

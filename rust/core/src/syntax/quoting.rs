@@ -379,7 +379,7 @@ impl Kept {
     /// A quote of the value's kind is kept as content. An apostrophe has no effect.
     pub(crate) fn keep(&mut self, apostrophe: bool) {
         if apostrophe {
-            return self.escape();
+            return self.escape("");
         }
         self.state = match self.state {
             KeptState::Own => KeptState::Outside(Outside::OPENS),
@@ -411,9 +411,10 @@ impl Kept {
         }
     }
 
-    /// An escape in the value: a character that opens nothing.
-    pub(crate) fn escape(&mut self) {
+    /// An escape in the value: a quote with its backslash, or a character that opens nothing.
+    pub(crate) fn escape(&mut self, text: &str) {
         match &mut self.state {
+            KeptState::Outside(_) | KeptState::Other(_) if text.ends_with(['"', '\'']) => self.run(text),
             KeptState::Outside(outside) => *outside = Outside::WORD,
             KeptState::Other(inside) => *inside = Inside::of(inside.quote),
             KeptState::Own => {}

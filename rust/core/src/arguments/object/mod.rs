@@ -190,7 +190,7 @@ impl Object {
                 }
                 JsonLexeme::Plain(part) => self.follow(|kept| kept.run(part)),
                 JsonLexeme::Char(_) => match &window[before..input.at] {
-                    escape if escape.starts_with('\\') => self.follow(Kept::escape),
+                    escape if escape.starts_with('\\') => self.follow(|kept| kept.escape(escape)),
                     raw => self.follow(|kept| kept.run(raw)),
                 },
                 // Nobody writes a delimiter as a value.

@@ -40,7 +40,7 @@ fn is_name_char(c: char) -> bool {
 /// After an opener that no name that can be read follows: what is meant as a call, the body reports.
 fn quoted_name(tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
     let after = head[call..].strip_prefix(CALL).map_or(call, |after| head.len() - after.len());
-    match begins_call(tools, &head[after..], last) {
+    match begins_call(tools, &head[call..], last) {
         Scan::Match(_) => Attempt::call(open, after, Opening::Native),
         Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::Text(open),

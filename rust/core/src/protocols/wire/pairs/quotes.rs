@@ -80,7 +80,9 @@ impl InQuotes {
                 QuotedPart::Char(c) => {
                     marks.cut();
                     match kept {
-                        Some(otherwise) if window.as_bytes()[start] == b'\\' => otherwise.escape(),
+                        Some(otherwise) if window.as_bytes()[start] == b'\\' => {
+                            otherwise.escape(&window[start..input.at])
+                        }
                         Some(otherwise) => otherwise.run(&window[start..input.at]),
                         None => {}
                     }
