@@ -311,6 +311,9 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
         ""
     };
     let slips = joined(&choices.slips);
+    // In an element, quotes are text.
+    let element = format.name == "yaml" && reading.elements && opening.to_ascii_lowercase().contains("<save>");
+    let opening = if element { opening.replace("<call>", "") } else { opening };
     // What ends a tag ends what is in it: the opening's last one is open.
     let tag = opening.rsplit_once('<').is_some_and(|(_, tag)| !tag.is_empty() && !tag.contains('>'));
     let inside_tag = |text: &str| match tag {

@@ -276,10 +276,10 @@ fn begins_name(tools: &Tools, whole: &str, last: bool) -> Scan<Option<usize>> {
         return Scan::Incomplete;
     }
     let direct = rest.len() == text.len() - length;
-    // `call:saveday:2`
-    if text.len() < whole.len() && tool.is_none() {
-        let glued = tools.iter().find(|tool| starts_as(text, &tool.name, true).is_match());
-        if let Some(at) = glued.and_then(|tool| tools.find(&tool.name)) {
+    // `call:save->day:2`, `call:saveday:2`
+    if text.len() < whole.len() {
+        let glued = || tools.iter().find(|tool| starts_as(text, &tool.name, true).is_match());
+        if let Some(at) = tool.or_else(|| tools.find(&glued()?.name)) {
             return Scan::Match(Some(at));
         }
     }

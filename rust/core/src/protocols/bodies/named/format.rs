@@ -12,7 +12,7 @@ use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall, json_field_example};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::json::write_spaced_object;
-use crate::syntax::quoting::is_quote;
+use crate::syntax::quoting::{is_quote, leaves_open};
 use crate::syntax::scan::{Scan, first_mark, partial_end, starts, trim, window, ws_run};
 use crate::tools::Tools;
 
@@ -222,6 +222,10 @@ impl CallFormat for NamedFormat {
         }
         match self.head(&text[open..], last) {
             Scan::Incomplete => Attempt::Incomplete,
+            // The quotes in it count.
+            Scan::Match(NamedHead::Name(name, _)) if leaves_open(&text[open..][name.clone()]) => {
+                Attempt::call(open, open, Opening::Native)
+            }
             Scan::Match(NamedHead::Name(name, body)) => {
                 let name = open + name.start..open + name.end;
                 let lookup = tools.lookup(&text[name.clone()]);

@@ -6,33 +6,33 @@
 use super::Ends;
 use crate::arguments::{Input, Progress};
 use crate::syntax::quoting::{Alternation, Inside, Quote};
-use crate::syntax::scan::{Scan, starts};
+use crate::syntax::scan::{Scan, is_ws, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
 pub(super) struct NamedRecovery {
     /// Brackets that are open; `None` before the first one.
     depth: Option<usize>,
-    /// There was a quoted text, so that a backtick is no part of a fence.
-    quoted: bool,
+    /// What a backtick follows: it opens a text where a value begins, and otherwise is a part of a fence.
+    before: u8,
     quotes: Alternation,
 }
 
 impl NamedRecovery {
     /// Before the object.
     pub(super) fn start() -> Self {
-        NamedRecovery { depth: None, quoted: false, quotes: Alternation::START }
+        NamedRecovery { depth: None, before: b'`', quotes: Alternation::START }
     }
 
     /// In so many brackets, and perhaps in a string, at byte `at` of a window.
     pub(super) fn inside(depth: usize, quote: Option<Quote>, (window, at): (&str, usize)) -> Self {
         let quotes = quote.map_or_else(|| Alternation::at_error(window, at), Alternation::inside);
-        NamedRecovery { depth: Some(depth), quoted: true, quotes }
+        NamedRecovery { depth: Some(depth), before: b':', quotes }
     }
 
     /// After the object.
     pub(super) fn behind() -> Self {
-        NamedRecovery { depth: Some(0), quoted: true, quotes: Alternation::START }
+        NamedRecovery { depth: Some(0), before: b'}', quotes: Alternation::START }
     }
 
     /// Reads to the end of the call.
@@ -58,18 +58,26 @@ impl NamedRecovery {
         if ends { Progress::CallEnd } else { Progress::Incomplete }
     }
 
-    /// `fenced`: a fence may be around the object, so that backticks before it are what is left of one.
+    /// `fenced`: a fence may be around the object.
     fn step(&mut self, byte: u8, fenced: bool) {
         let inside = self.quotes.open().is_some();
-        if byte == b'`' && fenced && !inside && (self.depth.is_none() || !self.quoted) {
-            self.quotes = Alternation::CLOSED;
+        let value = matches!(self.before, b'=' | b':') || (self.depth.is_some() && matches!(self.before, b',' | b'['));
+        if byte == b'`' && fenced && !inside && !value {
+            (self.quotes, self.before) = (Alternation::CLOSED, byte);
             return;
         }
         self.quotes.step(byte);
         if inside || self.quotes.open().is_some() {
-            self.quoted = true;
+            self.before = b'"';
             return;
         }
+        self.before = match byte {
+            b'(' => self.before,
+            // What separates backticks is a slip in a fence.
+            b'=' | b':' | b',' | b'[' if self.before == b'`' => self.before,
+            _ if is_ws(byte) || !byte.is_ascii() => self.before,
+            _ => byte,
+        };
         match byte {
             b'"' => self.quotes = Alternation::Inside(Inside::opened_by(Quote::Plain(byte))),
             // Only an object ends a call; other brackets may be a mark, or only a part of what is wrong.
