@@ -84,7 +84,7 @@ SILENT = named(
             "vllm-project/vllm#43116 andrewyng/aisuite#339"
         ),
         "a call that is not understood is text, and what is quoted in it runs": "laws:24",
-        "a string ends at a quote that begins another, or does not begin after a word": "laws:22-23",
+        "a string does not begin after a word": "laws:22",
         "documented: calls in other formats are text, and so is what is quoted in them": "laws:35",
         "markers stay in text that is neutralised": "laws:36-40",
         "these delimiters are accepted, and not read": "laws:41",

@@ -294,7 +294,7 @@ impl Machine {
                     self.place.looked = at - window.at;
                     return false;
                 }
-                Scan::Match(length) if self.lacks_opener(tools, window, at, length) => {
+                Scan::Match(length) if self.lacks_opener(tools, window, at) => {
                     self.blanks(framing, window, at, on_event);
                     return self.without_opener(tools, window, length, on_event);
                 }
@@ -340,8 +340,7 @@ impl Machine {
     }
 
     /// Whether the text since the last call ends in a bracket here, and may hold a call whose opener is missing or misspelled.
-    /// So many bytes close it: where a call may not be so long, there is none.
-    fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize, length: usize) -> bool {
+    fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
         let (before, blanks) = match window.text.as_bytes()[window.at..at].iter().rposition(|byte| !is_ws(*byte)) {
             Some(last) => (window.text.as_bytes()[window.at + last], &window.text[window.at + last + 1..at]),
             None => (self.place.last, &window.text[window.at..at]),
@@ -350,7 +349,7 @@ impl Machine {
         let bracket = matches!(before, b'}' | b']') || (before == b')' && python);
         let bracket = bracket && matches!(blanks, "" | "\n" | "\r\n");
         let text = self.place.written >= LEAST_BYTES && self.place.quotes.is_none() && !self.code.was_seen();
-        bracket && text && tools.reads != Reads::Nothing && length <= tools.settings.limits.call_bytes
+        bracket && text && tools.reads != Reads::Nothing
     }
 
     /// An error at what closes a call, of so many bytes. The text goes on after it.

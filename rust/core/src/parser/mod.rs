@@ -6,9 +6,11 @@
 mod buried;
 mod call;
 mod example;
+mod failed;
 mod framed;
 mod lists;
 mod parts;
+mod quoted;
 mod reasoning;
 mod state;
 mod text;
@@ -411,9 +413,7 @@ impl Machine {
         if tools.code == CodeMode::Text {
             self.code.read(text.as_bytes());
         }
-        if let Some(quotes) = &mut self.place.quotes {
-            quotes.run(text);
-        }
+        self.read_quotes(tools, text);
     }
 
     /// The toolset of the protocol in which the call, or the rest of the message, is read.

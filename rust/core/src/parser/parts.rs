@@ -73,7 +73,7 @@ impl Machine {
             }
             (header, _) => header,
         };
-        if self.place.quotes.is_some_and(|quotes| quotes.open().is_some()) {
+        if self.in_quotes() {
             let length = match &header {
                 Header::Incomplete | Header::Framing(_) | Header::Call(Attempt::Incomplete | Attempt::Text(_)) => 0,
                 Header::Bad(open, _) | Header::Call(Attempt::Call { open, .. }) => *open,
@@ -134,7 +134,8 @@ impl Machine {
             Header::Incomplete => return self.wait(window),
             Header::Framing(length) => {
                 if ws_run(rest, 0) < length {
-                    self.place.quotes.get_or_insert(Alternation::START).run(&rest[..length]);
+                    self.place.quotes.get_or_insert(Alternation::START);
+                    self.read_quotes(tools, &rest[..length]);
                 }
                 self.frame(window, begin + length, on_event);
             }
@@ -242,17 +243,16 @@ impl Machine {
         let mut read = at;
         while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
-            let quotes = self.place.quotes.as_mut().map(|quotes| {
-                quotes.run(&text[read..at]);
+            if self.place.quotes.is_some() {
+                self.read_quotes(tools, &text[read..at]);
                 read = at;
-                quotes.open()
-            });
-            let in_quotes = quotes.flatten().is_some();
+            }
+            let in_quotes = self.in_quotes();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
                     InPart::Text(length) => {
                         // An opener that is only mentioned.
-                        if length > 1 && quotes.is_none() {
+                        if length > 1 && self.place.quotes.is_none() {
                             (self.place.quotes, read) = (Some(Alternation::CLOSED), at + length);
                         }
                         at += length;
@@ -289,9 +289,7 @@ impl Machine {
                 }
             }
         }
-        if let Some(quotes) = &mut self.place.quotes {
-            quotes.run(&text[read.min(end)..end]);
-        }
+        self.read_quotes(tools, &text[read.min(end)..end]);
         // What was looked at is whitespace.
         let blank = !self.place.content && ws_run(&text[..end], window.at + self.place.looked) == end;
         match (blank, part) {

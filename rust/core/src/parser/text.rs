@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 
 use super::buried::goes_on;
-use super::example::example;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
@@ -17,7 +16,6 @@ use crate::protocols::commitment::{begins_call, begins_tag, unreadable};
 use crate::protocols::layout::Section;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
-use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts, window, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
@@ -193,9 +191,7 @@ impl Machine {
             CodeMode::Call => tools.settings.candidates.find(&text.as_bytes()[at..]).map(|offset| at + offset),
             CodeMode::Text => self.candidate_outside_code(tools, text, at),
         };
-        if let Some(quotes) = &mut self.place.quotes {
-            quotes.run(&text[at..found.unwrap_or(text.len())]);
-        }
+        self.read_quotes(tools, &text[at..found.unwrap_or(text.len())]);
         found
     }
 
@@ -222,10 +218,11 @@ impl Machine {
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
         let found = self.found(tools, rest, begin, last);
-        match (self.place.quotes.and_then(Alternation::open), &found) {
-            (Some(_), Candidate::Section(_, open)) => Candidate::Quoted(*open),
-            (Some(_), Candidate::Call(_, Attempt::Call { lead, open, .. })) => Candidate::Quoted((*open).max(lead + 1)),
-            (Some(_), Candidate::Call(_, Attempt::Bad(bad))) => Candidate::Quoted(bad.open),
+        match &found {
+            _ if !self.in_quotes() => found,
+            Candidate::Section(_, open) => Candidate::Quoted(*open),
+            Candidate::Call(_, Attempt::Call { lead, open, .. }) => Candidate::Quoted((*open).max(lead + 1)),
+            Candidate::Call(_, Attempt::Bad(bad)) => Candidate::Quoted(bad.open),
             _ => found,
         }
     }
@@ -329,52 +326,6 @@ impl Machine {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => attempt,
         }
-    }
-
-    /// Consumed text: perhaps an opener of no call, after which calls in quotes are not read.
-    pub(super) fn pass(&mut self, tools: &Toolset, text: &str, opener: bool) {
-        self.read_code(tools, text);
-        if opener && self.place.quotes.is_none() {
-            self.mention(text);
-        }
-    }
-
-    /// After an opener. Directly after a marker, a quote ends what the marker is in.
-    pub(super) fn mention(&mut self, opener: &str) {
-        let bracket = matches!(opener, "[" | "{");
-        self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
-    }
-
-    /// An error at the opener of a call, of so many bytes, which is in a text in quotes. The text goes on after it.
-    pub(super) fn quoted(
-        &mut self,
-        tools: &Toolset,
-        window: &mut Window<'_>,
-        length: usize,
-        on_event: OnEvent<'_>,
-    ) -> bool {
-        let sentence = "A call in quotation marks, after the beginning of another one, was not run. Write the call that you want again in full.";
-        self.lone_mark(tools, window, length, sentence, on_event)
-    }
-
-    /// An error of a marker of so many bytes, after which the text goes on as before.
-    pub(super) fn lone_mark(
-        &mut self,
-        tools: &Toolset,
-        window: &mut Window<'_>,
-        length: usize,
-        sentence: &str,
-        on_event: OnEvent<'_>,
-    ) -> bool {
-        let mark = &window.text[window.at..window.at + length];
-        self.read_code(tools, mark);
-        let quotes = self.place.quotes;
-        let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
-        let refused = Refused { example, ..Refused::new(mark, ErrorKind::MalformedCall, sentence.to_owned()) };
-        self.refuse(window, refused, on_event);
-        self.state = self.outside(tools);
-        self.place.quotes = quotes;
-        true
     }
 
     /// What the end of the message leaves undecided.

@@ -140,7 +140,7 @@ fn object_near(text: &str, last: bool) -> Scan {
     let text = text.trim_start_matches(|c| is_blank(c) || c == '[');
     let strays = text.find(['{', '\n', '`', '"', '\'']).unwrap_or(text.len());
     let count = text[..strays].chars().count();
-    if count > 4 || (count > 2 && text[..strays].contains(is_blank)) {
+    if count > 4 || (count > 2 && !text[..strays].chars().all(char::is_alphabetic)) {
         return Scan::NoMatch;
     }
     let inside = |text: &str| match text.bytes().next() {
@@ -266,7 +266,10 @@ fn begins_name(tools: &Tools, whole: &str, last: bool) -> Scan<Option<usize>> {
         return Scan::at_end(last);
     }
     if length == 0 {
-        // `call:"save"`, `call:[save]`
+        // `call:{}`, `call:"save"`, `call:[save]`
+        if text.len() < whole.len() && text.starts_with('{') {
+            return Scan::Match(None);
+        }
         let name = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_ascii_whitespace());
         return if text.len() < whole.len() { named(tools, name, last).filter(Option::is_some) } else { Scan::NoMatch };
     }

@@ -83,8 +83,8 @@ impl Channels {
         while let Some(offset) = memchr::memchr2(b'<', b'{', &text.as_bytes()[at..]) {
             at += offset;
             let rest = &text[at..];
-            if rest.starts_with('{') {
-                match begins_member(&rest[1..], ended) {
+            if let Some(inside) = rest.strip_prefix('{') {
+                match begins_member(inside, ended) {
                     Scan::Match(()) => return broken(at, None),
                     Scan::Incomplete => return Scan::Incomplete,
                     Scan::NoMatch => {}

@@ -69,9 +69,11 @@ impl Elements {
                 let own = elements.chain([self.join]).map(|mark| starts(&text[at..], mark, last));
                 let (near, ended) = window(&head[at..], NEAR_CHARS, ended);
                 match Scan::first_of(own) {
-                    Scan::NoMatch if near.starts_with('<') => {
-                        near.find('|').map_or(Scan::at_end(ended), |bar| Scan::Match(at + bar + 1))
-                    }
+                    // With a backslash it is neutralised.
+                    Scan::NoMatch if near.starts_with('<') => match near.find(['|', '\\']) {
+                        None => Scan::at_end(ended),
+                        Some(bar) => Scan::some(near[bar..].starts_with('|').then_some(at + bar + 1)),
+                    },
                     Scan::Incomplete => Scan::Incomplete,
                     Scan::Match(()) | Scan::NoMatch => Scan::NoMatch,
                 }

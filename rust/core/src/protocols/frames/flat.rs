@@ -82,9 +82,11 @@ impl FlatFamily {
     }
 
     fn is_mark_of(&self, marks: &[&str], tools: &Tools, settings: &Settings, text: &str) -> bool {
+        let begins = |last| matches!(self.attempt(tools, settings, text, last), Attempt::Call { .. } | Attempt::Bad(_));
         marks.iter().any(|mark| text.starts_with(mark))
             || self.layout.is_token(text)
-            || matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. } | Attempt::Bad(_))
+            || begins(true)
+            || (self.begins_message() && begins(false))
             || self.call.orphan(tools, text, true).is_match()
     }
 }
