@@ -20,6 +20,7 @@ from oracle_text import (
     WS,
     close_at,
     key_at,
+    quotes_open,
     skip_ws,
     swapped,
     without_surrogates,
@@ -35,6 +36,7 @@ _FORGED = re.compile("|".join(FORGED))
 # What may begin a call in another spelling, and what ends one.
 _MISSPELLED = re.compile(r"<call>|\[call\]|&lt;call&gt;|<tool_call>|<call(?=[ \t\r\n]|\Z)", re.IGNORECASE)
 _OPENED = re.compile(r"<call>|\[call\]|&lt;call&gt;|<tool_call>|<call(?=[ \t\r\n])", re.IGNORECASE)
+_WHOLE_OPEN = re.compile(r"<call[ \t\r\n]*>", re.IGNORECASE)
 _BEGINNING = ("<call>", "[call]", "&lt;call&gt;", "<tool_call>")
 _CLOSERS = {
     "<call>": ("</call>",),
@@ -80,10 +82,18 @@ def parse(
     if in_reasoning or text.startswith(THINK):
         at = text.find(THOUGHT)
         at = len(text) if at < 0 else at + len(THOUGHT)
+    quoting: tuple[int, bool] | None = None  # where quotes count from, and whether one there opens a text
     begun, since = "", at  # what precedes the text on its line, and where the text begins that has no calls
 
     def is_text(at: int) -> bool:
         return code == "text" and in_code(begun + text[since:at])
+
+    def is_quoted(at: int) -> bool:
+        if quoting is None:
+            return False
+        before = text[quoting[0] : at]
+        before = before.replace("`", "x") if code == "text" else before
+        return quotes_open(before, opens=quoting[1]) is not None
 
     while at < len(text):
         item: Item
@@ -107,6 +117,8 @@ def parse(
                 marks = (mark.start() for mark in _FORGED.finditer(text, at + 1))
                 at = next((mark for mark in marks if not is_text(mark)), len(text))
                 continue
+            if attempt is None and quoting is None and text.startswith(OPEN, at):
+                quoting = at + len(OPEN), False
             if attempt is None:
                 at += 1
                 continue
@@ -115,14 +127,23 @@ def parse(
             reader = CallReader(
                 swapped(text, word) if spelled else text, start, tools, strict, truncated is False
             )
+            quoted = False
             if attempt is CUT_OFF:
                 item = Error("incomplete_call", None, start, len(text))
+            elif is_quoted(start):
+                quoted, opening = True, _WHOLE_OPEN.match(text, start)
+                end = attempt.at if isinstance(attempt, Bad) else opening.end() if opening else start
+                item = Error("malformed_call", None, start, end)
             else:
                 item = reader.bad(attempt) if isinstance(attempt, Bad) else reader.read(attempt)
             if spelled and isinstance(item, Call):
                 item = replace(item, arguments=swapped(item.arguments, word))
             if validate and isinstance(item, Call) and item.problems:
                 item = Error("invalid_arguments", item.name, start, item.end)
+            if isinstance(item, Error) or {"missing_close", "unbalanced_brackets"} & set(item.repairs):
+                quoting = quoting if quoted else (item.end, True)
+            else:
+                quoting = None
         if written < start:
             items.append(Text(text[written:start], written, start))
         items.append(item)

@@ -222,7 +222,9 @@ impl Machine {
             _ if !self.in_quotes() => found,
             Candidate::Section(_, open) => Candidate::Quoted(*open),
             Candidate::Call(_, Attempt::Call { lead, open, .. }) => Candidate::Quoted((*open).max(lead + 1)),
-            Candidate::Call(_, Attempt::Bad(bad)) => Candidate::Quoted(bad.open),
+            Candidate::Call(_, Attempt::Bad(bad)) if bad.kind != ErrorKind::IncompleteCall => {
+                Candidate::Quoted(bad.open)
+            }
             _ => found,
         }
     }

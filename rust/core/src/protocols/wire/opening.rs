@@ -190,9 +190,10 @@ impl<'a> CallHead<'a> {
     /// whitespace.
     fn is_nameless(&self, end: usize) -> Scan {
         let Some(value) = self.text[end..].strip_prefix('=') else { return Scan::NoMatch };
-        match value.as_bytes().get(ws_run(value, 0)) {
+        let blanks = ws_run(value, 0);
+        match value.as_bytes().get(blanks) {
             None => Scan::at_end(self.last),
-            Some(byte) if value.starts_with(char::from(*byte)) => Scan::some((!b"=<>".contains(byte)).then_some(())),
+            Some(byte) if blanks == 0 => Scan::some((!b"=<>".contains(byte)).then_some(())),
             Some(byte) => Scan::some(is_quote(*byte).then_some(())),
         }
     }
