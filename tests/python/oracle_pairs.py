@@ -22,6 +22,7 @@ from oracle_text import (
     has_line_break,
     key_at,
     opened_behind,
+    place_after,
     quotes_open,
     skip_ws,
     unescape,
@@ -132,7 +133,7 @@ class PairReader(Arguments):
             if keywords and fault.kind == "invalid_json":
                 fault.kind = "malformed_call"
             if fault.state == "bracketed":
-                word = self.text[fault.at - 1].isalnum()
+                word = not place_after(self.text, fault.at).opens
                 fault.state = "quoted" if fault.quote else "key" if word else "token start"
             raise
         self.problems += notes.problems
