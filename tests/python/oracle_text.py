@@ -119,7 +119,7 @@ def key_at(text: str, start: int) -> Key | None:
             at = end
         else:
             match = _BARE_SEGMENT.match(text, at)
-            if match is None or len(match[0]) > 64:
+            if match is None or len(match[0]) > 64 or quotes_open(match[0], opens=True):
                 return None
             segments.append(Segment("bare", match[0]))
             at = match.end()

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from oracle_text import quotes_open
+
 Schema = dict[str, Any] | bool
 # A JSON value: ("word", text) for numbers and booleans, ("null", None), ("string", text),
 # ("array", [tree, ...]), ("object", [(key, tree), ...]).
@@ -135,6 +137,7 @@ def field_path(path: Path) -> str:
             text += f"[{step}]"
             continue
         plain = _PLAIN_SEGMENT.fullmatch(step) is not None and re.fullmatch("[0-9]+", step) is None
+        plain = plain and quotes_open(step, opens=True) is None
         text += ("." if text else "") + (step if plain else quoted(step))
     return text
 

@@ -169,7 +169,7 @@ fn edited(head: &mut String, at: usize, edit: Edit, slips: &mut Vec<String>) {
         head[at..].chars().next().filter(|c| "{}[](),:=\n ".contains(*c)).map_or("", |c| &head[at..at + c.len_utf8()]);
     let (old, new) = match edit {
         // A quote with a backslash ends at the next one with a backslash.
-        Edit::Insert("\\") if head[at..].starts_with(['"', '\'']) => return,
+        Edit::Insert("\\") if head[at..].is_empty() || head[at..].starts_with(['"', '\'']) => return,
         Edit::Insert(text) => (0, text.to_owned()),
         Edit::Replace(_) | Edit::Double | Edit::Open if found.is_empty() => return,
         Edit::Replace(text) => (found.len(), text.to_owned()),
@@ -214,6 +214,7 @@ fn head(
                 Edit::Insert("&quot;") if entities => Edit::Insert("&quot;z&quot;"),
                 // It would be a whole call.
                 Edit::Insert("/") if head[*at..].starts_with('>') => Edit::Insert(" x"),
+                Edit::Insert("{}") if *at == written.name.end && format.by_bracket => Edit::Insert(" x"),
                 // It would be another name.
                 Edit::Insert(text) if *at == written.name.end && renames(written, text) => Edit::Insert(" x"),
                 edit => *edit,
@@ -231,7 +232,11 @@ fn head(
             _ if edits.is_empty() && name.index(5) == 0 => UNKNOWN_NAMES,
             _ => BARE_NAMES,
         };
-        let name = *name.get(names);
+        let name = match *name.get(names) {
+            // It would be a whole call.
+            "save{}" if format.by_bracket => "save:",
+            name => name,
+        };
         slips.push(format!("name {name}"));
         head.replace_range(written.name.clone(), name);
     }
@@ -312,7 +317,8 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     };
     let slips = joined(&choices.slips);
     // In an element, quotes are text.
-    let element = format.name == "yaml" && reading.elements && opening.to_ascii_lowercase().contains("<save>");
+    let element =
+        format.name == "yaml" && reading.elements && opening.to_ascii_lowercase().replace(' ', "").contains("<save>");
     let opening = if element { opening.replace("<call>", "") } else { opening };
     // What ends a tag ends what is in it: the opening's last one is open.
     let tag = opening.rsplit_once('<').is_some_and(|(_, tag)| !tag.is_empty() && !tag.contains('>'));
@@ -364,7 +370,10 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     // Other quotes, prefixes and gaps only where a value begins.
     let value = binding.contains(char::is_alphabetic) && binding.trim_end().ends_with(['=', ':', '(', '[', ',', '{']);
     let value = value && (written.is_some() || has_strings(&opening));
-    let (open, close) = match quotes.map(|at| at.index(QUOTES.len())) {
+    // Where code is text, a backtick begins code.
+    let code = reading.name.ends_with("without code");
+    let quotes = quotes.map(|at| at.index(QUOTES.len())).filter(|at| !code || QUOTES[*at].0 != "`");
+    let (open, close) = match quotes {
         Some(at) if value || at < 2 => QUOTES[at],
         _ if written.is_some() => (&format.quote[..], &format.quote[..]),
         _ => QUOTES[0],

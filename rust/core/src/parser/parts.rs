@@ -135,8 +135,8 @@ impl Machine {
             Header::Framing(length) => {
                 if ws_run(rest, 0) < length {
                     self.place.quotes.get_or_insert(Alternation::START);
-                    self.read_quotes(tools, &rest[..length]);
                 }
+                self.read_quotes(tools, &rest[..length]);
                 self.frame(window, begin + length, on_event);
             }
             // Without a header, the whitespace belongs to the part.

@@ -277,17 +277,6 @@ impl Machine {
             }
             let attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
             let mut attempt = self.or_orphan(set, attempt, rest);
-            if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
-                match set.protocol.fits(rest) {
-                    Scan::Match(()) => {}
-                    Scan::Incomplete if last => return self.undecided_end(other, set, rest),
-                    Scan::Incomplete => return Candidate::Need,
-                    Scan::NoMatch => {
-                        mentioned(first);
-                        attempt = Attempt::text(rest);
-                    }
-                }
-            }
             if last && attempt == Attempt::Incomplete {
                 attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
                     Attempt::Incomplete | Attempt::Text(_) => return self.undecided_end(other, set, rest),
@@ -299,6 +288,17 @@ impl Machine {
                     }
                     attempt => attempt,
                 };
+            }
+            if several && matches!(attempt, Attempt::Call { .. }) {
+                match set.protocol.fits(rest) {
+                    Scan::Match(()) => {}
+                    Scan::Incomplete if last => return self.undecided_end(other, set, rest),
+                    Scan::Incomplete => return Candidate::Need,
+                    Scan::NoMatch => {
+                        mentioned(first);
+                        attempt = Attempt::text(rest);
+                    }
+                }
             }
             match attempt {
                 Attempt::Incomplete => return Candidate::Need,

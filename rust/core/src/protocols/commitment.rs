@@ -258,20 +258,37 @@ fn tag_of_tool(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     })
 }
 
+/// After `call:` or `tool:`: an object, or a declared name, whatever signs are before it and whatever is glued to it.
+fn begins_named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
+    if text.starts_with('{') {
+        return Scan::Match(None);
+    }
+    let name = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_ascii_whitespace());
+    let length = word(name);
+    if length == name.len() {
+        return Scan::at_end(last);
+    }
+    let glued = || tools.iter().find(|tool| starts_as(name, &tool.name, true).is_match());
+    let tool = declared(tools, &name[..length]).or_else(|| tools.find(&glued()?.name));
+    Scan::some(tool.map(Some))
+}
+
 /// At a word: a declared name that goes on as a call, or a key and its separator.
-fn begins_name(tools: &Tools, whole: &str, last: bool) -> Scan<Option<usize>> {
-    let text = NAMESPACES.iter().find_map(|space| whole.strip_prefix(space)).unwrap_or(whole);
+fn begins_name(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
+    let space = NAMESPACES.iter().find(|space| text.starts_with(**space));
+    let text = &text[space.map_or(0, |space| space.len())..];
+    if space.is_some_and(|space| space.ends_with(':')) {
+        match begins_named(tools, text, last) {
+            Scan::NoMatch => {}
+            found => return found,
+        }
+    }
     let length = word(text);
     if length == text.len() {
         return Scan::at_end(last);
     }
     if length == 0 {
-        // `call:{}`, `call:"save"`, `call:[save]`
-        if text.len() < whole.len() && text.starts_with('{') {
-            return Scan::Match(None);
-        }
-        let name = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_ascii_whitespace());
-        return if text.len() < whole.len() { named(tools, name, last).filter(Option::is_some) } else { Scan::NoMatch };
+        return Scan::NoMatch;
     }
     let tool = declared(tools, &text[..length]);
     let rest = text[length..].trim_start_matches(is_blank);
@@ -279,13 +296,6 @@ fn begins_name(tools: &Tools, whole: &str, last: bool) -> Scan<Option<usize>> {
         return Scan::Incomplete;
     }
     let direct = rest.len() == text.len() - length;
-    // `call:save->day:2`, `call:saveday:2`
-    if text.len() < whole.len() {
-        let glued = || tools.iter().find(|tool| starts_as(text, &tool.name, true).is_match());
-        if let Some(at) = tool.or_else(|| tools.find(&glued()?.name)) {
-            return Scan::Match(Some(at));
-        }
-    }
     let meant = tool.is_some() || direct || text[..length].ends_with(':');
     let Some(next) = rest.chars().next().filter(|_| meant) else {
         return if meant { Scan::at_end(last) } else { Scan::NoMatch };

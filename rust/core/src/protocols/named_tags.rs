@@ -9,7 +9,7 @@ use crate::protocols::commitment::bad;
 use crate::protocols::protocol::{Attempt, Prompt, Protocol, Settings, is_result_tag};
 use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
-use crate::syntax::quoting::{Alternation, opens_after};
+use crate::syntax::quoting::{Alternation, is_blank, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, has_line_break, is_ws, starts, window, ws_run};
 use crate::syntax::tags::{OpenTag, OpenerAttributes, QWEN3CODER, Row, begins, one_of, own_tag, word_end};
 use crate::syntax::xml::name_length;
@@ -49,7 +49,7 @@ pub(crate) fn opener(text: &str, last: bool) -> Scan<Opener> {
 
 /// Whether this ends a name in a tag that no reader accepts.
 fn ends_name(c: char) -> bool {
-    c.is_ascii_whitespace() || "<>&\"'`(){}[]|,;:=".contains(c)
+    is_blank(c) || "<>&\"'`(){}[]|,;:=\\".contains(c)
 }
 
 /// Scans a tag that no reader accepts. It is a bad call if it has a declared tool's name, ignoring case, and values follow in the
@@ -67,7 +67,7 @@ fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
         let begins = tools.iter().any(|tool| begins_folded(&tool.name, &text[start..]));
         return if begins && !last { Attempt::Incomplete } else { step };
     };
-    let Some(tool) = tools.find(&text[start..start + length]) else { return step };
+    let Some(tool) = tools.find(text[start..start + length].trim_end_matches('/')) else { return step };
     let field = |name: &str| is_field(&tools.at(tool).schema, name);
     match goes_on(tools, &field, text, start + length, last) {
         Scan::Incomplete => Attempt::Incomplete,

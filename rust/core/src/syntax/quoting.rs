@@ -270,6 +270,11 @@ pub(crate) fn leaves_open(word: &str) -> bool {
     }
 }
 
+/// The byte of the word where an error in it is found: there, or at its start, if a quote is open there.
+pub(crate) fn outside_quotes(word: &str, at: usize) -> usize {
+    if leaves_open(&word[..at]) { 0 } else { at }
+}
+
 impl Alternation {
     /// Outside quotes, where a quote would open a text.
     pub(crate) const START: Self = Alternation::Outside(Outside::OPENS);

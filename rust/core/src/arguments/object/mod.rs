@@ -11,7 +11,7 @@ use super::{Context, Flow, Input, Progress, ReadError, Report, coercion, message
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_plain, plain_string, push_char};
-use crate::syntax::quoting::{Kept, Outside, Quote, is_apostrophe};
+use crate::syntax::quoting::{Kept, Outside, Quote, is_apostrophe, outside_quotes};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{find_mark, ws_run};
 
@@ -196,7 +196,7 @@ impl Object {
                 // Nobody writes a delimiter as a value.
                 JsonLexeme::Word(word) if self.quotes.is_some() => {
                     if let Some(found) = find_mark(word, &cx.delimiters.close) {
-                        input.at -= word.len() - found;
+                        input.at -= word.len() - outside_quotes(word, found);
                         return Err(self.invalid(ErrorKind::InvalidJson, "it is not complete"));
                     }
                 }

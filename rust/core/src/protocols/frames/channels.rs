@@ -9,7 +9,7 @@ use crate::protocols::commitment::declared;
 use crate::protocols::format::{Joints, fill};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::protocols::protocol::{Attempt, Style};
-use crate::syntax::quoting::is_quote;
+use crate::syntax::quoting::{is_quote, leaves_open};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::{Lookup, Tools};
 
@@ -83,11 +83,12 @@ impl Channels {
         while let Some(offset) = memchr::memchr2(b'<', b'{', &text.as_bytes()[at..]) {
             at += offset;
             let rest = &text[at..];
+            // It may stray into a marker: `<{|channel|>`.
             if let Some(inside) = rest.strip_prefix('{') {
-                match begins_member(inside, ended) {
-                    Scan::Match(()) => return broken(at, None),
+                match starts(inside, "|", ended) {
+                    Scan::NoMatch => return broken(at, None),
                     Scan::Incomplete => return Scan::Incomplete,
-                    Scan::NoMatch => {}
+                    Scan::Match(()) => {}
                 }
             }
             let own = [self.channel, self.constrain];
@@ -115,10 +116,12 @@ impl Channels {
             return None;
         }
         let is_own = |word: &str| word == self.reasoning || self.content.contains(&word) || word == ROLE;
-        header.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '=' | ',')).find_map(|word| {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-            if is_own(word) { None } else { declared(tools, word) }
-        })
+        header.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '=' | ',' | '"' | '\'')).find_map(
+            |word| {
+                let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+                if is_own(word) { None } else { declared(tools, word) }
+            },
+        )
     }
 
     /// Whether the server runs what is sent to this recipient.
@@ -231,10 +234,11 @@ impl PartsFrame for Channels {
         let (channel, recipient) = self.read(header);
         if end == End::Broken {
             let inside = [self.channel, self.constrain].iter().any(|mark| !mark.is_empty() && header.contains(mark));
-            if first && skipped == 0 && !inside {
+            let tool = self.named(tools, header);
+            let meant = tool.is_some() && recipient.is_some();
+            if first && skipped == 0 && !inside && !meant {
                 return Header::Part(0, Part::Content);
             }
-            let tool = self.named(tools, header);
             let called = tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to]));
             // Prose mentions markers, names and objects, too.
             let object = called && !header.contains('\n') && text[skipped + at..].starts_with('{');
@@ -243,6 +247,10 @@ impl PartsFrame for Channels {
                 Scan::Incomplete => Header::Incomplete,
                 Scan::NoMatch => Header::Framing((skipped + at).max(1)),
             };
+        }
+        // The separator is in a text in quotes, so it ends no header.
+        if leaves_open(header) {
+            return Header::Framing(1);
         }
         let length = skipped + at + self.separator.len();
         let object = || object(&text[length..], last);

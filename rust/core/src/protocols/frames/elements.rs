@@ -30,7 +30,7 @@ pub(crate) struct Elements {
 }
 
 /// So near the bracket of a tag after a name, a bar makes it a tag that is misspelled.
-const NEAR_CHARS: usize = 16;
+const NEAR_CHARS: usize = 32;
 
 /// Words before it.
 const LEAD_WORDS: usize = 3;
@@ -54,7 +54,9 @@ impl Elements {
     /// A message that begins with a tool's name and another tag than the one that opens a call.
     fn misspelled(&self, tools: &Tools, text: &str, last: bool) -> Header {
         let (head, ended) = window(text, NAME_CHARS + NEAR_CHARS, last);
-        let lead = head.find(|c: char| c == '<' || c.is_ascii_control()).filter(|at| *at > 0);
+        let first = head.chars().next().map_or(0, char::len_utf8);
+        let ends = |c: char| c == '<' || c.is_ascii_control();
+        let lead = head[first..].find(ends).map(|at| first + at);
         let before = &head[..lead.unwrap_or(head.len())];
         let words =
             || before.split(|c: char| !(c.is_alphanumeric() || "_-./:".contains(c))).filter(|word| !word.is_empty());

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::quoted::{Quoted, QuotedPart};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
+use crate::syntax::quoting::leaves_open;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, ws_run};
 
 /// One segment of a key.
@@ -38,7 +39,9 @@ pub(super) fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Scan<u
             Some(_) => {
                 let rest = &text[at..];
                 let length = delimiters.key_run(rest);
-                if length == 0 || first_chars(&rest[..length], BARE_SEGMENT_CHARS) < length {
+                let segment = &rest[..length];
+                let quoting = (length < rest.len() || last) && leaves_open(segment);
+                if length == 0 || first_chars(segment, BARE_SEGMENT_CHARS) < length || quoting {
                     return Scan::NoMatch;
                 }
                 at += length;
@@ -165,6 +168,7 @@ pub(crate) fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters
         && delimiters.key_run(name) == name.len()
         && !name.bytes().all(|b| b.is_ascii_digit())
         // After a tool's name, it would be read as a Python call.
-        && !name.starts_with('(');
+        && !name.starts_with('(')
+        && !leaves_open(name);
     if bare { out.push_str(name) } else { super::push_quoted(out, name) }
 }

@@ -18,7 +18,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
-use crate::syntax::quoting::Quote;
+use crate::syntax::quoting::{Quote, outside_quotes};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
 use unmarked::{UnmarkedObject, is_broken, look};
@@ -145,7 +145,7 @@ impl Body for Envelope {
             return self.native_tail(input, native.close, *blanks);
         }
         if !matches!(self.state, EnvelopeState::Recovering(_)) {
-            self.lose(true, ("", 0));
+            self.lose(true, (input.window, input.at));
         }
         let list = if self.list { self.around() } else { 0 };
         let closers = self.native.map_or(&[][..], |native| native.close);
@@ -316,7 +316,7 @@ impl Envelope {
             JsonLexeme::Word(word) => match find_mark(word, &input.cx.delimiters.close) {
                 None => Ok(lexeme),
                 Some(close) => {
-                    input.at -= word.len() - close;
+                    input.at -= word.len() - outside_quotes(word, close);
                     fail(ErrorKind::InvalidJson, "a key is expected")
                 }
             },

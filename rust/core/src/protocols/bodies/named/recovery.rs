@@ -15,24 +15,26 @@ pub(super) struct NamedRecovery {
     depth: Option<usize>,
     /// What a backtick follows: it opens a text where a value begins, and otherwise is a part of a fence.
     before: u8,
+    /// There was a quoted text.
+    quoted: bool,
     quotes: Alternation,
 }
 
 impl NamedRecovery {
     /// Before the object.
     pub(super) fn start() -> Self {
-        NamedRecovery { depth: None, before: b'`', quotes: Alternation::START }
+        NamedRecovery { depth: None, before: b'`', quoted: false, quotes: Alternation::START }
     }
 
     /// In so many brackets, and perhaps in a string, at byte `at` of a window.
     pub(super) fn inside(depth: usize, quote: Option<Quote>, (window, at): (&str, usize)) -> Self {
         let quotes = quote.map_or_else(|| Alternation::at_error(window, at), Alternation::inside);
-        NamedRecovery { depth: Some(depth), before: b':', quotes }
+        NamedRecovery { depth: Some(depth), before: b':', quoted: true, quotes }
     }
 
     /// After the object.
     pub(super) fn behind() -> Self {
-        NamedRecovery { depth: Some(0), before: b'}', quotes: Alternation::START }
+        NamedRecovery { depth: Some(0), before: b'}', quoted: true, quotes: Alternation::START }
     }
 
     /// Reads to the end of the call.
@@ -61,20 +63,23 @@ impl NamedRecovery {
     /// `fenced`: a fence may be around the object.
     fn step(&mut self, byte: u8, fenced: bool) {
         let inside = self.quotes.open().is_some();
-        let value = matches!(self.before, b'=' | b':') || (self.depth.is_some() && matches!(self.before, b',' | b'['));
+        let value = match self.depth {
+            Some(1..) => matches!(self.before, b'=' | b':' | b',' | b'[' | b'('),
+            Some(0) | None => self.quoted && matches!(self.before, b'=' | b':'),
+        };
         if byte == b'`' && fenced && !inside && !value {
             (self.quotes, self.before) = (Alternation::CLOSED, byte);
             return;
         }
         self.quotes.step(byte);
         if inside || self.quotes.open().is_some() {
-            self.before = b'"';
+            (self.before, self.quoted) = (b'"', true);
             return;
         }
         self.before = match byte {
-            b'(' => self.before,
+            b'(' if self.depth.is_none() => self.before,
             // What separates backticks is a slip in a fence.
-            b'=' | b':' | b',' | b'[' if self.before == b'`' => self.before,
+            b'=' | b':' | b',' | b'[' | b'(' if self.before == b'`' => self.before,
             _ if is_ws(byte) || !byte.is_ascii() => self.before,
             _ => byte,
         };

@@ -76,7 +76,8 @@ fn pair(input: &mut Input<'_>, length: usize) -> Option<(FollowedBy, bool)> {
 /// Bytes of the bare key that `text` starts with, with `=` directly after it.
 fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
     let length = delimiters.key_run(text);
-    ((1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
+    let direct = (1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=');
+    (direct && !leaves_open(&text[..length])).then_some(length)
 }
 
 /// What ends a value, if this text begins with it.
