@@ -169,6 +169,8 @@ fn edited(head: &mut String, at: usize, edit: Edit, slips: &mut Vec<String>) {
         head[at..].chars().next().filter(|c| "{}[](),:=\n ".contains(*c)).map_or("", |c| &head[at..at + c.len_utf8()]);
     let (old, new) = match edit {
         // A quote with a backslash ends at the next one with a backslash.
+        // A marker with one is neutralised.
+        Edit::Insert("\\") if head[..at].ends_with('<') => return,
         Edit::Insert("\\") if head[at..].is_empty() || head[at..].starts_with(['"', '\'']) => return,
         Edit::Insert(text) => (0, text.to_owned()),
         Edit::Replace(_) | Edit::Double | Edit::Open if found.is_empty() => return,
@@ -372,6 +374,8 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     let value = value && (written.is_some() || has_strings(&opening));
     // Where code is text, a backtick begins code.
     let code = reading.name.ends_with("without code");
+    // A fence with a slip leaves an odd number of them.
+    let code = code || message.replace("```", "").contains('`');
     let quotes = quotes.map(|at| at.index(QUOTES.len())).filter(|at| !code || QUOTES[*at].0 != "`");
     let (open, close) = match quotes {
         Some(at) if value || at < 2 => QUOTES[at],

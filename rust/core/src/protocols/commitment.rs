@@ -264,6 +264,7 @@ fn begins_named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
         return Scan::Match(None);
     }
     let name = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_ascii_whitespace());
+    let name = NAMESPACES.iter().find_map(|space| name.strip_prefix(space)).unwrap_or(name);
     let length = word(name);
     if length == name.len() {
         return Scan::at_end(last);

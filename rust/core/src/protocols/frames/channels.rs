@@ -116,12 +116,12 @@ impl Channels {
             return None;
         }
         let is_own = |word: &str| word == self.reasoning || self.content.contains(&word) || word == ROLE;
-        header.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '=' | ',' | '"' | '\'')).find_map(
-            |word| {
+        header
+            .split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '=' | ',' | '"' | '\'' | '`'))
+            .find_map(|word| {
                 let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
                 if is_own(word) { None } else { declared(tools, word) }
-            },
-        )
+            })
     }
 
     /// Whether the server runs what is sent to this recipient.

@@ -6,41 +6,48 @@
 use super::Ends;
 use crate::arguments::{Input, Progress};
 use crate::syntax::quoting::{Alternation, Inside, Quote};
-use crate::syntax::scan::{Scan, is_ws, starts};
+use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
 pub(super) struct NamedRecovery {
     /// Brackets that are open; `None` before the first one.
     depth: Option<usize>,
-    /// What a backtick follows: it opens a text where a value begins, and otherwise is a part of a fence.
-    before: u8,
-    /// There was a quoted text.
-    quoted: bool,
     quotes: Alternation,
+    /// The same without backticks, which may be what is left of a fence.
+    unfenced: Alternation,
 }
 
 impl NamedRecovery {
+    fn new(depth: Option<usize>, quotes: Alternation) -> Self {
+        NamedRecovery { depth, quotes, unfenced: quotes }
+    }
+
     /// Before the object.
     pub(super) fn start() -> Self {
-        NamedRecovery { depth: None, before: b'`', quoted: false, quotes: Alternation::START }
+        NamedRecovery::new(None, Alternation::START)
     }
 
     /// In so many brackets, and perhaps in a string, at byte `at` of a window.
     pub(super) fn inside(depth: usize, quote: Option<Quote>, (window, at): (&str, usize)) -> Self {
         let quotes = quote.map_or_else(|| Alternation::at_error(window, at), Alternation::inside);
-        NamedRecovery { depth: Some(depth), before: b':', quoted: true, quotes }
+        NamedRecovery::new(Some(depth), quotes)
     }
 
     /// After the object.
     pub(super) fn behind() -> Self {
-        NamedRecovery { depth: Some(0), before: b'}', quoted: true, quotes: Alternation::START }
+        NamedRecovery::new(Some(0), Alternation::START)
+    }
+
+    /// Whether a quoted text is open, whatever backticks are.
+    fn is_quoted(&self) -> bool {
+        self.quotes.open().is_some() || self.unfenced.open().is_some()
     }
 
     /// Reads to the end of the call.
     pub(super) fn read(&mut self, input: &mut Input<'_>, ends: &Ends) -> Progress {
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
-            if self.quotes.open().is_none() {
+            if !self.is_quoted() {
                 if ends.close.is_empty() && self.depth == Some(0) {
                     return Progress::CallEnd;
                 }
@@ -56,35 +63,23 @@ impl NamedRecovery {
             self.step(byte, !ends.fence.is_empty());
             input.at += 1;
         }
-        let ends = ends.close.is_empty() && self.quotes.open().is_none() && self.depth == Some(0);
+        let ends = ends.close.is_empty() && !self.is_quoted() && self.depth == Some(0);
         if ends { Progress::CallEnd } else { Progress::Incomplete }
     }
 
     /// `fenced`: a fence may be around the object.
     fn step(&mut self, byte: u8, fenced: bool) {
-        let inside = self.quotes.open().is_some();
-        let value = match self.depth {
-            Some(1..) => matches!(self.before, b'=' | b':' | b',' | b'[' | b'('),
-            Some(0) | None => self.quoted && matches!(self.before, b'=' | b':'),
-        };
-        if byte == b'`' && fenced && !inside && !value {
-            (self.quotes, self.before) = (Alternation::CLOSED, byte);
-            return;
-        }
+        let inside = self.is_quoted();
         self.quotes.step(byte);
-        if inside || self.quotes.open().is_some() {
-            (self.before, self.quoted) = (b'"', true);
+        self.unfenced.step(if byte == b'`' && fenced { b'x' } else { byte });
+        if inside || self.is_quoted() {
             return;
         }
-        self.before = match byte {
-            b'(' if self.depth.is_none() => self.before,
-            // What separates backticks is a slip in a fence.
-            b'=' | b':' | b',' | b'[' | b'(' if self.before == b'`' => self.before,
-            _ if is_ws(byte) || !byte.is_ascii() => self.before,
-            _ => byte,
-        };
         match byte {
-            b'"' => self.quotes = Alternation::Inside(Inside::opened_by(Quote::Plain(byte))),
+            b'"' => {
+                let opened = Alternation::Inside(Inside::opened_by(Quote::Plain(byte)));
+                (self.quotes, self.unfenced) = (opened, opened);
+            }
             // Only an object ends a call; other brackets may be a mark, or only a part of what is wrong.
             b']' if self.depth == Some(1) => self.depth = None,
             b'{' | b'[' => self.depth = Some(self.depth.map_or(1, |depth| depth + 1)),

@@ -11,6 +11,7 @@ use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::protocol::{Attempt, Settings};
 use crate::syntax::delimited::DelimitedLexer;
 use crate::syntax::json::{Value, parse};
+use crate::syntax::quoting::leaves_open;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, starts, window, ws_run};
 use crate::tools::Tools;
 
@@ -88,7 +89,7 @@ impl CallFormat for NotationFormat {
         let body = ws_run(head, name.end);
         match (head.as_bytes().get(body), tools.position(&head[name.clone()])) {
             (None, _) if !last => Attempt::Incomplete,
-            (Some(b'{'), _) if is_name(&head[name.clone()]) => {
+            (Some(b'{'), _) if is_name(&head[name.clone()]) && !leaves_open(&head[name.clone()]) => {
                 let lookup = tools.lookup(&head[name.clone()]);
                 Attempt::named(open, (name, lookup), body, Opening::Native)
             }
