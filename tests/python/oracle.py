@@ -11,7 +11,7 @@ from functools import partial
 
 from oracle_call import WRAPPER, Bad, Call, CallReader, Error, Opened
 from oracle_code import in_code
-from oracle_parts import is_declared, tool_named, tool_style
+from oracle_parts import declared_tool, is_declared, tool_named
 from oracle_text import (
     CLOSE,
     CUT_KEY,
@@ -19,6 +19,7 @@ from oracle_text import (
     QUOTES,
     WS,
     close_at,
+    is_cut,
     key_at,
     quotes_open,
     skip_ws,
@@ -88,13 +89,6 @@ def parse(
     def is_text(at: int) -> bool:
         return code == "text" and in_code(begun + text[since:at])
 
-    def is_quoted(at: int) -> bool:
-        if quoting is None:
-            return False
-        before = text[quoting[0] : at]
-        before = before.replace("`", "x") if code == "text" else before
-        return quotes_open(before, opens=quoting[1]) is not None
-
     while at < len(text):
         item: Item
         start = at
@@ -127,11 +121,13 @@ def parse(
             reader = CallReader(
                 swapped(text, word) if spelled else text, start, tools, strict, truncated is False
             )
-            quoted = False
+            before = text[quoting[0] : start] if quoting else ""
+            before = before.replace("`", "x") if code == "text" else before
+            quoted = bool(quoting and quotes_open(before, opens=quoting[1]))
             if attempt is CUT_OFF:
                 item = Error("incomplete_call", None, start, len(text))
-            elif is_quoted(start):
-                quoted, opening = True, _WHOLE_OPEN.match(text, start)
+            elif quoted:
+                opening = _WHOLE_OPEN.match(text, start)
                 end = attempt.at if isinstance(attempt, Bad) else opening.end() if opening else start
                 item = Error("malformed_call", None, start, end)
             else:
@@ -162,15 +158,6 @@ class UndecidedError(Exception):
 
 UNDECIDED = object()
 CUT_OFF = object()
-
-
-def is_cut(text: str, at: int, marks: tuple[str, ...]) -> bool:
-    rest = text[at:].lower()
-    return any(len(rest) < len(mark) and mark.startswith(rest) for mark in marks)
-
-
-def declared_tool(tools: dict[str, Schema], name: str) -> str | None:
-    return name if name in tools else tool_style(tools, name)
 
 
 class Window:

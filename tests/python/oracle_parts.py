@@ -35,6 +35,10 @@ def tool_style(tools: dict[str, Schema], name: str) -> str | None:
     return matches[0] if name not in tools and len(matches) == 1 else None
 
 
+def declared_tool(tools: dict[str, Schema], name: str) -> str | None:
+    return name if name in tools else tool_style(tools, name)
+
+
 def is_declared(of: Type, key: Key) -> bool:
     """Whether the first segment, or first join of bare ones, is literally a property of the tool's root."""
     return any(name in properties(of) for name, _ in joins(key.segments))

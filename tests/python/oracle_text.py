@@ -50,6 +50,12 @@ def skip_ws(text: str, at: int) -> int:
     return at
 
 
+def is_cut(text: str, at: int, marks: tuple[str, ...]) -> bool:
+    """Whether the text ends in one of them there."""
+    rest = text[at:].lower()
+    return any(len(rest) < len(mark) and mark.startswith(rest) for mark in marks)
+
+
 def has_line_break(text: str) -> bool:
     return "\n" in text or "\r" in text
 
@@ -119,7 +125,9 @@ def key_at(text: str, start: int) -> Key | None:
             at = end
         else:
             match = _BARE_SEGMENT.match(text, at)
-            if match is None or len(match[0]) > 64 or quotes_open(match[0], opens=True):
+            if match is None or len(match[0]) > 64:
+                return None
+            if match.end() < len(text) and quotes_open(match[0], opens=True):
                 return None
             segments.append(Segment("bare", match[0]))
             at = match.end()

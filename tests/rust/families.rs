@@ -392,20 +392,6 @@ proptest! {
     }
 }
 
-/// What begins a message as a list that cannot be read would run the calls after the first.
-#[test]
-fn a_list_that_cannot_be_read_is_neutralised() {
-    let tools = Toolset::new(
-        vec![definition("any", &json!({"type": "object"})), definition("ping", &json!({"type": "object"}))],
-        options_of("llama-pythonic", false),
-    );
-    let tools = tools.expect("the tools are fine");
-    for list in ["[any('x'), ping()]", "[any(\n```a=1), ping()]", " [any(1), ping()]"] {
-        assert_ne!(traces(&read(&tools, list, None)), 0, "{list}");
-        assert_eq!(traces(&read(&tools, &tools.neutralise(list), None)), 0, "{list}");
-    }
-}
-
 /// The markers in a text that a row writes: tags, tokens and names in brackets.
 fn markers_in(text: &str) -> Vec<&str> {
     let markers = text.match_indices(['<', '[']).filter_map(|(at, open)| {

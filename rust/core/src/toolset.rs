@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::arguments::Context;
 use crate::error::ToolError;
 use crate::limits::Limits;
+use crate::protocols::parts::{Header, PartsFrame};
 use crate::protocols::protocol::Neutralise;
 use crate::protocols::registry::{Reads, Recover, custom, named};
 use crate::protocols::{Attempt, Custom, Prompt, Protocol, Settings};
 use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
-use crate::syntax::scan::{Delimiters, Scan};
+use crate::syntax::scan::{Delimiters, Scan, ws_run};
 use crate::tools::{Definition, Fallback, Syntax, Tool, Tools, WritingRules};
 
 /// What the openings of calls and results mean inside Markdown code: fences and inline code.
@@ -383,9 +384,15 @@ impl Toolset {
     /// The text with a backslash in everything that could be read as a mark. See section 10 of the format.
     pub fn neutralise(&self, text: &str) -> String {
         let neutral = self.neutralise_inside(text);
-        // A call that is a whole message has no marker.
-        let begins =
-            |set: &Toolset| set.protocol.begins_message() && set.protocol.is_mark(&set.tools, &set.settings, &neutral);
+        // A call that is a whole message has no marker, and a message may begin with half a header.
+        let begins = |set: &Toolset| {
+            let bad = |frame: &dyn PartsFrame| {
+                let blanks = if frame.skips_whitespace() { ws_run(&neutral, 0) } else { 0 };
+                matches!(frame.header(&set.tools, &neutral[blanks..], true, true), Header::Bad(..))
+            };
+            set.protocol.layout().parts.is_some_and(bad)
+                || (set.protocol.begins_message() && set.protocol.is_mark(&set.tools, &set.settings, &neutral))
+        };
         let whole = begins(self) || self.others.iter().any(begins);
         if whole { format!("\\{neutral}") } else { neutral }
     }

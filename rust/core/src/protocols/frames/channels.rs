@@ -10,7 +10,7 @@ use crate::protocols::format::{Joints, fill};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::protocols::protocol::{Attempt, Style};
 use crate::syntax::quoting::{is_quote, leaves_open};
-use crate::syntax::scan::{Scan, starts, window, ws_run};
+use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
 use crate::tools::{Lookup, Tools};
 
 /// Characters of a header. A longer one is not a header.
@@ -18,6 +18,9 @@ const HEADER_CHARS: usize = 1024;
 
 /// The words of a header in which a name counts.
 const HEADER_WORDS: usize = 8;
+
+/// The longest word in a marker.
+const MARKER_BYTES: usize = 32;
 
 /// The role in headers.
 const ROLE: &str = "assistant";
@@ -45,6 +48,15 @@ fn begins_member(text: &str, last: bool) -> Scan {
     match head.as_bytes().get(ws_run(head, 0)) {
         None => Scan::at_end(ended),
         Some(byte) => Scan::some((is_quote(*byte) || matches!(byte, b'}' | b'<')).then_some(())),
+    }
+}
+
+/// Whether the bracket before this text strays into a marker: a word and the end of the marker follow.
+fn breaks_marker(text: &str, last: bool) -> Scan {
+    let word = text.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '_');
+    match text.len() - word.len() < MARKER_BYTES {
+        true => first_mark(word, &["|>", ">"], last).void(),
+        false => Scan::NoMatch,
     }
 }
 
@@ -116,12 +128,10 @@ impl Channels {
             return None;
         }
         let is_own = |word: &str| word == self.reasoning || self.content.contains(&word) || word == ROLE;
-        header
-            .split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '=' | ',' | '"' | '\'' | '`'))
-            .find_map(|word| {
-                let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-                if is_own(word) { None } else { declared(tools, word) }
-            })
+        header.split(|c: char| !(c.is_alphanumeric() || "_-.:/".contains(c))).find_map(|word| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+            if is_own(word) { None } else { declared(tools, word) }
+        })
     }
 
     /// Whether the server runs what is sent to this recipient.
@@ -234,17 +244,19 @@ impl PartsFrame for Channels {
         let (channel, recipient) = self.read(header);
         if end == End::Broken {
             let inside = [self.channel, self.constrain].iter().any(|mark| !mark.is_empty() && header.contains(mark));
+            let plain = first && skipped == 0 && !inside;
             let tool = self.named(tools, header);
-            let meant = tool.is_some() && recipient.is_some();
-            if first && skipped == 0 && !inside && !meant {
-                return Header::Part(0, Part::Content);
-            }
-            let called = tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to]));
+            let called = match plain {
+                true => tool.is_some() && recipient.is_some(),
+                false => tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to])),
+            };
             // Prose mentions markers, names and objects, too.
             let object = called && !header.contains('\n') && text[skipped + at..].starts_with('{');
-            return match if object { begins_member(&text[skipped + at + 1..], last) } else { Scan::NoMatch } {
+            let begins = |text: &str| begins_member(text, last).or(|| breaks_marker(text, last));
+            return match if object { begins(&text[skipped + at + 1..]) } else { Scan::NoMatch } {
                 Scan::Match(()) => Header::Bad(skipped + at, tool),
                 Scan::Incomplete => Header::Incomplete,
+                Scan::NoMatch if plain => Header::Part(0, Part::Content),
                 Scan::NoMatch => Header::Framing((skipped + at).max(1)),
             };
         }

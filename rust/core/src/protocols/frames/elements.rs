@@ -60,7 +60,8 @@ impl Elements {
         let before = &head[..lead.unwrap_or(head.len())];
         let words =
             || before.split(|c: char| !(c.is_alphanumeric() || "_-./:".contains(c))).filter(|word| !word.is_empty());
-        if words().nth(LEAD_WORDS).is_some() {
+        // With a backslash it is neutralised.
+        if head.starts_with('\\') || words().nth(LEAD_WORDS).is_some() {
             return Header::Part(0, Part::Content);
         }
         let tool = words().find_map(|word| declared(tools, word));
@@ -71,7 +72,6 @@ impl Elements {
                 let own = elements.chain([self.join]).map(|mark| starts(&text[at..], mark, last));
                 let (near, ended) = window(&head[at..], NEAR_CHARS, ended);
                 match Scan::first_of(own) {
-                    // With a backslash it is neutralised.
                     Scan::NoMatch if near.starts_with('<') => match near.find(['|', '\\']) {
                         None => Scan::at_end(ended),
                         Some(bar) => Scan::some(near[bar..].starts_with('|').then_some(at + bar + 1)),

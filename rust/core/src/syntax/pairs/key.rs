@@ -40,7 +40,7 @@ pub(super) fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Scan<u
                 let rest = &text[at..];
                 let length = delimiters.key_run(rest);
                 let segment = &rest[..length];
-                let quoting = (length < rest.len() || last) && leaves_open(segment);
+                let quoting = length < rest.len() && leaves_open(segment);
                 if length == 0 || first_chars(segment, BARE_SEGMENT_CHARS) < length || quoting {
                     return Scan::NoMatch;
                 }

@@ -153,6 +153,10 @@ impl Body for Named {
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        // The name has failed: what follows may go on with it.
+        if matches!(self.state, NamedState::Start { .. }) {
+            self.state = NamedState::Recovering(NamedRecovery::after(input.window, input.at));
+        }
         self.lose((input.window, input.at));
         match &mut self.state {
             NamedState::Recovering(recovery) => recovery.read(input, self.ends),

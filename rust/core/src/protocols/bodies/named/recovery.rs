@@ -28,6 +28,11 @@ impl NamedRecovery {
         NamedRecovery::new(None, Alternation::START)
     }
 
+    /// Before the object, after a name that ends at byte `at` of a window, or before that.
+    pub(super) fn after(window: &str, at: usize) -> Self {
+        NamedRecovery::new(None, Alternation::at_error(window, at))
+    }
+
     /// In so many brackets, and perhaps in a string, at byte `at` of a window.
     pub(super) fn inside(depth: usize, quote: Option<Quote>, (window, at): (&str, usize)) -> Self {
         let quotes = quote.map_or_else(|| Alternation::at_error(window, at), Alternation::inside);
