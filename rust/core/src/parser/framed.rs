@@ -2,6 +2,7 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
+use super::quoted::QUOTED;
 use super::text::Candidate;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::parser::state::ParserState;
@@ -48,6 +49,9 @@ pub(super) struct Preceding {
     /// Since an opener in that text, or a call that has failed: the quoted text that is open.
     pub quotes: Option<Alternation>,
 }
+
+/// What the model is told of what closes a call that has no opener.
+const UNOPENED: &str = "A call has no opening marker that can be read, so it was not run. Write it again in full.";
 
 /// Less text between a call and what closes one is a rest of that call.
 const LEAST_BYTES: usize = 8;
@@ -296,7 +300,7 @@ impl Machine {
                 }
                 Scan::Match(length) if self.lacks_opener(tools, window, at) => {
                     self.blanks(framing, window, at, on_event);
-                    return self.without_opener(tools, window, length, on_event);
+                    return self.lone_mark(tools, window, length, UNOPENED, on_event);
                 }
                 Scan::Match(length) => self.mention(&rest[..length]),
             }
@@ -307,7 +311,7 @@ impl Machine {
                 }
                 Candidate::Quoted(length) => {
                     self.content(window, at, on_event);
-                    return self.quoted(tools, window, length, on_event);
+                    return self.lone_mark(tools, window, length, QUOTED, on_event);
                 }
                 Candidate::Section(other, length) => {
                     self.blanks(framing, window, at, on_event);
@@ -350,18 +354,6 @@ impl Machine {
         let bracket = bracket && matches!(blanks, "" | "\n" | "\r\n");
         let text = self.place.written >= LEAST_BYTES && self.place.quotes.is_none() && !self.code.was_seen();
         bracket && text && tools.reads != Reads::Nothing
-    }
-
-    /// An error at what closes a call, of so many bytes. The text goes on after it.
-    fn without_opener(
-        &mut self,
-        tools: &Toolset,
-        window: &mut Window<'_>,
-        length: usize,
-        on_event: OnEvent<'_>,
-    ) -> bool {
-        let sentence = "A call has no opening marker that can be read, so it was not run. Write it again in full.";
-        self.lone_mark(tools, window, length, sentence, on_event)
     }
 
     /// Outside reasoning, calls and sections.

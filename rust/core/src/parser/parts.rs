@@ -1,6 +1,7 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::buried::buried;
+use super::quoted::QUOTED;
 use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
 use crate::limits::ATTEMPT_CHARS;
@@ -82,7 +83,7 @@ impl Machine {
             };
             if length > 0 {
                 self.frame(window, begin, on_event);
-                return self.quoted(tools, window, length, on_event);
+                return self.lone_mark(tools, window, length, QUOTED, on_event);
             }
         }
         match header {
@@ -303,7 +304,7 @@ impl Machine {
         }
         self.place.content |= !blank;
         if let Some(length) = quoted {
-            let more = self.quoted(tools, window, length, on_event);
+            let more = self.lone_mark(tools, window, length, QUOTED, on_event);
             self.state = ParserState::Part(part);
             return more;
         }

@@ -10,6 +10,10 @@ use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::fitting;
 use crate::toolset::{CodeMode, Toolset};
 
+/// What the model is told of a call in quotes.
+pub(super) const QUOTED: &str = "A call in quotation marks, after the beginning of another one, was not run. Write the call that \
+                                 you want again in full.";
+
 impl Machine {
     /// Scans text after an opener for quotes. Where code is text, backticks are not quotes.
     #[inline]
@@ -45,19 +49,6 @@ impl Machine {
     pub(super) fn mention(&mut self, opener: &str) {
         let bracket = matches!(opener, "[" | "{");
         self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
-    }
-
-    /// An error at the opener of a call, of so many bytes, which is in a text in quotes. The text goes on after it.
-    pub(super) fn quoted(
-        &mut self,
-        tools: &Toolset,
-        window: &mut Window<'_>,
-        length: usize,
-        on_event: OnEvent<'_>,
-    ) -> bool {
-        let sentence = "A call in quotation marks, after the beginning of another one, was not run. Write the call that you \
-                        want again in full.";
-        self.lone_mark(tools, window, length, sentence, on_event)
     }
 
     /// An error of a marker of so many bytes, after which the text goes on as before.

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::buried::goes_on;
+use super::quoted::QUOTED;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
@@ -156,7 +157,7 @@ impl Machine {
                 Candidate::Quoted(length) => {
                     emit_text(&text[window.at..at], on_event);
                     window.at = at;
-                    return self.quoted(tools, window, length, on_event);
+                    return self.lone_mark(tools, window, length, QUOTED, on_event);
                 }
                 Candidate::Forged(mark) => return self.forged(window, at, mark, on_event),
                 Candidate::Need if window.last => return self.undecided(tools, window, at, on_event),

@@ -150,7 +150,9 @@ impl PartsFrame for Recipients {
     }
 
     fn inside(&self, _: &Tools, text: &str, _: bool) -> InPart {
-        InPart::Text(if text.starts_with(self.mark) { self.mark.len() } else { 1 })
+        // The mark may begin at the next byte, too: `>>>>`.
+        let mentioned = text.starts_with(self.mark) && !text[1..].starts_with(self.mark);
+        InPart::Text(if mentioned { self.mark.len() } else { 1 })
     }
 
     fn closer(&self, tools: &Tools, _: Part, text: &str, last: bool) -> Scan<usize> {
