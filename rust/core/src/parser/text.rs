@@ -218,9 +218,11 @@ impl Machine {
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
+        if !self.in_quotes() {
+            return self.found(tools, rest, begin, last);
+        }
         let found = self.found(tools, rest, begin, last);
         match &found {
-            _ if !self.in_quotes() => found,
             Candidate::Section(_, open) => Candidate::Quoted(*open),
             Candidate::Call(_, Attempt::Call { lead, open, .. }) => Candidate::Quoted((*open).max(lead + 1)),
             Candidate::Call(_, Attempt::Bad(bad)) if bad.kind != ErrorKind::IncompleteCall => {

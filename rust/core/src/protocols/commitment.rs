@@ -69,6 +69,27 @@ pub(crate) fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellin
     }
 }
 
+/// An opener in other letter case, without its last bracket, or with a slash as in what closes a call, and then what is meant as a
+/// call of a declared tool: its length, and the tool.
+pub(crate) fn near_opener(tools: &Tools, openers: &[&str], text: &str, last: bool) -> Scan<(usize, usize)> {
+    let near = |open: &&str| {
+        let (first, rest) = open.split_at(open.chars().next().map_or(0, char::len_utf8));
+        let (short, end) = open.split_at(open.char_indices().next_back().map_or(0, |(at, _)| at));
+        let cut = || {
+            let cut = starts(text, short, last).map(|()| short.len());
+            cut.filter(|at| matches!(end, ">" | "]") && !text[*at..].starts_with(end))
+        };
+        let slash = || {
+            let slash = starts(text, first, last).and_then(|()| starts(&text[first.len()..], "/", last));
+            slash.and_then(|()| starts(&text[first.len() + 1..], rest, last)).map(|()| open.len() + 1)
+        };
+        starts_as(text, open, last).map(|()| open.len()).or(slash).or(cut)
+    };
+    let long = openers.iter().filter(|open| open.len() > 2);
+    Scan::first_of(long.map(near))
+        .and_then(|length| begins_call_of(tools, &text[length..], last).map(|tool| (length, tool)))
+}
+
 /// Whether the text after an opener begins a call, and the tool that it names: a bracket, a quote, a key with its separator, or the name of a
 /// declared tool and one of these.
 pub(crate) fn begins_call(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {

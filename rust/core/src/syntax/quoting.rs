@@ -261,9 +261,20 @@ pub(crate) fn may_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'&') || !byte.is_ascii()
 }
 
+/// Bytes that are looked at together.
+const LANES: usize = 16;
+
+/// The first of these bytes with which a quote may begin.
+#[inline]
+pub(crate) fn find_quote(bytes: &[u8]) -> Option<usize> {
+    let plain = |part: &&[u8]| !part.iter().fold(false, |found, byte| found | may_quote(*byte));
+    let from = LANES * bytes.chunks_exact(LANES).take_while(plain).count();
+    bytes[from..].iter().position(|byte| may_quote(*byte)).map(|at| from + at)
+}
+
 /// Whether a quote in a word opens a text that is not closed in it.
 pub(crate) fn leaves_open(word: &str) -> bool {
-    word.bytes().any(may_quote) && {
+    find_quote(word.as_bytes()).is_some() && {
         let mut quotes = Alternation::START;
         quotes.run(word);
         quotes.open().is_some()
@@ -344,7 +355,7 @@ impl Alternation {
         let mut at = 0;
         while at < bytes.len() {
             if let Alternation::Outside(Outside { pending: 0, .. }) = self {
-                let next = bytes[at..].iter().position(|byte| may_quote(*byte)).map_or(bytes.len(), |run| at + run);
+                let next = find_quote(&bytes[at..]).map_or(bytes.len(), |run| at + run);
                 self.plain(&bytes[at..next]);
                 at = next;
             }

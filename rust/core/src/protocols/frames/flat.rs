@@ -7,7 +7,7 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::EncodeError;
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Form};
-use crate::protocols::commitment::committed;
+use crate::protocols::commitment::{committed, near_opener, unreadable};
 use crate::protocols::format::{CallFormat, Joints, PastCall, fill, markers};
 use crate::protocols::frames::envelope;
 use crate::protocols::layout::{Layout, TOKEN_BEGINS};
@@ -154,7 +154,12 @@ impl Protocol for FlatFamily {
         }
         match first_mark(text, self.call.openers(), last) {
             Scan::Match(open) if open > 1 => committed(tools, &self.closers(), text, open, last),
-            _ => attempt,
+            Scan::NoMatch => match near_opener(tools, self.call.openers(), text, last) {
+                Scan::Match((open, tool)) => unreadable(tools, open, Some(tool), self.closers()),
+                Scan::Incomplete => Attempt::Incomplete,
+                Scan::NoMatch => attempt,
+            },
+            Scan::Match(_) | Scan::Incomplete => attempt,
         }
     }
 

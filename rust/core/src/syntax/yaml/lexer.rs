@@ -12,7 +12,7 @@ use super::plain::{PlainScalar, Stopped};
 use super::quoted::QuotedScalar;
 use super::text::TextScalar;
 use super::window::{TextWindow, YamlStep};
-use crate::syntax::quoting::{Alternation, Quote, may_quote};
+use crate::syntax::quoting::{Alternation, Quote, find_quote};
 
 /// How far ahead the text is scanned for quotes.
 const AHEAD_BYTES: usize = 256;
@@ -134,7 +134,7 @@ impl YamlLexer {
             Some(clear) => clear,
             None => {
                 let ahead = &rest.as_bytes()[..rest.len().min(AHEAD_BYTES)];
-                ahead.iter().position(|byte| may_quote(*byte)).unwrap_or(ahead.len())
+                find_quote(ahead).unwrap_or(ahead.len())
             }
         };
     }

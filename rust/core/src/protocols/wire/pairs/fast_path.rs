@@ -8,7 +8,7 @@ use crate::limits::BARE_SEGMENT_CHARS;
 use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::pairs::may_trail;
-use crate::syntax::quoting::leaves_open;
+use crate::syntax::quoting::{find_quote, leaves_open};
 use crate::syntax::scan::Delimiters;
 
 /// Reads pairs from `input.at`, which is between pairs. Returns whether the last value is bare and may take in tokens, or `None`
@@ -77,7 +77,7 @@ fn pair(input: &mut Input<'_>, length: usize) -> Option<(FollowedBy, bool)> {
 fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
     let length = delimiters.key_run(text);
     let direct = (1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=');
-    (direct && !leaves_open(&text[..length])).then_some(length)
+    (direct && find_quote(&text.as_bytes()[..length]).is_none()).then_some(length)
 }
 
 /// What ends a value, if this text begins with it.
