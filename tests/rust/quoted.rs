@@ -170,3 +170,21 @@ fn a_list_that_cannot_be_read_is_neutralised() {
         assert_eq!(traces(&read(&tools, &tools.neutralise(list), None)), 0, "{list}");
     }
 }
+
+/// Explanations in quotes, and an answer after a quote that is left open, stop no call.
+#[test]
+fn quotes_in_prose_stop_no_call() {
+    for (row, message) in [
+        ("hermes", "Calls end with \"</tool_call>\".\n<tool_call>\n{\"name\":\"ping\",\"arguments\":{}}\n</tool_call>"),
+        ("hermes", "Write \"<tool_call>\" first.\n<tool_call>\n{\"name\":\"ping\",\"arguments\":{}}\n</tool_call>"),
+        (
+            "harmony",
+            "<|channel|>analysis<|message|>A <|channel|> is \"open<|end|><|start|>assistant to=functions.ping<|channel|>commentary<|message|>{}<|call|>",
+        ),
+    ] {
+        let tools = Toolset::new(vec![definition("ping", &json!({"type": "object"}))], options_of(row, false));
+        let seen = read(&tools.expect("the tool is fine"), message, Some(false));
+        let called = seen.iter().filter(|one| matches!(one, Seen::End(end) if end.name == "ping")).count();
+        assert_eq!(called, 1, "{message:?} gave {seen:#?}");
+    }
+}

@@ -46,7 +46,9 @@ pub(super) struct Preceding {
     /// The last byte of text since the last call or section that is not whitespace, and how much other text precedes it, up to [`LEAST_BYTES`].
     pub last: u8,
     pub written: usize,
-    /// Since an opener in that text, or a call that has failed: the quoted text that is open.
+    /// There was an opener, or what closes a call, in that text.
+    pub mentioned: bool,
+    /// Since an opener in that text, or a call that has failed or may have ended too early: the quoted text that is open.
     pub quotes: Option<Alternation>,
 }
 
@@ -179,6 +181,7 @@ impl Machine {
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked, self.place.last) = (false, 0, 0);
         (self.place.written, self.place.quotes, self.place.buried) = (0, None, None);
+        self.place.mentioned = false;
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
         match tools.protocol.layout().parts {
@@ -302,7 +305,7 @@ impl Machine {
                     self.blanks(framing, window, at, on_event);
                     return self.lone_mark(tools, window, length, UNOPENED, on_event);
                 }
-                Scan::Match(length) => self.mention(&rest[..length]),
+                Scan::Match(_) => self.place.mentioned = true,
             }
             match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length, opener) => {
@@ -352,7 +355,7 @@ impl Machine {
         let python = tools.settings.facts.encoding == "python";
         let bracket = matches!(before, b'}' | b']') || (before == b')' && python);
         let bracket = bracket && matches!(blanks, "" | "\n" | "\r\n");
-        let text = self.place.written >= LEAST_BYTES && self.place.quotes.is_none() && !self.code.was_seen();
+        let text = self.place.written >= LEAST_BYTES && !self.place.mentioned && !self.code.was_seen();
         bracket && text && tools.reads != Reads::Nothing
     }
 
@@ -379,8 +382,9 @@ impl Machine {
             match first_mark(rest, section.end, window.last) {
                 Scan::Match(length) => {
                     self.frame(window, at + length, on_event);
+                    let quotes = self.place.quotes;
                     self.state = self.outside(tools);
-                    self.place.section = false;
+                    (self.place.section, self.place.quotes) = (false, quotes);
                     return self.enter_text(tools);
                 }
                 Scan::Incomplete => {

@@ -77,9 +77,10 @@ impl Machine {
         if self.in_quotes() {
             let length = match &header {
                 Header::Incomplete | Header::Framing(_) | Header::Call(Attempt::Incomplete | Attempt::Text(_)) => 0,
+                Header::Part(_, Part::Content | Part::Reasoning | Part::Dropped) => 0,
                 Header::Bad(open, _) | Header::Call(Attempt::Call { open, .. }) => *open,
                 Header::Call(Attempt::Bad(bad)) => bad.open,
-                Header::Part(length, _) => *length,
+                Header::Part(length, Part::Calls) => *length,
             };
             if length > 0 {
                 self.frame(window, begin, on_event);
@@ -114,8 +115,9 @@ impl Machine {
                     Scan::NoMatch if !object && !known => return self.wait(window),
                     Scan::NoMatch if !object && !head.is_empty() && !cut => {
                         self.frame(window, begin, on_event);
-                        self.place.quotes.get_or_insert(Alternation::CLOSED);
                         self.enter(Part::Content);
+                        self.content(window, begin + open, on_event);
+                        self.place.quotes.get_or_insert(Alternation::CLOSED);
                     }
                     // What opens a call is a call or an error.
                     Scan::Match(_) | Scan::NoMatch => {
@@ -144,7 +146,9 @@ impl Machine {
             Header::Part(0, part) => self.enter(part),
             Header::Part(length, part) => {
                 self.frame(window, begin + length, on_event);
-                self.place.quotes = None;
+                if !self.in_quotes() {
+                    self.place.quotes = None;
+                }
                 self.enter(part);
             }
             // The whitespace before the header belongs to the call.
@@ -244,16 +248,16 @@ impl Machine {
         let mut read = at;
         while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
-            if self.place.quotes.is_some() {
+            if part != Part::Reasoning && self.place.quotes.is_some() {
                 self.read_quotes(tools, &text[read..at]);
                 read = at;
             }
-            let in_quotes = self.in_quotes();
+            let in_quotes = part != Part::Reasoning && self.in_quotes();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
                     InPart::Text(length) => {
                         // An opener that is only mentioned.
-                        if length > 1 && self.place.quotes.is_none() {
+                        if length > 1 && part != Part::Reasoning && self.place.quotes.is_none() {
                             (self.place.quotes, read) = (Some(Alternation::CLOSED), at + length);
                         }
                         at += length;
@@ -290,7 +294,9 @@ impl Machine {
                 }
             }
         }
-        self.read_quotes(tools, &text[read.min(end)..end]);
+        if part != Part::Reasoning {
+            self.read_quotes(tools, &text[read.min(end)..end]);
+        }
         // What was looked at is whitespace.
         let blank = !self.place.content && ws_run(&text[..end], window.at + self.place.looked) == end;
         match (blank, part) {

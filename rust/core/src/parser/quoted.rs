@@ -1,4 +1,4 @@
-//! Quotes in text after an opener that begins no call, or after a call that has failed.
+//! Quotes in text after an opener that begins no call, and after a call that has failed or may have ended too early.
 //!
 //! What was meant as a call, but is text, may quote other calls: these do not run. They are errors, so that nothing vanishes.
 
@@ -37,18 +37,15 @@ impl Machine {
         self.place.quotes.is_some_and(|quotes| quotes.open().is_some())
     }
 
-    /// Consumed text: perhaps an opener of no call, after which calls in quotes are not read.
+    /// Consumed text: perhaps an opener of no call, after which calls in quotes are not read. Directly after a marker, a quote ends what the
+    /// marker is in.
     pub(super) fn pass(&mut self, tools: &Toolset, text: &str, opener: bool) {
         self.read_code(tools, text);
-        if opener && self.place.quotes.is_none() {
-            self.mention(text);
+        if opener {
+            self.place.mentioned = true;
+            let bracket = matches!(text, "[" | "{");
+            self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
         }
-    }
-
-    /// After an opener. Directly after a marker, a quote ends what the marker is in.
-    pub(super) fn mention(&mut self, opener: &str) {
-        let bracket = matches!(opener, "[" | "{");
-        self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
     }
 
     /// An error of a marker of so many bytes, after which the text goes on as before.
@@ -62,13 +59,13 @@ impl Machine {
     ) -> bool {
         let mark = &window.text[window.at..window.at + length];
         self.read_code(tools, mark);
-        let quotes = self.place.quotes;
+        let (quotes, buried) = (self.place.quotes, self.place.buried);
         let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
         let raw = mark[..fitting(mark, 0, tools.settings.limits.call_bytes)].to_owned();
         let refused = Refused { example, raw, ..Refused::new(mark, ErrorKind::MalformedCall, sentence.to_owned()) };
         self.refuse(window, refused, on_event);
         self.state = self.outside(tools);
-        self.place.quotes = quotes;
+        (self.place.quotes, self.place.buried) = (quotes, buried);
         true
     }
 }

@@ -290,9 +290,10 @@ fn begins_named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     if length == name.len() {
         return Scan::at_end(last);
     }
-    let glued = || tools.iter().find(|tool| starts_as(name, &tool.name, true).is_match());
-    let tool = declared(tools, &name[..length]).or_else(|| tools.find(&glued()?.name));
-    Scan::some(tool.map(Some))
+    if let Some(tool) = declared(tools, &name[..length]) {
+        return Scan::Match(Some(tool));
+    }
+    Scan::first_of(tools.iter().map(|tool| starts_as(name, &tool.name, last).map(|()| tools.find(&tool.name))))
 }
 
 /// At a word: a declared name that goes on as a call, or a key and its separator.

@@ -64,7 +64,7 @@ fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
     let (text, last) = window(text, ATTEMPT_CHARS, last);
     let start = ws_run(text, 1);
     let Some(length) = text[start..].find(ends_name) else {
-        let begins = tools.iter().any(|tool| begins_folded(&tool.name, &text[start..]));
+        let begins = tools.iter().any(|tool| begins_folded(&tool.name, text[start..].trim_end_matches('/')));
         return if begins && !last { Attempt::Incomplete } else { step };
     };
     let Some(tool) = tools.find(text[start..start + length].trim_end_matches('/')) else { return step };

@@ -262,7 +262,10 @@ impl PartsFrame for Channels {
         }
         // The separator is in a text in quotes, so it ends no header.
         if leaves_open(header) {
-            return Header::Framing(1);
+            return match self.named(tools, header) {
+                Some(tool) => Header::Bad(skipped.max(1), Some(tool)),
+                None => Header::Framing(1),
+            };
         }
         let length = skipped + at + self.separator.len();
         let object = || object(&text[length..], last);

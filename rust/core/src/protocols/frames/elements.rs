@@ -69,7 +69,10 @@ impl Elements {
             None => Scan::at_end(ended),
             Some(at) => {
                 let elements = self.content.iter().chain([&self.reasoning]).flat_map(|(open, close)| [*open, *close]);
-                let own = elements.chain([self.join]).map(|mark| starts(&text[at..], mark, last));
+                let own = elements
+                    .chain([self.join])
+                    .filter(|mark| !mark.is_empty())
+                    .map(|mark| starts(&text[at..], mark, last));
                 let (near, ended) = window(&head[at..], NEAR_CHARS, ended);
                 match Scan::first_of(own) {
                     Scan::NoMatch if near.starts_with('<') => match near.find(['|', '\\']) {
