@@ -27,7 +27,7 @@ use self::formats::{Format, everything, quoting};
 use self::messages::{Case, Choices, case, choices};
 use crate::support::checks::per_character;
 use crate::support::every::every;
-use crate::support::reading::{Seen, boundaries, pieces, read, read_chunks, read_chunks_of, traces};
+use crate::support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, read_chunks_of, traces};
 use crate::support::shared;
 use crate::support::toolsets::{definition, options_of};
 
@@ -187,4 +187,17 @@ fn quotes_in_prose_stop_no_call() {
         let called = seen.iter().filter(|one| matches!(one, Seen::End(end) if end.name == "ping")).count();
         assert_eq!(called, 1, "{message:?} gave {seen:#?}");
     }
+}
+
+/// Errors of calls in quotes count towards the limit of calls.
+#[test]
+fn calls_in_quotes_are_limited() {
+    let mut options = options_of("hermes", false);
+    options.limits.calls = 3;
+    let tools = Toolset::new(vec![definition("ping", &json!({"type": "object"}))], options);
+    let call = "<tool_call>{'name':'ping','arguments':{}}</tool_call>";
+    let seen =
+        read(&tools.expect("the tool is fine"), &format!("Write <tool_call>, then \"{}", call.repeat(9)), Some(false));
+    let errors = seen.iter().filter(|one| matches!(one, Seen::Error(_))).count();
+    assert_eq!((calls(&seen).count(), errors), (0, 4), "{seen:#?}");
 }

@@ -141,4 +141,7 @@ pub(crate) fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &
     format!("{field}: {} must be written as {expected} (write {}).", shorten(value), shown(cx, id, field))
 }
 
+/// Of a call that no reader accepts.
+pub(crate) const UNREADABLE: &str = "The call is not in the expected format.";
+
 pub(crate) const UNCLOSED: &str = "The call is not closed before the next one.";

@@ -42,14 +42,9 @@ impl Machine {
             Attempt::Bad(bad) => (begin, bad.open),
             Attempt::Incomplete | Attempt::Text(_) => return false,
         };
-        if self.calls >= tools.settings.limits.calls {
-            let mark = &window.text[begin..begin + open];
-            let refused = Refused::new(mark, ErrorKind::TooManyCalls, too_many_calls(tools));
-            self.refuse(window, refused, on_event);
-            self.drop_rest(tools);
+        if self.too_many(tools, window, open, on_event) {
             return true;
         }
-        self.calls += 1;
         let mut call = self.recycled.take().unwrap_or_default();
         self.settle(tools, &mut call);
         let tools = self.read_as(tools);
@@ -76,7 +71,7 @@ impl Machine {
                     let cx = tools.context(call.tool, "");
                     let refused = repairs.iter().find_map(|repair| cx.repair(&mut call.report, *repair).err());
                     if let Some(error) = refused.filter(|_| call.failure.is_none()) {
-                        let message = "The call is not in the expected format.".to_owned();
+                        let message = messages::UNREADABLE.to_owned();
                         call.failure = Some(Failure { kind: error, message, recovery });
                     }
                 }
@@ -92,6 +87,25 @@ impl Machine {
         }
         self.state = ParserState::Call(call);
         self.call(tools, window, begin, on_event)
+    }
+
+    /// Counts a call whose opener has this length. Beyond the limit, reports an error instead, and returns true.
+    pub(super) fn too_many(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        open: usize,
+        on_event: OnEvent<'_>,
+    ) -> bool {
+        if self.calls < tools.settings.limits.calls {
+            self.calls += 1;
+            return false;
+        }
+        let mark = &window.text[window.at..window.at + open];
+        let refused = Refused::new(mark, ErrorKind::TooManyCalls, too_many_calls(tools));
+        self.refuse(window, refused, on_event);
+        self.drop_rest(tools);
+        true
     }
 
     /// There are too many calls. More may follow, and markup of native formats is never content.
@@ -203,7 +217,7 @@ impl Machine {
                 }
                 // What a marker opens is a call or an error.
                 Progress::Text => {
-                    let message = "The call is not in the expected format.".to_owned();
+                    let message = messages::UNREADABLE.to_owned();
                     *failure = Some(Failure { kind: ErrorKind::MalformedCall, message, recovery: Recovery::Body });
                 }
                 Progress::CallEnd => return self.end(tools, call, window, begin, on_event),

@@ -308,8 +308,12 @@ impl Machine {
                 Scan::Match(_) => self.place.mentioned = true,
             }
             match self.look(tools, rest, begin, window.last) {
-                Candidate::Text(length, opener) => {
-                    self.pass(tools, &text[at..at + length], opener);
+                Candidate::Text(length) => {
+                    self.read_code(tools, &text[at..at + length]);
+                    at += length;
+                }
+                Candidate::Mention(length) => {
+                    self.mention(tools, &text[at..at + length]);
                     at += length;
                 }
                 Candidate::Quoted(length) => {

@@ -76,11 +76,11 @@ impl Machine {
         };
         if self.in_quotes() {
             let length = match &header {
-                Header::Incomplete | Header::Framing(_) | Header::Call(Attempt::Incomplete | Attempt::Text(_)) => 0,
-                Header::Part(_, Part::Content | Part::Reasoning | Part::Dropped) => 0,
-                Header::Bad(open, _) | Header::Call(Attempt::Call { open, .. }) => *open,
+                Header::Bad(open, _) | Header::Call(Attempt::Call { open, .. }) | Header::Part(open, Part::Calls) => {
+                    *open
+                }
                 Header::Call(Attempt::Bad(bad)) => bad.open,
-                Header::Part(length, Part::Calls) => *length,
+                Header::Incomplete | Header::Framing(_) | Header::Part(..) | Header::Call(_) => 0,
             };
             if length > 0 {
                 self.frame(window, begin, on_event);
@@ -185,10 +185,10 @@ impl Machine {
             return InPart::Text(1);
         }
         match frame.inside(&tools.tools, text, last) {
-            InPart::Text(length) => match buried(tools, text, last) {
+            text_part @ (InPart::Text(_) | InPart::Mention(_)) => match buried(tools, text, last) {
                 Scan::Match((open, tool)) => InPart::Call(open, Some(tool)),
                 Scan::Incomplete => InPart::Incomplete,
-                Scan::NoMatch => InPart::Text(length),
+                Scan::NoMatch => text_part,
             },
             found => found,
         }
@@ -255,13 +255,11 @@ impl Machine {
             let in_quotes = part != Part::Reasoning && self.in_quotes();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
-                    InPart::Text(length) => {
-                        // An opener that is only mentioned.
-                        if length > 1 && part != Part::Reasoning && self.place.quotes.is_none() {
-                            (self.place.quotes, read) = (Some(Alternation::CLOSED), at + length);
-                        }
+                    InPart::Mention(length) if part != Part::Reasoning && self.place.quotes.is_none() => {
                         at += length;
+                        (self.place.quotes, read) = (Some(Alternation::CLOSED), at);
                     }
+                    InPart::Text(length) | InPart::Mention(length) => at += length,
                     InPart::Incomplete => {
                         (end, undecided) = (at, true);
                         break;
@@ -311,7 +309,10 @@ impl Machine {
         self.place.content |= !blank;
         if let Some(length) = quoted {
             let more = self.lone_mark(tools, window, length, QUOTED, on_event);
-            self.state = ParserState::Part(part);
+            // Beyond the limit of calls, nothing more is read.
+            if matches!(self.state, ParserState::Between) {
+                self.state = ParserState::Part(part);
+            }
             return more;
         }
         if let Some((open, tool)) = call {

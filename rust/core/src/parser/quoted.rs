@@ -21,14 +21,7 @@ impl Machine {
         let Some(quotes) = &mut self.place.quotes else { return };
         match tools.code {
             CodeMode::Call => quotes.run(text),
-            CodeMode::Text => {
-                for part in text.split_inclusive('`') {
-                    quotes.run(part.trim_end_matches('`'));
-                    if part.ends_with('`') {
-                        quotes.step(b'x');
-                    }
-                }
-            }
+            CodeMode::Text => text.bytes().for_each(|byte| quotes.step_over_code(byte)),
         }
     }
 
@@ -37,18 +30,15 @@ impl Machine {
         self.place.quotes.is_some_and(|quotes| quotes.open().is_some())
     }
 
-    /// Consumed text: perhaps an opener of no call, after which calls in quotes are not read. Directly after a marker, a quote ends what the
-    /// marker is in.
-    pub(super) fn pass(&mut self, tools: &Toolset, text: &str, opener: bool) {
-        self.read_code(tools, text);
-        if opener {
-            self.place.mentioned = true;
-            let bracket = matches!(text, "[" | "{");
-            self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
-        }
+    /// Consumes an opener that begins no call. Directly after a marker, a quote closes the quotation around the marker.
+    pub(super) fn mention(&mut self, tools: &Toolset, opener: &str) {
+        self.read_code(tools, opener);
+        self.place.mentioned = true;
+        let bracket = matches!(opener, "[" | "{");
+        self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
     }
 
-    /// An error of a marker of so many bytes, after which the text goes on as before.
+    /// Reports a marker of this length, at least 1, as an error that counts as a call. The text goes on after it.
     pub(super) fn lone_mark(
         &mut self,
         tools: &Toolset,
@@ -57,13 +47,16 @@ impl Machine {
         sentence: &str,
         on_event: OnEvent<'_>,
     ) -> bool {
+        if self.too_many(tools, window, length, on_event) {
+            return true;
+        }
         let mark = &window.text[window.at..window.at + length];
         self.read_code(tools, mark);
         let (quotes, buried) = (self.place.quotes, self.place.buried);
         let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
         let raw = mark[..fitting(mark, 0, tools.settings.limits.call_bytes)].to_owned();
-        let refused = Refused { example, raw, ..Refused::new(mark, ErrorKind::MalformedCall, sentence.to_owned()) };
-        self.refuse(window, refused, on_event);
+        let (kind, sentence) = (ErrorKind::MalformedCall, sentence.to_owned());
+        self.refuse(window, Refused { length, raw, kind, sentence, example }, on_event);
         self.state = self.outside(tools);
         (self.place.quotes, self.place.buried) = (quotes, buried);
         true

@@ -24,8 +24,10 @@ use crate::toolset::{CodeMode, Toolset};
 pub(super) enum Candidate<'t> {
     /// More text is needed.
     Need,
-    /// At least this many bytes of text, and whether they are an opener, which is only mentioned.
-    Text(usize, bool),
+    /// The number of bytes of text to skip.
+    Text(usize),
+    /// An opener of this length that begins no call.
+    Mention(usize),
     /// A call whose opener, of this length, is in a text in quotes that began after another opener.
     Quoted(usize),
     /// A result that begins with this mark.
@@ -150,8 +152,12 @@ impl Machine {
             };
             at = found;
             match self.look(tools, &text[at..], begin, window.last) {
-                Candidate::Text(length, opener) => {
-                    self.pass(tools, &text[at..at + length], opener);
+                Candidate::Text(length) => {
+                    self.read_code(tools, &text[at..at + length]);
+                    at += length;
+                }
+                Candidate::Mention(length) => {
+                    self.mention(tools, &text[at..at + length]);
                     at += length;
                 }
                 Candidate::Quoted(length) => {
@@ -218,24 +224,22 @@ impl Machine {
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
-        if !self.in_quotes() {
-            return self.found(tools, rest, begin, last);
-        }
         let found = self.found(tools, rest, begin, last);
-        match &found {
-            Candidate::Section(_, open) => Candidate::Quoted(*open),
-            Candidate::Call(_, Attempt::Call { lead, open, .. }) => Candidate::Quoted((*open).max(lead + 1)),
-            Candidate::Call(_, Attempt::Bad(bad)) if bad.kind != ErrorKind::IncompleteCall => {
-                Candidate::Quoted(bad.open)
-            }
-            _ => found,
-        }
+        let length = match &found {
+            _ if !self.in_quotes() => return found,
+            Candidate::Section(_, open) => *open,
+            Candidate::Call(_, Attempt::Call { lead, open, .. }) => (*open).max(lead + 1),
+            Candidate::Call(_, Attempt::Bad(bad)) if bad.kind != ErrorKind::IncompleteCall => bad.open,
+            _ => return found,
+        };
+        Candidate::Quoted(length)
     }
 
+    /// The same, whether or not it is in quotes.
     fn found<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
         let first = rest.chars().next().map_or(0, char::len_utf8);
         if tools.reads == Reads::Nothing {
-            return Candidate::Text(first, false);
+            return Candidate::Text(first);
         }
         let several = !self.settled && !tools.others.is_empty();
         // What no set takes for an opener is one character.
@@ -316,8 +320,8 @@ impl Machine {
         }
         match (bad, opener) {
             (Some((other, attempt)), _) => Candidate::Call(other, attempt),
-            (None, Some(length)) => Candidate::Text(length, true),
-            (None, None) => Candidate::Text(first, false),
+            (None, Some(length)) => Candidate::Mention(length),
+            (None, None) => Candidate::Text(first),
         }
     }
 

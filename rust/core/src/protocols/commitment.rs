@@ -3,6 +3,7 @@
 //! Text that begins a call is a call or an error, never text: if it were searched for calls, quoted text in it could run.
 
 use super::{Attempt, BadCall, Settings};
+use crate::arguments::messages;
 use crate::error::ErrorKind;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::misspelled::{Misspelled, Spellings};
@@ -45,7 +46,7 @@ pub(crate) fn begins(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize
 pub(crate) fn unreadable(tools: &Tools, open: usize, tool: Option<usize>, closers: Closers) -> Attempt {
     let message = match tool {
         Some(at) => format!("The call of {} is not in the expected format.", tools.at(at).name),
-        None => "The call is not in the expected format.".to_owned(),
+        None => messages::UNREADABLE.to_owned(),
     };
     Attempt::Bad(Box::new(BadCall { open, tool, kind: ErrorKind::MalformedCall, message, closers, in_tag: false }))
 }

@@ -39,8 +39,10 @@ pub(crate) enum Header {
 pub(crate) enum InPart {
     /// More text is needed.
     Incomplete,
-    /// So many bytes of text.
+    /// The number of bytes of text to skip.
     Text(usize),
+    /// A marker of this length that begins no part.
+    Mention(usize),
     /// The header of a call, of this tool if it is known.
     Call(usize, Option<usize>),
 }

@@ -26,7 +26,7 @@ use crate::tools::{Lookup, Tool, Tools};
 pub(crate) enum Attempt {
     /// More text is needed.
     Incomplete,
-    /// At least this many bytes of text; at least one.
+    /// The number of bytes of text to skip: one character, or an opener that begins no call.
     Text(usize),
     /// An error, unless another protocol reads a call there.
     Bad(Box<BadCall>),

@@ -331,7 +331,7 @@ impl PartsFrame for Channels {
             Header::Call(Attempt::Call { body, name: Some((_, lookup)), .. }) => match object(&text[body..], last) {
                 Scan::Match(()) if lookup.tool().is_some() => InPart::Call(body, lookup.tool()),
                 Scan::Incomplete => InPart::Incomplete,
-                _ => InPart::Text(body),
+                _ => InPart::Mention(body),
             },
             _ => InPart::Text(1),
         }

@@ -151,8 +151,10 @@ impl PartsFrame for Recipients {
 
     fn inside(&self, _: &Tools, text: &str, _: bool) -> InPart {
         // The mark may begin at the next byte, too: `>>>>`.
-        let mentioned = text.starts_with(self.mark) && !text[1..].starts_with(self.mark);
-        InPart::Text(if mentioned { self.mark.len() } else { 1 })
+        match text.starts_with(self.mark) && !text[1..].starts_with(self.mark) {
+            true => InPart::Mention(self.mark.len()),
+            false => InPart::Text(1),
+        }
     }
 
     fn closer(&self, tools: &Tools, _: Part, text: &str, last: bool) -> Scan<usize> {

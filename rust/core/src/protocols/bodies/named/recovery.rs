@@ -76,7 +76,10 @@ impl NamedRecovery {
     fn step(&mut self, byte: u8, fenced: bool) {
         let inside = self.is_quoted();
         self.quotes.step(byte);
-        self.unfenced.step(if byte == b'`' && fenced { b'x' } else { byte });
+        match fenced {
+            true => self.unfenced.step_over_code(byte),
+            false => self.unfenced = self.quotes,
+        }
         if inside || self.is_quoted() {
             return;
         }
