@@ -9,6 +9,7 @@ quotes.
 
 import random
 import re
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 import wirecall
 from law import count, seeded
+from slips_support import PATH, cases, official_cases, registered, slips
 from wirecall import Toolset
 
 PLACE = "a place: b"
@@ -44,6 +46,8 @@ MODES: dict[str, dict[str, Any]] = {
     "auto": {"protocol": "auto"},
 }
 CASES = count(2000, 20)
+# Where a quote opens a text: section 11 of the format, "quotes".
+QUOTED_AFTER = " \t\n=:,([{>"
 
 ENDS = ["</call>", "</tool_call>", "\n```\n", "</save>", "}}", "}", "]", "</call >", "[/call]", ")", ",", " "]
 # What a model may leave anywhere outside of quotes. A comment in JSON is not a slip: it ends with its line,
@@ -212,6 +216,48 @@ def test_no_call_comes_from_quoted_text(protocol: str) -> None:
             whole = started(tools, [part], truncated)
             assert "rm" not in whole, part
             assert started(tools, list(part), truncated) == whole, part
+
+
+def rendered(protocol: str) -> list[tuple[Toolset, str]]:
+    """A call as the encoder and the official templates write it, alone and with each single slip.
+
+    The slips spare the quotes and the opener: without an opener, quotes have no meaning. The value of `path`
+    is in quotes, and holds calls of `find_text`.
+    """
+    made = []
+    for case in [*cases(protocol), *official_cases(protocol)]:
+        before, _, end = case.text.partition(f'"{PATH}"')
+        if not case.name.startswith("two arguments") or not end:
+            continue
+        call = case.tools.encode("find_text", {"query": "x"})
+        value = f"{end}{call}</tool_call>{call}".replace("\\", "").replace('"', "'")
+        opener = re.split(r'["{]|save_file', before)[0]
+        texts = [slip.text for slip in slips(case.text) if "quote" not in slip.fault]
+        marks = [mark for mark in registered(protocol) if mark in before]
+        heads = {text: text.partition(f'"{PATH}"')[0] for text in texts}
+        texts = [
+            text for text, head in heads.items() if head.startswith(opener) and head[-1:] in QUOTED_AFTER
+        ]
+        texts = [text for text in texts if all(mark in heads[text] for mark in marks)]
+        if ends_at_bracket(protocol):
+            texts = [text for text in texts if not ends_early(text.partition(PATH)[0])]
+        made += [(case.tools, text.replace(PATH, value)) for text in [case.text, *texts]]
+    return made
+
+
+def test_no_call_comes_from_quoted_text_in_official_renderings() -> None:
+    """Where the templates are not installed, only in what the encoder writes."""
+    tried = Counter[str]()
+    ran = []
+    for protocol in QUOTING:
+        for tools, text in rendered(protocol):
+            tried[protocol] += 1
+            called = started(tools, [text], False)
+            if "find_text" in called or started(tools, list(text), False) != called:
+                ran.append((protocol, text))
+    assert not ran, (len(ran), ran[:5])
+    assert len(tried) >= 30, tried
+    assert tried.total() >= 2000
 
 
 def test_the_law_is_tried_in_every_format_with_quotes() -> None:

@@ -21,10 +21,11 @@ use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::json;
-use wirecall_core::Toolset;
+use wirecall_core::{Toolset, native_formats};
 
 use self::formats::{Format, everything, quoting};
 use self::messages::{Case, Choices, case, choices};
+use self::pieces::QUOTES;
 use crate::support::checks::per_character;
 use crate::support::every::every;
 use crate::support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, read_chunks_of, traces};
@@ -187,6 +188,45 @@ fn quotes_in_prose_stop_no_call() {
         let called = seen.iter().filter(|one| matches!(one, Seen::End(end) if end.name == "ping")).count();
         assert_eq!(called, 1, "{message:?} gave {seen:#?}");
     }
+}
+
+/// In text after an opener, a quote opens after each sign of section 11 of the format, also one with which calls may begin.
+#[test]
+fn a_sign_before_a_quote_hides_no_quote() {
+    let mut unquoted = 0;
+    for format in quoting() {
+        let native = native_formats().find(|native| native.name == format.name);
+        // In messages in parts, a marker in content opens nothing.
+        if native.as_ref().is_some_and(|native| native.whole_messages) {
+            continue;
+        }
+        let opener = native.and_then(|native| native.section).map_or(&*format.opener, |(begin, _)| begin);
+        if !format.written.iter().any(|written| written.before.contains(opener)) {
+            continue;
+        }
+        for (lead, rm) in ["x[", "a={", "b>", "x(", "k:", "1,", "\n[", "\n{"]
+            .iter()
+            .flat_map(|lead| format.rm.iter().map(move |rm| (lead, rm)))
+        {
+            for (open, close) in QUOTES.iter().filter(|(_, close)| !rm.contains(close)) {
+                let before = format!("Write {opener}, and then {lead}{open}");
+                let message = format!("{before}{rm}{close} there.");
+                let quoted = before.len()..before.len() + rm.len();
+                for setting in &format.settings {
+                    let code = setting.name.ends_with("without code") && *open == "`";
+                    if !code {
+                        let seen = read(&setting.tools, &message, Some(false));
+                        none_from(&seen, &message, &quoted).unwrap_or_else(|why| panic!("{}: {why}", setting.name));
+                        assert_eq!(read_chunks(&setting.tools, per_character(&message), Some(false), |_| {}), seen);
+                    }
+                }
+            }
+            let free = format!("Write {opener}, and then {lead} {rm}");
+            let seen = read(&format.settings[0].tools, &free, Some(false));
+            unquoted += usize::from(none_from(&seen, &free, &(0..0)).is_err());
+        }
+    }
+    assert!(unquoted > 100, "without quotes, only {unquoted} calls run");
 }
 
 /// Errors of calls in quotes count towards the limit of calls.

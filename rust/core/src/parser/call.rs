@@ -288,10 +288,8 @@ impl Machine {
             return true;
         }
         self.state = self.outside(tools);
-        // It may have ended too early.
-        if report.used(Repair::UnbalancedBrackets) || report.used(Repair::MissingClose) {
-            self.place.quotes = Some(Alternation::START);
-        }
+        let early = report.used(Repair::UnbalancedBrackets) || report.used(Repair::MissingClose);
+        self.place.quotes = early.then_some(Alternation::START);
         let (end, end_byte) = (window.offset(window.at), window.before + window.at);
         if call.waits {
             // Many calls may wait, and none of them is read any more.
@@ -341,7 +339,7 @@ impl Machine {
         self.place.quotes = Some(Alternation::START);
         for text in [call.raw.as_str(), &window.text[begin..window.at]] {
             emit_text(text, on_event);
-            self.read_code(tools, text);
+            self.read_code_and_quotes(tools, text);
         }
         self.wrote();
         true

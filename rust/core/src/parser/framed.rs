@@ -9,7 +9,7 @@ use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
 use crate::protocols::registry::Reads;
-use crate::syntax::quoting::Alternation;
+use crate::syntax::quoting::{Alternation, leaves_open};
 use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
@@ -46,9 +46,10 @@ pub(super) struct Preceding {
     /// The last byte of text since the last call or section that is not whitespace, and how much other text precedes it, up to [`LEAST_BYTES`].
     pub last: u8,
     pub written: usize,
-    /// There was an opener, or what closes a call, in that text.
+    /// That text contains an opener or a closer of calls.
     pub mentioned: bool,
-    /// Since an opener in that text, or a call that has failed or may have ended too early: the quoted text that is open.
+    /// The quote that is open here. `None`: quotes are not followed, because no opener in text precedes, and no call that has failed or may
+    /// have ended too early.
     pub quotes: Option<Alternation>,
 }
 
@@ -100,7 +101,7 @@ const STRAY_MARKS: usize = 4;
 /// Characters beside a call that may be what is left of a marker.
 const LEFT_CHARS: usize = 32;
 
-/// The length of text beside a call that is not meant as another one: what is left of a marker, or a few words.
+/// The length of text beside a call that is not meant as another one: what is left of a marker, or a few words. No quote is open after it.
 fn leftover(set: &Toolset, text: &str, last: bool) -> Scan<usize> {
     let (head, ended) = window(text, LEFT_CHARS, last);
     let first = head.chars().next().map_or(0, char::len_utf8);
@@ -117,7 +118,7 @@ fn leftover(set: &Toolset, text: &str, last: bool) -> Scan<usize> {
         None if !ended => Scan::Incomplete,
         None if run.len() < text.len() => Scan::NoMatch,
         Some(b'{' | b'[' | b'(' | b'"' | b'\'') => Scan::NoMatch,
-        _ if named() => Scan::NoMatch,
+        _ if named() || leaves_open(run) => Scan::NoMatch,
         _ => match set.protocol.orphan(&set.tools, text, last) {
             Scan::Match(_) => Scan::NoMatch,
             Scan::Incomplete => Scan::Incomplete,
@@ -142,7 +143,7 @@ impl Machine {
         if !inside || !matches!(self.state, ParserState::Text) || !plain(text.as_bytes()) {
             return false;
         }
-        self.read_code(tools, text);
+        self.read_code_and_quotes(tools, text);
         let end = content_end(text, 0);
         if end > 0 {
             let content = if held == 0 {
@@ -180,8 +181,7 @@ impl Machine {
     /// The state after a call or an error.
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.looked, self.place.last) = (false, 0, 0);
-        (self.place.written, self.place.quotes, self.place.buried) = (0, None, None);
-        self.place.mentioned = false;
+        (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
         match tools.protocol.layout().parts {
@@ -309,7 +309,7 @@ impl Machine {
             }
             match self.look(tools, rest, begin, window.last) {
                 Candidate::Text(length) => {
-                    self.read_code(tools, &text[at..at + length]);
+                    self.read_code_and_quotes(tools, &text[at..at + length]);
                     at += length;
                 }
                 Candidate::Mention(length) => {
@@ -386,9 +386,8 @@ impl Machine {
             match first_mark(rest, section.end, window.last) {
                 Scan::Match(length) => {
                     self.frame(window, at + length, on_event);
-                    let quotes = self.place.quotes;
                     self.state = self.outside(tools);
-                    (self.place.section, self.place.quotes) = (false, quotes);
+                    self.place.section = false;
                     return self.enter_text(tools);
                 }
                 Scan::Incomplete => {

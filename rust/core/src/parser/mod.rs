@@ -248,7 +248,7 @@ impl Machine {
             if waits || !tools.settings.candidates.are_missing(text.as_bytes()) {
                 return Plain::No;
             }
-            self.read_code(tools, text);
+            self.read_code_and_quotes(tools, text);
             // In native formats, it does not end in whitespace.
             self.place.saw(text);
             self.offset += count_chars(text);
@@ -409,7 +409,7 @@ impl Machine {
 
     /// Scans consumed text for code and quotes.
     #[inline]
-    fn read_code(&mut self, tools: &Toolset, text: &str) {
+    fn read_code_and_quotes(&mut self, tools: &Toolset, text: &str) {
         if tools.code == CodeMode::Text {
             self.code.read(text.as_bytes());
         }

@@ -75,14 +75,12 @@ impl Machine {
             (header, _) => header,
         };
         if self.in_quotes() {
-            let length = match &header {
-                Header::Bad(open, _) | Header::Call(Attempt::Call { open, .. }) | Header::Part(open, Part::Calls) => {
-                    *open
-                }
-                Header::Call(Attempt::Bad(bad)) => bad.open,
-                Header::Incomplete | Header::Framing(_) | Header::Part(..) | Header::Call(_) => 0,
+            let opener = match &header {
+                Header::Bad(open, _) | Header::Part(open, Part::Calls) => Some(*open),
+                Header::Call(attempt) => attempt.opener(),
+                Header::Incomplete | Header::Framing(_) | Header::Part(..) => None,
             };
-            if length > 0 {
+            if let Some(length) = opener.filter(|length| *length > 0) {
                 self.frame(window, begin, on_event);
                 return self.lone_mark(tools, window, length, QUOTED, on_event);
             }
@@ -185,10 +183,10 @@ impl Machine {
             return InPart::Text(1);
         }
         match frame.inside(&tools.tools, text, last) {
-            text_part @ (InPart::Text(_) | InPart::Mention(_)) => match buried(tools, text, last) {
+            text_only @ (InPart::Text(_) | InPart::Mention(_)) => match buried(tools, text, last) {
                 Scan::Match((open, tool)) => InPart::Call(open, Some(tool)),
                 Scan::Incomplete => InPart::Incomplete,
-                Scan::NoMatch => text_part,
+                Scan::NoMatch => text_only,
             },
             found => found,
         }
@@ -244,18 +242,19 @@ impl Machine {
         let mut at = window.at + self.place.looked;
         let (mut closer, mut call, mut quoted, mut undecided) = (None, None, None, false);
         let mut end = text.len();
-        // How far quotes are read.
+        // Quotes are not followed in reasoning; elsewhere, up to byte `read`.
+        let spoken = part != Part::Reasoning;
         let mut read = at;
         while let Some(offset) = memchr::memchr(frame.begins(), &text.as_bytes()[at..]) {
             at += offset;
-            if part != Part::Reasoning && self.place.quotes.is_some() {
+            if spoken {
                 self.read_quotes(tools, &text[read..at]);
                 read = at;
             }
-            let in_quotes = part != Part::Reasoning && self.in_quotes();
+            let in_quotes = spoken && self.in_quotes();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
-                    InPart::Mention(length) if part != Part::Reasoning && self.place.quotes.is_none() => {
+                    InPart::Mention(length) if spoken && self.place.quotes.is_none() => {
                         at += length;
                         (self.place.quotes, read) = (Some(Alternation::CLOSED), at);
                     }
@@ -265,7 +264,7 @@ impl Machine {
                         break;
                     }
                     // A call in reasoning is only rehearsed, if something ends the reasoning.
-                    InPart::Call(open, tool) if part == Part::Reasoning => {
+                    InPart::Call(open, tool) if !spoken => {
                         self.place.buried.get_or_insert(tool);
                         at += open;
                     }
@@ -292,7 +291,7 @@ impl Machine {
                 }
             }
         }
-        if part != Part::Reasoning {
+        if spoken {
             self.read_quotes(tools, &text[read.min(end)..end]);
         }
         // What was looked at is whitespace.

@@ -10,7 +10,7 @@ use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::fitting;
 use crate::toolset::{CodeMode, Toolset};
 
-/// What the model is told of a call in quotes.
+/// The sentence for the model about a call in quotes.
 pub(super) const QUOTED: &str = "A call in quotation marks, after the beginning of another one, was not run. Write the call that \
                                  you want again in full.";
 
@@ -30,9 +30,9 @@ impl Machine {
         self.place.quotes.is_some_and(|quotes| quotes.open().is_some())
     }
 
-    /// Consumes an opener that begins no call. Directly after a marker, a quote closes the quotation around the marker.
+    /// Consumes an opener that begins no call. A quote directly after the first one closes the quotation around it.
     pub(super) fn mention(&mut self, tools: &Toolset, opener: &str) {
-        self.read_code(tools, opener);
+        self.read_code_and_quotes(tools, opener);
         self.place.mentioned = true;
         let bracket = matches!(opener, "[" | "{");
         self.place.quotes.get_or_insert(if bracket { Alternation::START } else { Alternation::CLOSED });
@@ -51,14 +51,14 @@ impl Machine {
             return true;
         }
         let mark = &window.text[window.at..window.at + length];
-        self.read_code(tools, mark);
-        let (quotes, buried) = (self.place.quotes, self.place.buried);
+        self.read_code_and_quotes(tools, mark);
+        let buried = self.place.buried;
         let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
         let raw = mark[..fitting(mark, 0, tools.settings.limits.call_bytes)].to_owned();
         let (kind, sentence) = (ErrorKind::MalformedCall, sentence.to_owned());
         self.refuse(window, Refused { length, raw, kind, sentence, example }, on_event);
         self.state = self.outside(tools);
-        (self.place.quotes, self.place.buried) = (quotes, buried);
+        self.place.buried = buried;
         true
     }
 }

@@ -22,7 +22,7 @@ impl Machine {
             None if window.last => rest.len(),
             None => partial_end(rest, close),
         };
-        self.read_code(tools, &rest[..end]);
+        self.read_code_and_quotes(tools, &rest[..end]);
         emit_text(&rest[..end], on_event);
         window.at += end;
         if closed.is_some() {
@@ -160,7 +160,7 @@ impl Machine {
             (_, Some(at)) => (at, Some(at + close.len())),
             (_, None) => (open_end, None),
         };
-        self.read_code(tools, &text[from.min(end)..end]);
+        self.read_code_and_quotes(tools, &text[from.min(end)..end]);
         // Whitespace at the end may belong to what ends the reasoning.
         let seen = content_end(&text[..end], from.min(end));
         let seen = if seen == from.min(end) { window.at } else { seen };
@@ -243,7 +243,7 @@ impl Machine {
                         self.place.buried.get_or_insert(Some(tool));
                     }
                     from = at + rest.chars().next().map_or(1, char::len_utf8);
-                    self.read_code(tools, &text[at..from]);
+                    self.read_code_and_quotes(tools, &text[at..from]);
                 }
             }
         }

@@ -153,7 +153,7 @@ impl Machine {
             at = found;
             match self.look(tools, &text[at..], begin, window.last) {
                 Candidate::Text(length) => {
-                    self.read_code(tools, &text[at..at + length]);
+                    self.read_code_and_quotes(tools, &text[at..at + length]);
                     at += length;
                 }
                 Candidate::Mention(length) => {
@@ -225,17 +225,16 @@ impl Machine {
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
         let found = self.found(tools, rest, begin, last);
-        let length = match &found {
-            _ if !self.in_quotes() => return found,
-            Candidate::Section(_, open) => *open,
-            Candidate::Call(_, Attempt::Call { lead, open, .. }) => (*open).max(lead + 1),
-            Candidate::Call(_, Attempt::Bad(bad)) if bad.kind != ErrorKind::IncompleteCall => bad.open,
-            _ => return found,
+        let opener = match &found {
+            _ if !self.in_quotes() => None,
+            Candidate::Section(_, open) => Some(*open),
+            Candidate::Call(_, attempt) => attempt.opener(),
+            _ => None,
         };
-        Candidate::Quoted(length)
+        opener.map_or(found, Candidate::Quoted)
     }
 
-    /// The same, whether or not it is in quotes.
+    /// The same, without regard to quotes.
     fn found<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
         let first = rest.chars().next().map_or(0, char::len_utf8);
         if tools.reads == Reads::Nothing {
@@ -361,7 +360,7 @@ impl Machine {
         let text = window.text;
         loop {
             let step = text[at..].chars().next().map_or(0, char::len_utf8);
-            self.read_code(tools, &text[at..at + step]);
+            self.read_code_and_quotes(tools, &text[at..at + step]);
             let Some(found) = self.candidate(tools, text, at + step) else {
                 emit_text(&text[window.at..], on_event);
                 window.at = text.len();

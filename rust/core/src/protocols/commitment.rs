@@ -294,7 +294,7 @@ fn begins_named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     if let Some(tool) = declared(tools, &name[..length]) {
         return Scan::Match(Some(tool));
     }
-    Scan::first_of(tools.iter().map(|tool| starts_as(name, &tool.name, last).map(|()| tools.find(&tool.name))))
+    Scan::first_of(tools.iter().enumerate().map(|(at, tool)| starts_as(name, &tool.name, last).map(|()| Some(at))))
 }
 
 /// At a word: a declared name that goes on as a call, or a key and its separator.

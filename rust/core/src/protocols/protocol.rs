@@ -26,7 +26,7 @@ use crate::tools::{Lookup, Tool, Tools};
 pub(crate) enum Attempt {
     /// More text is needed.
     Incomplete,
-    /// The number of bytes of text to skip: one character, or an opener that begins no call.
+    /// The number of bytes of text to skip: those of one character, or of an opener that begins no call.
     Text(usize),
     /// An error, unless another protocol reads a call there.
     Bad(Box<BadCall>),
@@ -59,6 +59,15 @@ impl Attempt {
     /// The same with the name in its opening.
     pub(crate) fn named(open: usize, name: (Range<usize>, Lookup), body: usize, opening: Opening) -> Self {
         Attempt::Call { lead: 0, open, name: Some(name), body, opening, style: None }
+    }
+
+    /// The end of the opener of a call or of an error, at least 1. `None` for text, and for a call that was cut off.
+    pub(crate) fn opener(&self) -> Option<usize> {
+        match self {
+            Attempt::Call { lead, open, .. } => Some((*open).max(lead + 1)),
+            Attempt::Bad(bad) if bad.kind != ErrorKind::IncompleteCall => Some(bad.open.max(1)),
+            Attempt::Bad(_) | Attempt::Incomplete | Attempt::Text(_) => None,
+        }
     }
 
     /// The same attempt at a text that begins with so many bytes more.
