@@ -39,8 +39,8 @@ SHARES: dict[str, dict[Verdict, float]] = {
         "unknown key": 0.0009,
         "vanished": 0.0001,
         "in reasoning": 0.0003,
-        "text": 0.0093,
-        "named text": 0.0064,
+        "text": 0.0085,
+        "named text": 0.0032,
     },
     "may go on": {
         "wrong": 0.0012,
@@ -48,7 +48,7 @@ SHARES: dict[str, dict[Verdict, float]] = {
         "vanished": 0.0002,
         "in reasoning": 0.0,
         "text": 0.0087,
-        "named text": 0.0040,
+        "named text": 0.0022,
     },
     "official": {
         "wrong": 0.0012,

@@ -23,7 +23,7 @@ pub(super) enum Role {
 pub(super) const KEYS: [&str; 8] = ["name", "tool", "function", "arguments", "parameters", "args", "id", "type"];
 
 /// Those of the arguments. A format writes some of them.
-const ARGUMENTS: [&str; 3] = ["arguments", "parameters", "args"];
+pub(super) const ARGUMENTS: [&str; 3] = ["arguments", "parameters", "args"];
 
 /// The text of a JSON string.
 fn decoded(json: &str) -> Option<String> {

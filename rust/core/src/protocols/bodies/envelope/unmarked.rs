@@ -1,6 +1,7 @@
 //! Whether a JSON object without markers is a call: it names a declared tool first, and gives it arguments. What may be the
 //! definition of a tool is text.
 
+use super::members::ARGUMENTS;
 use crate::arguments::is_field;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, is_literal};
@@ -10,6 +11,9 @@ use crate::tools::{Tool, Tools};
 
 /// What an object begins with that is looked at.
 const FIRST_KEYS: [&str; 6] = ["name", "tool", "function", "type", "id", "tool_calls"];
+/// Words of an object's beginning, and those among which the tool's name is: a stray quote makes two of a key.
+const WORDS: usize = 5;
+const NAME_WORDS: usize = 3;
 /// Members of a tool's own schema that are searched. Ordinary schemas have a few.
 const KEYWORDS: usize = 64;
 /// What JSON Schemas of objects begin with.
@@ -278,12 +282,43 @@ pub(crate) fn look(tools: &Tools, text: &str, last: bool) -> UnmarkedObject {
     looked(tools, text, last, false).0
 }
 
-/// Whether what begins with a bracket names a declared tool, and continues as text that is not valid JSON.
+/// Whether what begins with a bracket names a declared tool, and continues as text that is not valid JSON, or that has other keys.
 pub(super) fn is_broken(tools: &Tools, text: &str, last: bool) -> Scan {
     match looked(tools, text, last, true) {
         (UnmarkedObject::Need, _) => Scan::Incomplete,
+        (UnmarkedObject::Text, false) => has_other_keys(tools, text, last, NAME_WORDS),
+        (UnmarkedObject::Unknown, _) => has_other_keys(tools, text, last, NAME_WORDS - 1),
         (_, broken) => Scan::some(broken.then_some(())),
     }
+}
+
+/// Whether an object, whatever its keys, quotes and brackets, has the name of a declared tool first, and then one of the tool's
+/// parameters with a value, in another object or behind a key of arguments: `{"nmae": "save", "arguments": {"path": …`. The name is one
+/// of the first `name_words` words.
+fn has_other_keys(tools: &Tools, text: &str, last: bool, name_words: usize) -> Scan {
+    let (text, last) = window(text, ATTEMPT_CHARS, last);
+    let divides = |c: char| c.is_ascii_whitespace() || "{[\"':=,;".contains(c);
+    let mut rest = text.trim_start_matches(divides);
+    let (mut named, mut inside) = (None, false);
+    for words in 0..WORDS {
+        let length = rest.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(length);
+        rest = behind.trim_start_matches(divides);
+        if rest.is_empty() {
+            return Scan::at_end(last);
+        }
+        let between = &behind[..behind.len() - rest.len()];
+        if let Some(tool) = named.filter(|_| inside) {
+            return Scan::some((between.contains(':') && is_field(&tools.at(tool).schema, word)).then_some(()));
+        }
+        inside = named.is_some() && ARGUMENTS.contains(&word);
+        named = named.or_else(|| tools.find(word));
+        if named.is_none() && words + 1 == name_words {
+            break;
+        }
+        inside |= named.is_some() && between.contains('{');
+    }
+    Scan::NoMatch
 }
 
 /// What it is, and whether that is a call only because it cannot be read.
