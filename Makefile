@@ -274,6 +274,11 @@ bench-against: $(VENV)/.installed ## this working tree against another revision,
 	@$(BIN)/python benches/python/against.py $(BASE) $(if $(PAIRS),--pairs $(PAIRS)) \
 		$(if $(ROWS),--rows '$(ROWS)') $(if $(LIMIT),--limit $(LIMIT))
 
+# MESSAGES (a million); FORMATS: only those with this in their names; SEED: other messages.
+diff-against: $(VENV)/.installed $(VENV)/.templates ## all events and texts of this working tree against another revision: BASE=REVISION
+	@$(BIN)/python scripts/diff_against.py $(BASE) $(if $(MESSAGES),--messages $(MESSAGES)) \
+		$(if $(FORMATS),--formats '$(FORMATS)') $(if $(SEED),--seed $(SEED))
+
 # REFERENCE names further catalogues. Wants a quiet machine, for the parsers.
 BENCHMARKS := target/benchmarks
 benchmarks: build $(VENV)/.vocabularies ## docs/benchmarks.md, measured here; REFERENCE=FILE: one more catalogue

@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
-import shutil
 import subprocess
 import sys
 import time
@@ -23,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "target" / "against"
+sys.path.insert(0, str(ROOT / "scripts"))
+from revisions import check_imported, environment, packages  # noqa: E402
+
 # The best of so many samples counts; together they last at least 50 ms.
 SAMPLES = 5
 SAMPLE_SECONDS = 0.012
@@ -211,10 +211,7 @@ def serve(package: str) -> None:
 
     Without a number the answer is how often is enough.
     """
-    import wirecall
-
-    if not Path(wirecall.__file__).is_relative_to(package):
-        raise SystemExit(f"{wirecall.__file__} is not in {package}")
+    check_imported(package)
     known = rows()
     print(json.dumps(list(known)), flush=True)
     gc.disable()
@@ -234,10 +231,9 @@ def serve(package: str) -> None:
 
 class Worker:
     def __init__(self, package: Path) -> None:
-        env = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--serve", str(package)],
-            env=env,
+            env=environment(package),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -258,45 +254,6 @@ class Worker:
 
     def close(self) -> None:
         self.process.communicate()
-
-
-def git(*arguments: str) -> str:
-    return subprocess.run(
-        ["git", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
-    ).stdout.strip()
-
-
-def build(source: Path, name: str) -> Path:
-    """The package of a source tree, with its extension, in a folder of its own."""
-    target, package = FOLDER / name / "target", FOLDER / name / "package"
-    command = ["cargo", "build", "--release", "--locked", "-p", "wirecall-py", "--target-dir", str(target)]
-    print(f"building {name} (some minutes the first time) ...", flush=True)
-    env = {**os.environ, "PYO3_PYTHON": sys.executable}
-    if sys.platform == "darwin":
-        env["RUSTFLAGS"] = f"{env.get('RUSTFLAGS', '')} -C link-arg=-undefined -C link-arg=dynamic_lookup"
-    subprocess.run([*command, "--quiet"], cwd=source, env=env, check=True)
-    shutil.rmtree(package, ignore_errors=True)
-    ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
-    shutil.copytree(source / "python", package, ignore=ignored)
-    libraries = {"win32": ("_core.dll", "_core.pyd"), "darwin": ("lib_core.dylib", "_core.abi3.so")}
-    made, wanted = libraries.get(sys.platform, ("lib_core.so", "_core.abi3.so"))
-    shutil.copy2(target / "release" / made, package / "wirecall" / wanted)
-    return package
-
-
-def packages(base: str) -> tuple[Path, Path]:
-    commit = git("rev-parse", "--verify", f"{base}^{{commit}}")
-    source = FOLDER / commit[:12] / "source"
-    if not source.exists():
-        half = source.with_name("half")
-        shutil.rmtree(half, ignore_errors=True)
-        half.mkdir(parents=True)
-        archive = subprocess.run(
-            ["git", "archive", commit], cwd=ROOT, check=True, stdout=subprocess.PIPE
-        ).stdout
-        subprocess.run(["tar", "-x", "-C", str(half)], input=archive, check=True)
-        half.rename(source)
-    return build(source, commit[:12]), build(ROOT, "tree")
 
 
 def measure(base: Path, tree: Path, pairs: int, wanted: str) -> dict[str, list[tuple[float, float]]]:
