@@ -224,9 +224,11 @@ impl Machine {
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
+        if !self.in_quotes() {
+            return self.found(tools, rest, begin, last);
+        }
         let found = self.found(tools, rest, begin, last);
         let opener = match &found {
-            _ if !self.in_quotes() => None,
             Candidate::Section(_, open) => Some(*open),
             Candidate::Call(_, attempt) => attempt.opener(),
             _ => None,
@@ -273,7 +275,8 @@ impl Machine {
                 if let Scan::Match(length) = opened {
                     mentioned(length);
                 }
-                match self.or_orphan(set, outside_section(set, rest), rest) {
+                let attempt = outside_section(set, rest);
+                match self.orphan(set, &attempt, rest).unwrap_or(attempt) {
                     Attempt::Incomplete if !last => return Candidate::Need,
                     Attempt::Incomplete if self.is_cut_off(set, rest) => return self.undecided_end(other, set, rest),
                     attempt @ Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
@@ -281,8 +284,10 @@ impl Machine {
                 }
                 continue;
             }
-            let attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
-            let mut attempt = self.or_orphan(set, attempt, rest);
+            let mut attempt = set.protocol.attempt(&set.tools, &set.settings, rest, false);
+            if let Some(orphan) = self.orphan(set, &attempt, rest) {
+                attempt = orphan;
+            }
             if last && attempt == Attempt::Incomplete {
                 attempt = match set.protocol.attempt(&set.tools, &set.settings, rest, true) {
                     Attempt::Incomplete | Attempt::Text(_) => return self.undecided_end(other, set, rest),
@@ -324,15 +329,15 @@ impl Machine {
         }
     }
 
-    /// The attempt; or where it is text, an error of a call whose opener is missing. In a text with code, the opener may be in the code.
-    fn or_orphan(&self, set: &Toolset, attempt: Attempt, rest: &str) -> Attempt {
+    /// If the attempt is text, an error of a call whose opener is missing. In a text with code, the opener may be in the code.
+    fn orphan(&self, set: &Toolset, attempt: &Attempt, rest: &str) -> Option<Attempt> {
         if !matches!(attempt, Attempt::Text(_)) || self.code.was_seen() {
-            return attempt;
+            return None;
         }
         match set.protocol.orphan(&set.tools, rest, false) {
-            Scan::Match(length) => unreadable(&set.tools, length, None, set.protocol.closers()),
-            Scan::Incomplete => Attempt::Incomplete,
-            Scan::NoMatch => attempt,
+            Scan::Match(length) => Some(unreadable(&set.tools, length, None, set.protocol.closers())),
+            Scan::Incomplete => Some(Attempt::Incomplete),
+            Scan::NoMatch => None,
         }
     }
 

@@ -92,6 +92,11 @@ enum Place {
     Word,
 }
 
+/// Letters before the quotes of a string, as in `rb"…"`.
+fn is_prefix(byte: u8) -> bool {
+    matches!(byte | 0x20, b'r' | b'b' | b'f' | b'u')
+}
+
 /// The longest prefix of a string.
 const PREFIX_BYTES: u8 = 2;
 
@@ -151,10 +156,8 @@ impl Outside {
             }
             (b'\\', Place::Opens) => Place::Backslash,
             (b'\\', Place::Backslash) => Place::Opens,
-            (b'r' | b'R' | b'b' | b'B' | b'f' | b'F' | b'u' | b'U', Place::Opens) => Place::Prefix(1),
-            (b'r' | b'R' | b'b' | b'B' | b'f' | b'F' | b'u' | b'U', Place::Prefix(n)) if n < PREFIX_BYTES => {
-                Place::Prefix(n + 1)
-            }
+            (byte, Place::Opens) if is_prefix(byte) => Place::Prefix(1),
+            (byte, Place::Prefix(n)) if n < PREFIX_BYTES && is_prefix(byte) => Place::Prefix(n + 1),
             _ if opens_after(byte) => Place::Opens,
             _ => Place::Word,
         };
@@ -261,15 +264,25 @@ pub(crate) fn may_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'&') || !byte.is_ascii()
 }
 
-/// Bytes that are looked at together.
-const LANES: usize = 16;
+/// Texts that are not searched with vectors.
+const SHORT_BYTES: usize = 24;
 
 /// The first of these bytes with which a quote may begin.
 #[inline]
 pub(crate) fn find_quote(bytes: &[u8]) -> Option<usize> {
-    let plain = |part: &&[u8]| !part.iter().fold(false, |found, byte| found | may_quote(*byte));
-    let from = LANES * bytes.chunks_exact(LANES).take_while(plain).count();
-    bytes[from..].iter().position(|byte| may_quote(*byte)).map(|at| from + at)
+    if bytes.len() > SHORT_BYTES {
+        return find_quote_far(bytes);
+    }
+    bytes.iter().position(|byte| may_quote(*byte))
+}
+
+fn find_quote_far(bytes: &[u8]) -> Option<usize> {
+    let quote = memchr::memchr3(b'"', b'\'', b'`', bytes).unwrap_or(bytes.len());
+    let near = memchr::memchr(b'&', &bytes[..quote]).unwrap_or(quote);
+    if bytes[..near].is_ascii() {
+        return (near < bytes.len()).then_some(near);
+    }
+    bytes.iter().position(|byte| may_quote(*byte))
 }
 
 /// Whether a quote in a word opens a text that is not closed in it.
@@ -344,9 +357,20 @@ impl Alternation {
         outside || text.is_empty()
     }
 
-    /// Outside quotes, bytes with which no quote begins. Only the last of them matter: a prefix, and backslashes.
+    /// Outside quotes, bytes with which no quote begins. Only the last of them matter.
     #[inline]
     fn plain(&mut self, bytes: &[u8]) {
+        match bytes.last() {
+            Some(last) if *last != b'\\' && !is_prefix(*last) => {
+                *self = if opens_after(*last) { Alternation::START } else { Alternation::CLOSED };
+            }
+            _ => self.prefix(bytes),
+        }
+    }
+
+    /// Such bytes that end with what may be the prefix of a string, or with a backslash.
+    #[inline(never)]
+    fn prefix(&mut self, bytes: &[u8]) {
         let solid = bytes.iter().rposition(|byte| *byte != b'\\').unwrap_or(0);
         let near = solid.saturating_sub(usize::from(PREFIX_BYTES));
         if near > 0 {
