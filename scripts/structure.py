@@ -265,6 +265,18 @@ def circles(graph: Graph) -> list[list[str]]:
     return found
 
 
+def between_siblings(graph: Graph) -> Graph:
+    """The imports of modules that are not in each other."""
+
+    def related(one: str, other: str) -> bool:
+        return re.match(rf"{re.escape(one)}(\W|$)", other) is not None
+
+    return {
+        name: {other for other in imported if not related(name, other) and not related(other, name)}
+        for name, imported in graph.items()
+    }
+
+
 def across_folders(groups: Iterable[list[str]], files: Mapping[str, Path]) -> list[list[str]]:
     """The circles whose files are in more than one folder."""
     return [group for group in groups if len({files[name].parent for name in group}) > 1]
@@ -336,32 +348,6 @@ def shared_names(types: Iterable[tuple[str, bool, str]]) -> tuple[Names, Names]:
 # What a reader of one protocol opens ----------------------------------------------------------------
 
 
-def protocol_files(source: Path) -> dict[str, tuple[list[str], list[str], list[str]]]:
-    """For each protocol its own files, and the files that these import directly.
-
-    The imported files are those that protocols share (in `protocols/`), and those of the layers below.
-    """
-    files, graph = rust_files(source), rust_imports(source)
-    home = source / "protocols"
-    shared = [home / folder for folder in (*SHARED, ROWS)]
-
-    def told(names: Iterable[str]) -> list[str]:
-        return sorted(str(files[name].relative_to(source)) for name in names)
-
-    table = {}
-    for path in sorted([*home.glob("*/"), *(home / ROWS).glob("*")]):
-        if path in shared or path.name == "mod.rs" or not path.exists():
-            continue
-        own = {name for name, file in files.items() if file == path or path in file.parents}
-        imported = {other for name in own for other in graph[name]} - own
-        above = {name for name in imported if home in files[name].parents}
-        table[path.stem] = told(own), told(above), told(imported - above)
-    return table
-
-
-# The report -----------------------------------------------------------------------------------------
-
-
 class Checkout:
     """What the report says of a checkout, each figure computed when it is first asked for."""
 
@@ -380,12 +366,11 @@ class Checkout:
 
     @cached_property
     def circles(self) -> dict[Path, tuple[list[list[str]], list[list[str]]]]:
-        """For both languages, the circles across folders, and those within one."""
+        """For both languages, the circles across folders, and those of modules that are not in each other."""
         found = {}
         for title, (imports, files) in self.imports.items():
-            groups = circles(imports)
-            wide = across_folders(groups, files)
-            found[title] = (wide, [group for group in groups if group not in wide])
+            wide = across_folders(circles(imports), files)
+            found[title] = (wide, circles(between_siblings(imports)))
         return found
 
     @cached_property
@@ -461,10 +446,10 @@ def report(checkout: Checkout, *, limit: int = 12) -> Iterator[str]:
     yield from (f"  {number}. {', '.join(names)}" for number, names in enumerate(stacked, start=1))
 
     yield ""
-    yield "circles of files across folders"
-    for title, (wide, within) in checkout.circles.items():
-        yield f"  {title}: {len(wide)}; within a folder {len(within)}"
-        for group in [*wide, *within]:
+    yield "circles of files: across folders; of files that are not in each other"
+    for title, (wide, siblings) in checkout.circles.items():
+        yield f"  {title}: {len(wide)}; {len(siblings)}"
+        for group in [*wide, *siblings]:
             yield f"    {len(group)} files: {', '.join(group[:limit])}{' …' if len(group) > limit else ''}"
 
     yield ""
@@ -478,12 +463,6 @@ def report(checkout: Checkout, *, limit: int = 12) -> Iterator[str]:
     yield ""
     yield f"files over {LONG} lines"
     yield from (f"  {name}: {lines}" for name, lines in checkout.long_files.items())
-
-    yield ""
-    yield "files for a reader of one protocol: its own + shared ones that these import (+ of layers below)"
-    for name, (own, shared, below) in protocol_files(checkout.rust).items():
-        yield f"  {name}: {len(own)} + {len(shared)} (+ {len(below)})"
-        yield from (f"    {', '.join(group)}" for group in (own, shared, below) if group)
 
 
 def main() -> None:

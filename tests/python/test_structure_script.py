@@ -102,6 +102,14 @@ def test_imports_of_rust(script: ModuleType, tmp_path: Path) -> None:
     groups = script.circles(imports)
     assert groups == [["crate::a", "crate::b::deep"]]
     assert script.across_folders(groups, script.rust_files(source)) == groups
+    assert script.circles(script.between_siblings(imports)) == groups
+    inside = {
+        "crate::b": {"crate::b::low"},
+        "crate::b::low": {"crate::b", "crate::bc"},
+        "crate::bc": {"crate::b"},
+    }
+    assert script.between_siblings(inside)["crate::b::low"] == {"crate::bc"}
+    assert script.circles(script.between_siblings(inside)) == []
 
 
 def test_exports_of_rust(script: ModuleType, tmp_path: Path) -> None:
@@ -145,31 +153,6 @@ def test_types_that_share_a_name(script: ModuleType) -> None:
     assert (public, every) == ({"A": ["x", "y"]}, {"A": ["x", "y"], "B": ["x", "y"]})
 
 
-def test_what_a_reader_of_a_protocol_opens(script: ModuleType, tmp_path: Path) -> None:
-    source = written(
-        tmp_path / "src",
-        {
-            "lib.rs": "",
-            "limits.rs": "",
-            "protocols/mod.rs": "",
-            "protocols/registry.rs": "use crate::protocols::wire;\n",
-            "protocols/frames/flat.rs": "",
-            "protocols/wire/mod.rs": "mod pairs;\nuse pairs::Pairs;\nuse super::frames::flat::Flat;\n",
-            "protocols/wire/pairs.rs": "use crate::limits::DEPTH;\n",
-            "protocols/families/mod.rs": "",
-            "protocols/families/kimi.rs": "use super::super::frames::flat;\n",
-        },
-    )
-    assert script.protocol_files(source) == {
-        "kimi": (["protocols/families/kimi.rs"], ["protocols/frames/flat.rs"], []),
-        "wire": (
-            ["protocols/wire/mod.rs", "protocols/wire/pairs.rs"],
-            ["protocols/frames/flat.rs"],
-            ["limits.rs"],
-        ),
-    }
-
-
 def test_long_files(script: ModuleType, tmp_path: Path) -> None:
     code = {
         "rust/core/src/a.rs": 501,
@@ -189,8 +172,8 @@ def checkout(script: ModuleType) -> Any:
     return script.Checkout(ROOT)
 
 
-def test_no_files_import_each_other_across_folders(checkout: Any) -> None:
-    assert [wide for wide, _ in checkout.circles.values()] == [[], []]
+def test_no_files_import_each_other_but_a_module_and_its_own(checkout: Any) -> None:
+    assert [*checkout.circles.values()] == [([], []), ([], [])]
 
 
 def test_few_modules_are_at_the_root(script: ModuleType, checkout: Any) -> None:
@@ -207,22 +190,6 @@ def test_no_public_types_share_a_name_and_few_others_do(checkout: Any) -> None:
 
 def test_long_files_have_a_reason(checkout: Any) -> None:
     assert checkout.long_files.keys() == LONG.keys()
-
-
-def test_the_table_of_protocols_is_that_of_the_script(script: ModuleType, checkout: Any) -> None:
-    row = r"^\| [^|]+ \| (\d+) \(`(?:families/)?(\w+)(?:/|\.rs)`\) \| (\d+) \| (\d+) \|$"
-    rest = r"^\| any other row in `families/`, at most \| (\d+) \| (\d+) \| (\d+) \|$"
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = {
-        name: (int(own), int(shared), int(below))
-        for own, name, shared, below in re.findall(row, text, re.MULTILINE)
-    }
-    counted = {name: tuple(map(len, files)) for name, files in script.protocol_files(checkout.rust).items()}
-    families = ROOT / "rust" / "core" / "src" / "protocols" / "families"
-    others = [counted.pop(path.stem) for path in families.glob("*.rs") if path.stem not in {"mod", *table}]
-    assert table == counted
-    [most] = re.findall(rest, text, re.MULTILINE)
-    assert tuple(map(int, most)) == tuple(map(max, zip(*others, strict=True)))
 
 
 def test_a_native_format_has_few_lines(script: ModuleType) -> None:

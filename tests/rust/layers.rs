@@ -1,4 +1,5 @@
-//! The layers of the core: a file imports from its own unit and from layers above it, and no circle of files crosses folders.
+//! The layers of the core: a file imports from its own unit and from layers above it, and no circle of files crosses folders. Files of one
+//! folder do not import each other either, except a module and its own submodules.
 //!
 //! The layers are written here and nowhere else. Files are read as text: comments and `mod` lines do not count, re-exports do.
 
@@ -248,18 +249,32 @@ fn reached(imports: &BTreeMap<Path_, BTreeSet<Path_>>, from: &Path_) -> BTreeSet
     seen
 }
 
-fn circles(read: &Crate, imports: &BTreeMap<Path_, BTreeSet<Path_>>) -> Vec<String> {
+/// The pairs of modules that reach each other, if `counts` says that they must not.
+fn circles(imports: &BTreeMap<Path_, BTreeSet<Path_>>, counts: impl Fn(&Path_, &Path_) -> bool) -> Vec<String> {
     let all: BTreeMap<&Path_, BTreeSet<Path_>> =
         imports.keys().map(|module| (module, reached(imports, module))).collect();
     let mut found = Vec::new();
     for (one, to) in &all {
         for other in to.iter().filter(|other| *one < *other && all.get(other).is_some_and(|back| back.contains(*one))) {
-            if read.folder(one) != read.folder(other) {
+            if counts(one, other) {
                 found.push(format!("{} and {}", one.join("::"), other.join("::")));
             }
         }
     }
     found
+}
+
+fn across_folders(read: &Crate) -> Vec<String> {
+    circles(&read.imports(), |one, other| read.folder(one) != read.folder(other))
+}
+
+/// Only a module and its own submodules may use each other.
+fn of_siblings(read: &Crate) -> Vec<String> {
+    let mut imports = read.imports();
+    for (module, to) in &mut imports {
+        to.retain(|other| !other.starts_with(module) && !module.starts_with(other));
+    }
+    circles(&imports, |_, _| true)
 }
 
 fn core() -> Crate {
@@ -274,8 +289,13 @@ fn files_import_from_layers_above() {
 
 #[test]
 fn no_circle_crosses_folders() {
-    let read = core();
-    let found = circles(&read, &read.imports());
+    let found = across_folders(&core());
+    assert!(found.is_empty(), "these import each other:\n{}", found.join("\n"));
+}
+
+#[test]
+fn siblings_do_not_import_each_other() {
+    let found = of_siblings(&core());
     assert!(found.is_empty(), "these import each other:\n{}", found.join("\n"));
 }
 
@@ -287,5 +307,8 @@ fn a_wrong_import_is_found() {
     assert_eq!(wrong_imports(&read.imports()), ["protocols::xml imports protocols::wire"]);
     let source = read.sources.get_mut(&words("protocols::body")).expect("the trait");
     source.push_str("type Other = crate::protocols::bodies::json_body::JsonBody;\n");
-    assert!(circles(&read, &read.imports()).contains(&"protocols::bodies::json_body and protocols::body".to_owned()));
+    assert!(across_folders(&read).contains(&"protocols::bodies::json_body and protocols::body".to_owned()));
+    let source = read.sources.get_mut(&words("grammar::rules")).expect("the model");
+    source.push_str("type Other = crate::grammar::values::JsonValues;\n");
+    assert!(of_siblings(&read).contains(&"grammar::rules and grammar::values".to_owned()));
 }

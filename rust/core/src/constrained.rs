@@ -3,7 +3,7 @@
 use crate::error::ToolError;
 use crate::grammar::{
     CallGrammar, CallGrammarWriter, Grammar, GrammarKind, GrammarRules, JsonValues, Language, ToolChoice,
-    Unconstrained, unconstrained,
+    Unconstrained, unconstrained, written,
 };
 use crate::limits::COUNTED_JSON_CHARS;
 use crate::protocols::WrittenForm;
@@ -89,7 +89,7 @@ impl Toolset {
         let frame = writer.frame(delimiters);
         let allows_several = parallel && !frame.one_call;
         let language = Language { rules, calls, frame, allows_text, allows_several };
-        language.write(kind, open)
+        written(language, kind, open)
     }
 }
 

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use super::builder::ArgumentsBuilder;
 use super::example::{Given, example_members};
-use super::messages;
 use crate::error::{ErrorKind, Problem, ProblemKind, Repair};
 use crate::limits::Limits;
-use crate::schema::{NodeId, Schema};
+use crate::schema::Schema;
 use crate::syntax::json::Member;
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{Delimiters, Scan, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, fitting, ws_run};
 use crate::tools::{Syntax, Tools};
 
 /// Writes calls and parts of calls, as a model would.
@@ -194,61 +193,18 @@ impl Report {
             return;
         }
         for text in [&mut field, &mut message] {
-            text.truncate(messages::cut(text).len());
+            text.truncate(cut(text).len());
         }
         if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
             return;
         }
         self.problems.push(Problem { kind, field, message });
     }
-
-    /// Lists a value that its type cannot take.
-    #[cold]
-    pub(crate) fn violation(
-        &mut self,
-        cx: &Context<'_>,
-        id: NodeId,
-        kind: ProblemKind,
-        path: impl FnOnce() -> String,
-        value: &str,
-    ) {
-        if self.is_full() {
-            return;
-        }
-        let field = path();
-        let message = messages::violation(cx, id, kind, &field, value);
-        self.problem(kind, field, message);
-    }
-
-    /// Reports the fields that an object of type `id` requires and does not have.
-    pub(crate) fn missing(
-        &mut self,
-        cx: &Context<'_>,
-        id: NodeId,
-        path: &dyn Fn() -> String,
-        has: impl Fn(&ArgumentsBuilder, &str) -> bool,
-    ) {
-        let room = MAX_PROBLEMS - self.problems.len();
-        for problem in missing(cx, id, path, room, |name| has(&self.args, name)) {
-            self.problem(problem.kind, problem.field, problem.message);
-        }
-    }
 }
 
-/// The first few fields that an object of type `id` requires and does not have.
-pub(crate) fn missing(
-    cx: &Context<'_>,
-    id: NodeId,
-    path: &dyn Fn() -> String,
-    room: usize,
-    has: impl Fn(&str) -> bool,
-) -> Vec<Problem> {
-    let required = cx.schema.node(id).object.iter().flat_map(|object| &object.required);
-    let problem = |name: &String| {
-        let field = messages::join(&path(), name);
-        Problem { kind: ProblemKind::MissingRequired, message: messages::missing(cx, id, &field, name), field }
-    };
-    required.filter(|name| !has(name)).take(room).map(problem).collect()
+/// As much of a text as a problem can name.
+pub(crate) fn cut(text: &str) -> &str {
+    &text[..fitting(text, 0, MAX_PROBLEM_BYTES)]
 }
 
 impl<'a> Context<'a> {

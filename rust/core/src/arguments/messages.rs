@@ -1,12 +1,11 @@
 //! Sentences for the model that say what is wrong. [`CallError::message`](crate::CallError::message) adds the example of a call, so
 //! no sentence here says "For example:". A sentence about a value shows in parentheses how to write it.
 
-use super::{Context, MAX_PROBLEM_BYTES, ReadError, example};
+use super::{Context, ReadError, example};
 use crate::error::{ErrorKind, ProblemKind};
 use crate::limits::Limits;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{is_beyond_float, respelled};
-use crate::syntax::scan::fitting;
 
 pub(crate) use crate::syntax::shown::{join, push_join, shorten};
 
@@ -26,11 +25,6 @@ pub(crate) fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str)
 
 pub(crate) fn too_large(limits: &Limits) -> String {
     format!("The call has more than {} bytes. Write less in one call.", limits.call_bytes)
-}
-
-/// As much of a text as a problem can name.
-pub(crate) fn cut(text: &str) -> &str {
-    &text[..fitting(text, 0, MAX_PROBLEM_BYTES)]
 }
 
 pub(crate) fn invalid_json(path: &str, what: &str) -> String {

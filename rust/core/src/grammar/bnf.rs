@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::language::Language;
 use super::notation::{GrammarNotation, class, rules_from};
+use super::prose::spell_out;
 use super::rules::{Chars, Expr, Rule};
 use crate::error::ToolError;
 
@@ -20,7 +21,7 @@ pub(super) fn write(mut language: Language, notation: BnfNotation) -> Result<Str
         None => text_and_calls(&mut language)?,
     };
     if notation == BnfNotation::Gbnf {
-        language.rules.spell_out()?;
+        spell_out(&mut language.rules)?;
     }
     Ok(rules_from(&language.rules, &notation, "root", &root))
 }

@@ -1,10 +1,7 @@
 //! What a model may write in one message: text, and calls of tools.
 
-use super::prose::firsts;
-use super::rules::{Chars, Expr, GrammarRules};
-use super::strings::LengthLimits;
+use super::rules::{Chars, Expr, GrammarRules, LengthLimits, firsts};
 use super::values::{JsonStyle, JsonValues};
-use super::{Grammar, Unconstrained, bnf, lark, structural_tag};
 use crate::error::ToolError;
 use crate::limits::{COUNTED_CHARS, COUNTED_JSON_CHARS};
 use crate::syntax::scan::Delimiters;
@@ -242,16 +239,5 @@ impl Language {
     pub(crate) fn prose(&mut self) -> Result<Expr, ToolError> {
         let marks = self.frame.marks.clone();
         self.rules.terminal("text outside calls", || Expr::Without(marks))
-    }
-
-    /// The grammar of this kind.
-    pub(crate) fn write(self, kind: GrammarKind, unconstrained: Vec<Unconstrained>) -> Result<Grammar, ToolError> {
-        let text = match kind {
-            GrammarKind::Gbnf => bnf::write(self, bnf::BnfNotation::Gbnf)?,
-            GrammarKind::Ebnf => bnf::write(self, bnf::BnfNotation::Ebnf)?,
-            GrammarKind::StructuralTag => structural_tag::write(self)?,
-            GrammarKind::Lark => lark::write(self)?,
-        };
-        Ok(Grammar { kind, text, unconstrained })
     }
 }

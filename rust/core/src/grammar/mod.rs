@@ -19,12 +19,14 @@ mod values;
 pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language, TextFrame};
 pub use language::{GrammarKind, ToolChoice};
 pub(crate) use prose::distinct;
-pub(crate) use rules::{Chars, Expr, GrammarRules};
+pub(crate) use rules::{Chars, Expr, GrammarRules, LengthLimits};
 pub(crate) use sequences::in_order;
-pub(crate) use strings::{LengthLimits, keyed, quoted};
+pub(crate) use strings::{keyed, quoted};
 pub use unconstrained::Unconstrained;
 pub(crate) use unconstrained::unconstrained;
 pub(crate) use values::{FEW, JsonStyle, JsonValues, declared};
+
+use crate::error::ToolError;
 
 /// A grammar, and what it cannot say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,4 +38,19 @@ pub struct Grammar {
     pub text: String,
     /// What the schemas demand and the grammar does not enforce.
     pub unconstrained: Vec<Unconstrained>,
+}
+
+/// The grammar of a language, of this kind.
+pub(crate) fn written(
+    language: Language,
+    kind: GrammarKind,
+    unconstrained: Vec<Unconstrained>,
+) -> Result<Grammar, ToolError> {
+    let text = match kind {
+        GrammarKind::Gbnf => bnf::write(language, bnf::BnfNotation::Gbnf)?,
+        GrammarKind::Ebnf => bnf::write(language, bnf::BnfNotation::Ebnf)?,
+        GrammarKind::StructuralTag => structural_tag::write(language)?,
+        GrammarKind::Lark => lark::write(language)?,
+    };
+    Ok(Grammar { kind, text, unconstrained })
 }

@@ -1,8 +1,8 @@
 //! Text outside calls: any text that contains none of some marks, in any ASCII letter case.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use super::rules::{Chars, Expr, GrammarRules};
+use super::rules::{Chars, Expr, GrammarRules, Rule};
 use crate::error::ToolError;
 
 /// These marks without those that contain another, in any ASCII letter case.
@@ -18,17 +18,22 @@ pub(crate) fn distinct(mut marks: Vec<String>) -> Vec<String> {
     out.into_iter().map(|(mark, _)| mark).collect()
 }
 
-/// The characters with which these marks begin, in both letter cases.
-pub(super) fn firsts(marks: &[String]) -> String {
-    let firsts = marks.iter().filter_map(|mark| mark.chars().next());
-    let both = firsts.flat_map(|first| [first.to_ascii_lowercase(), first.to_ascii_uppercase()]);
-    String::from_iter(both.collect::<BTreeSet<char>>())
+/// Writes texts without marks as rules over characters.
+pub(super) fn spell_out(rules: &mut GrammarRules) -> Result<(), ToolError> {
+    for id in 0..rules.list.len() {
+        let Rule { name, expr, .. } = &rules.list[id];
+        if let Expr::Without(marks) = expr {
+            let (name, marks) = (name.clone(), marks.clone());
+            rules.list[id].expr = prose(rules, &name, &marks)?;
+        }
+    }
+    Ok(())
 }
 
 /// Any text without these marks, which are not empty and contain no other of them. `name` tells its rules from those of other texts.
 ///
 /// The rules are the automaton of Aho and Corasick. Its states are the beginnings of marks: how much of one the text ends with.
-pub(crate) fn prose(rules: &mut GrammarRules, name: &str, marks: &[String]) -> Result<Expr, ToolError> {
+fn prose(rules: &mut GrammarRules, name: &str, marks: &[String]) -> Result<Expr, ToolError> {
     let mut automaton = Automaton { name, next: HashMap::from([(String::new(), Vec::new())]), marks: HashSet::new() };
     for mark in marks.iter().map(|mark| mark.to_ascii_lowercase()) {
         for (at, c) in mark.char_indices() {

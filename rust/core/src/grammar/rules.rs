@@ -1,9 +1,7 @@
 //! The model of a language: rules over characters, as context-free grammars have them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use super::prose::{firsts, prose};
-use super::strings::LengthLimits;
 use crate::error::ToolError;
 use crate::limits::{GRAMMAR_DEPTH, GRAMMAR_NODES};
 
@@ -252,13 +250,30 @@ pub(crate) struct Rule {
     pub terminal: bool,
 }
 
+/// The characters with which these marks begin, in both letter cases.
+pub(super) fn firsts(marks: &[String]) -> String {
+    let firsts = marks.iter().filter_map(|mark| mark.chars().next());
+    let both = firsts.flat_map(|first| [first.to_ascii_lowercase(), first.to_ascii_uppercase()]);
+    String::from_iter(both.collect::<BTreeSet<char>>())
+}
+
+/// Up to which length a kind of grammar counts strings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LengthLimits {
+    /// Strings that are not in JSON.
+    pub raw: usize,
+    pub json: usize,
+    /// Whether text of any length can get a bound.
+    pub is_text_bounded: bool,
+}
+
 /// The rules of a grammar. Their number and size are bounded.
 #[derive(Debug)]
 pub(crate) struct GrammarRules {
     pub counts: LengthLimits,
     /// The bound of what the schema does not bound.
     pub longest: Option<usize>,
-    list: Vec<Rule>,
+    pub(super) list: Vec<Rule>,
     /// Rules by their keys.
     known: HashMap<String, RuleId>,
     nodes: usize,
@@ -384,18 +399,6 @@ impl GrammarRules {
             Expr::Rule(id) => self.get(*id).expr.is_never(),
             expr => expr.is_never(),
         }
-    }
-
-    /// Writes texts without marks as rules over characters.
-    pub(crate) fn spell_out(&mut self) -> Result<(), ToolError> {
-        for id in 0..self.list.len() {
-            let Rule { name, expr, .. } = &self.list[id];
-            if let Expr::Without(marks) = expr {
-                let (name, marks) = (name.clone(), marks.clone());
-                self.list[id].expr = prose(self, &name, &marks)?;
-            }
-        }
-        Ok(())
     }
 
     pub(crate) fn get(&self, id: RuleId) -> &Rule {

@@ -4,16 +4,6 @@ use super::rules::{Chars, Expr, GrammarRules};
 use crate::error::ToolError;
 use crate::schema::Length;
 
-/// Up to which length a kind of grammar counts strings.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LengthLimits {
-    /// Strings that are not in JSON.
-    pub raw: usize,
-    pub json: usize,
-    /// Whether text of any length can get a bound.
-    pub is_text_bounded: bool,
-}
-
 /// The key of a rule for this length.
 pub(crate) fn keyed(name: &str, length: Length) -> String {
     match length {

@@ -1,14 +1,13 @@
 //! Calls, from their beginning to their end.
 
 use super::failed::recover;
-use super::text::Refused;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, Event};
-use crate::parser::state::{Call, ParserState, WaitingCall};
+use crate::parser::state::{Call, ParserState, Refused, WaitingCall};
+use crate::protocols::attempt::Style;
 use crate::protocols::bodies::body_of;
-use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
 use crate::syntax::quoting::Alternation;

@@ -3,7 +3,7 @@
 //! What was meant as a call, but is text, may quote other calls: these do not run. They are errors, so that nothing vanishes.
 
 use super::example::example;
-use super::text::Refused;
+use super::state::Refused;
 use super::{Machine, OnEvent, Window};
 use crate::error::ErrorKind;
 use crate::syntax::quoting::Alternation;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::arguments::{Failure, Report};
+use crate::error::ErrorKind;
 use crate::event::CallError;
 use crate::protocols::body::Body;
 use crate::protocols::parts::Part;
@@ -99,5 +100,23 @@ impl Call {
     /// Bytes that the source may still grow by, of this many for a list or a call outside a list.
     pub(super) fn room(&self, most: usize) -> usize {
         most.saturating_sub(self.earlier + self.raw.len() + self.cut)
+    }
+}
+
+/// An error of text that begins no call that can be read.
+pub(super) struct Refused {
+    /// Bytes from the place where it begins.
+    pub length: usize,
+    /// The text, as far as there is room for a call.
+    pub raw: String,
+    pub kind: ErrorKind,
+    pub sentence: String,
+    pub example: Option<String>,
+}
+
+impl Refused {
+    /// An error of a marker.
+    pub(super) fn new(mark: &str, kind: ErrorKind, sentence: String) -> Self {
+        Refused { length: mark.len(), raw: mark.to_owned(), kind, sentence, example: None }
     }
 }

@@ -12,7 +12,7 @@ use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::limits::ATTEMPT_CHARS;
-use crate::parser::state::ParserState;
+use crate::parser::state::{ParserState, Refused};
 use crate::protocols::commitment::{begins_call, begins_tag, unreadable};
 use crate::protocols::layout::Section;
 use crate::protocols::registry::Reads;
@@ -36,24 +36,6 @@ pub(super) enum Candidate<'t> {
     Call(Option<usize>, Attempt),
     /// What begins a section in that protocol, of this length.
     Section(Option<usize>, usize),
-}
-
-/// An error of text that begins no call that can be read.
-pub(super) struct Refused {
-    /// Bytes from the place where it begins.
-    pub length: usize,
-    /// The text, as far as there is room for a call.
-    pub raw: String,
-    pub kind: ErrorKind,
-    pub sentence: String,
-    pub example: Option<String>,
-}
-
-impl Refused {
-    /// An error of a marker.
-    pub(super) fn new(mark: &str, kind: ErrorKind, sentence: String) -> Self {
-        Refused { length: mark.len(), raw: mark.to_owned(), kind, sentence, example: None }
-    }
 }
 
 /// What begins a result. The marks of other formats are not errors.

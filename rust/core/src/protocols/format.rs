@@ -2,8 +2,9 @@
 
 use std::fmt::Debug;
 
+use super::attempt::Attempt;
 use super::body::Body;
-use super::protocol::{Attempt, Settings};
+use super::settings::Settings;
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::syntax::json::{Member, json_string};

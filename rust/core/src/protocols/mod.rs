@@ -1,6 +1,7 @@
 //! Protocols: how calls are written in text and read from it. Each protocol has a folder, or a row in [`families`], and a line in
 //! [`registry`].
 
+pub(crate) mod attempt;
 pub(crate) mod bodies;
 pub(crate) mod body;
 pub(crate) mod commitment;
@@ -14,14 +15,17 @@ pub(crate) mod parts;
 pub(crate) mod protocol;
 pub(crate) mod registry;
 pub(crate) mod results;
+pub(crate) mod settings;
 pub(crate) mod wire;
 pub(crate) mod written_form;
 pub(crate) mod xml;
 pub(crate) mod yaml;
 
+pub(crate) use attempt::{Attempt, BadCall};
 pub use custom::{Custom, Host, Reading};
 pub(crate) use format::PastCall;
-pub(crate) use protocol::{Attempt, BadCall, CallResult, Examples, Prompt, Protocol, Settings};
+pub(crate) use protocol::{CallResult, Examples, Prompt, Protocol};
 pub use registry::{NativeFormat, names, native_formats};
+pub(crate) use settings::Settings;
 pub(crate) use written_form::WrittenForm;
 pub(crate) use xml::Xml;

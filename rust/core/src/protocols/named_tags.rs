@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use crate::arguments::is_field;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Form, Opening};
 use crate::protocols::commitment::bad;
-use crate::protocols::protocol::{Attempt, Prompt, Protocol, Settings, is_result_tag};
+use crate::protocols::protocol::{Prompt, Protocol, is_result_tag};
+use crate::protocols::settings::Settings;
 use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, is_blank, opens_after};

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
+use crate::protocols::attempt::Attempt;
 use crate::protocols::commitment::begins_call_of;
 use crate::protocols::format::Joints;
-use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::Scan;
 use crate::tools::Tools;
 

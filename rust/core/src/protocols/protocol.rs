@@ -3,192 +3,21 @@
 //! Protocols have no state. The state of a message is in the parser and in the body of a call.
 //! Here is also what they write with: the [`Prompt`], example calls, and results in the form that models were trained on.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Debug;
-use std::ops::Range;
-use std::sync::Arc;
 
-use super::body::{Body, Form, Opening};
+use super::attempt::Attempt;
+use super::body::{Body, Form};
 use super::format::{Joints, PastCall};
 use super::layout::Layout;
+use super::settings::{Facts, Settings};
 use crate::arguments::{CallWriter, Context};
-use crate::error::{EncodeError, ErrorKind, Repair};
+use crate::error::EncodeError;
 use crate::grammar::CallGrammarWriter;
-use crate::limits::Limits;
 use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
 use crate::syntax::json::Member;
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks, starts_ignoring_case};
-use crate::tools::{Lookup, Tool, Tools};
-
-/// What is at a place where a call could begin. Byte offsets count from that place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Attempt {
-    /// More text is needed.
-    Incomplete,
-    /// The number of bytes of text to skip: those of one character, or of an opener that begins no call.
-    Text(usize),
-    /// An error, unless another protocol reads a call there.
-    Bad(Box<BadCall>),
-    Call {
-        /// Bytes of text before the call.
-        lead: usize,
-        /// The end of what opened the call.
-        open: usize,
-        /// The tool's name, unless the body contains it.
-        name: Option<(Range<usize>, Lookup)>,
-        /// Where the body starts.
-        body: usize,
-        opening: Opening,
-        /// How the opening differs from the usual one.
-        style: Option<Box<Style>>,
-    },
-}
-
-impl Attempt {
-    /// The first character is text.
-    pub(crate) fn text(text: &str) -> Self {
-        Attempt::Text(text.chars().next().map_or(1, char::len_utf8))
-    }
-
-    /// A call in the usual style with the name in its body, which starts at byte `body`.
-    pub(crate) fn call(open: usize, body: usize, opening: Opening) -> Self {
-        Attempt::Call { lead: 0, open, name: None, body, opening, style: None }
-    }
-
-    /// The same with the name in its opening.
-    pub(crate) fn named(open: usize, name: (Range<usize>, Lookup), body: usize, opening: Opening) -> Self {
-        Attempt::Call { lead: 0, open, name: Some(name), body, opening, style: None }
-    }
-
-    /// The end of the opener of a call or of an error, at least 1. `None` for text, and for a call that was cut off.
-    pub(crate) fn opener(&self) -> Option<usize> {
-        match self {
-            Attempt::Call { lead, open, .. } => Some((*open).max(lead + 1)),
-            Attempt::Bad(bad) if bad.kind != ErrorKind::IncompleteCall => Some(bad.open.max(1)),
-            Attempt::Bad(_) | Attempt::Incomplete | Attempt::Text(_) => None,
-        }
-    }
-
-    /// The same attempt at a text that begins with so many bytes more.
-    pub(crate) fn after(self, bytes: usize) -> Self {
-        match self {
-            Attempt::Call { lead, open, name, body, opening, style } => {
-                let name = name.map(|(at, lookup)| (at.start + bytes..at.end + bytes, lookup));
-                Attempt::Call { lead, open: open + bytes, name, body: body + bytes, opening, style }
-            }
-            Attempt::Bad(mut call) => {
-                call.open += bytes;
-                Attempt::Bad(call)
-            }
-            Attempt::Text(length) => Attempt::Text(length + bytes),
-            Attempt::Incomplete => Attempt::Incomplete,
-        }
-    }
-}
-
-/// How the opening of a call differs from the usual one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Style {
-    pub repairs: Vec<Repair>,
-    /// The delimiters of the call, if they are spelled differently.
-    pub delimiters: Option<Arc<Delimiters>>,
-}
-
-/// Text that can only be meant as a call, but cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BadCall {
-    /// The end of what opens it.
-    pub open: usize,
-    /// The position of the tool, if it is known.
-    pub tool: Option<usize>,
-    pub kind: ErrorKind,
-    pub message: String,
-    /// What ends the call.
-    pub closers: Closers,
-    /// The opening tag is incomplete. `/>` in it ends the call.
-    pub in_tag: bool,
-}
-
-/// The fixed properties of a protocol.
-#[derive(Clone, Debug)]
-pub(crate) struct Facts {
-    /// What opens and closes a call, unless the host chooses.
-    pub delimiters: (Cow<'static, str>, Cow<'static, str>),
-    /// Why the host cannot choose delimiters, if it cannot.
-    pub fixed: Option<&'static str>,
-    /// The name of the form of calls that are not JSON objects.
-    pub encoding: &'static str,
-    /// Near misses are repaired in JSON as they are in elements and lines.
-    pub near_misses: bool,
-    /// What begins a result. Outside calls, only the host writes it.
-    pub result_marks: Cow<'static, [Cow<'static, str>]>,
-}
-
-impl Facts {
-    /// The properties of a protocol with these delimiters and with results in `<tool_response>`.
-    pub(crate) fn new(open: &'static str, close: &'static str, encoding: &'static str) -> Self {
-        Facts {
-            delimiters: (Cow::Borrowed(open), Cow::Borrowed(close)),
-            fixed: None,
-            encoding,
-            near_misses: true,
-            result_marks: Cow::Borrowed(&TOOL_RESPONSE),
-        }
-    }
-
-    /// The same, if the host cannot choose delimiters.
-    pub(crate) fn fixed(self, why: &'static str) -> Self {
-        Facts { fixed: Some(why), ..self }
-    }
-}
-
-static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
-
-/// How calls are to be read and written in a protocol.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub facts: Facts,
-    pub delimiters: Delimiters,
-    /// Where calls and results may begin in any of the protocols.
-    pub candidates: Candidates,
-    /// What closes calls, and lists of them: [`Protocol::ends`].
-    pub ends: Vec<&'static str>,
-    pub strict: bool,
-    /// Strict, except for how values and keys are written.
-    pub any_style: bool,
-    /// Calls of undeclared tools are calls, although there are tools.
-    pub forwards_unknown: bool,
-    pub descriptions: Descriptions,
-    /// Whether signatures show bounds, patterns, formats and examples.
-    pub constraints: bool,
-    pub limits: Limits,
-}
-
-impl Settings {
-    /// What a body needs to know about a call with this name. `at` is the position of its tool.
-    pub(crate) fn context<'a>(
-        &'a self,
-        writer: &'a dyn CallWriter,
-        tools: &'a Tools,
-        at: Option<usize>,
-        name: &'a str,
-    ) -> Context<'a> {
-        Context {
-            writer,
-            tools: Some(tools),
-            schema: tools.schema(at),
-            syntax: at.map(|at| tools.at(at).syntax),
-            strict: self.strict,
-            any_style: self.any_style,
-            near_misses: self.facts.near_misses,
-            result_marks: &self.facts.result_marks,
-            delimiters: &self.delimiters,
-            limits: &self.limits,
-            tool: name,
-        }
-    }
-}
+use crate::tools::{Tool, Tools};
 
 /// A way to write calls in text.
 pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {

@@ -8,16 +8,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use regex::Regex;
 
-use super::parts::Json;
+use super::parts::{Alternative, Json};
 use super::resolve::{SchemaDocument, SchemaFault, address};
 use super::rewrite::{defaulted, required};
 use super::variants::{Demands, Variant, Variants};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, ObjectType, Sample, Schema, UNKNOWN};
 use crate::limits::{ALTERNATIVES, SCHEMA_NODES, SCHEMA_STEPS};
 use crate::syntax::json::{Member, Value, whole};
-
-/// Schemas that all apply.
-pub(super) type Alternative<'s> = Vec<&'s Json>;
 
 /// Compiles a tool's parameters.
 pub(crate) fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {

@@ -5,6 +5,9 @@ use crate::syntax::json::{Member, Value};
 /// JSON of a schema.
 pub(crate) type Json = Value<'static>;
 
+/// Schemas that all apply.
+pub(super) type Alternative<'s> = Vec<&'s Json>;
+
 /// Keywords by kind of value: a schema, a list of schemas, or a map of names to schemas.
 pub(super) type Keywords = [&'static [&'static str]; 3];
 

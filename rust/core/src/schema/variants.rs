@@ -1,7 +1,6 @@
 //! The alternatives of each type, with what they demand of values beyond their kind. Only grammars need them.
 
-use super::compile::Alternative;
-use super::parts::Json;
+use super::parts::{Alternative, Json};
 use super::resolve::SchemaDocument;
 use super::{Array, Choice, NodeId, ObjectType, Schema};
 use crate::syntax::json::{Value, whole};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 pub(crate) mod body;
 
-use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
+use super::attempt::Attempt;
+use super::protocol::{CallResult, Examples, LISTED, Prompt, Protocol};
+use super::settings::{Facts, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Form, Opening};

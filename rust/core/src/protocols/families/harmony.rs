@@ -2,13 +2,14 @@
 
 use crate::arguments::Context;
 use crate::error::EncodeError;
+use crate::protocols::attempt::Attempt;
 use crate::protocols::bodies::named::{Ends, Named};
 use crate::protocols::body::Body;
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::frames::channels::Channels;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
-use crate::protocols::protocol::{Attempt, Settings};
+use crate::protocols::settings::Settings;
 use crate::syntax::json::write_spaced_object;
 use crate::tools::Tools;
 

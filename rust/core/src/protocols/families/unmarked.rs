@@ -5,12 +5,14 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::attempt::Attempt;
 use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject, look};
 use crate::protocols::body::{Markers, Opening};
 use crate::protocols::format::json_field_example;
 use crate::protocols::frames::envelope as format;
-use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
+use crate::protocols::protocol::{CallResult, Examples, Prompt, Protocol};
 use crate::protocols::results::ResultForm;
+use crate::protocols::settings::{Facts, Settings};
 use crate::syntax::json::Member;
 use crate::syntax::scan::{Candidates, Delimiters, Scan, has_line_break, neutralise_marks, starts, window, ws_run};
 use crate::tools::{Tool, Tools};

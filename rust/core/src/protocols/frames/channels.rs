@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use crate::error::Repair;
 use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::attempt::{Attempt, Style};
 use crate::protocols::body::Opening;
 use crate::protocols::commitment::declared;
 use crate::protocols::format::{Joints, fill};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
-use crate::protocols::protocol::{Attempt, Style};
 use crate::syntax::quoting::{is_quote, leaves_open};
 use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
 use crate::tools::{Lookup, Tools};

@@ -2,14 +2,14 @@
 
 use crate::arguments::{CallWriter, Context};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Markers, Opening, json_start};
 use crate::protocols::commitment::{bad, committed, misspelled};
 use crate::protocols::format::json_field_example;
 use crate::protocols::layout::{Layout, TOKEN_BEGINS};
-use crate::protocols::protocol::{
-    ANY_NAME, Attempt, CallResult, Examples, Facts, Prompt, Protocol, RESULT_TAGS, Settings, is_result_tag,
-};
+use crate::protocols::protocol::{ANY_NAME, CallResult, Examples, Prompt, Protocol, RESULT_TAGS, is_result_tag};
 use crate::protocols::results::ResultForm;
+use crate::protocols::settings::{Facts, Settings};
 use crate::schema::Descriptions;
 use crate::syntax::json::{Member, Value, push_string, write_object, write_spaced_object};
 use crate::syntax::misspelled::{Spellings, meant};

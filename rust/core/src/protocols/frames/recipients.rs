@@ -1,11 +1,11 @@
 //! The frame of messages to recipients: `MARK RECIPIENT LINE-BREAK TEXT`, repeated. Nothing but the next mark ends a part.
 
 use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::attempt::Attempt;
 use crate::protocols::body::Opening;
 use crate::protocols::commitment::{begins_call, bracket_near, quoted_name};
 use crate::protocols::format::Joints;
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame};
-use crate::protocols::protocol::Attempt;
 use crate::syntax::scan::{Scan, partial_end, starts, window, ws_run};
 use crate::tools::Tools;
 

@@ -7,8 +7,10 @@ pub(crate) mod pairs;
 
 use std::borrow::Cow;
 
+use super::attempt::Attempt;
 use super::body::{Body, Form, recycle};
-use super::protocol::{Attempt, CallResult, Examples, Facts, LISTED, Prompt, Protocol, Settings};
+use super::protocol::{CallResult, Examples, LISTED, Prompt, Protocol};
+use super::settings::{Facts, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::grammar::CallGrammarWriter;
 use crate::limits::NAME_CHARS;

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::format::PastCall;
-use super::protocol::{Protocol, Settings};
+use super::protocol::Protocol;
+use super::settings::Settings;
 use crate::error::ToolError;
 use crate::grammar::{
     CallFrame, CallGrammar, CallGrammarWriter, Chars, Expr, FEW, GrammarRules, JsonStyle, JsonValues, LengthLimits,

@@ -7,10 +7,12 @@ use std::ops::Range;
 use crate::arguments::elements::{ElementWriter, is_nestable};
 use crate::arguments::{CallWriter, Context, is_field};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
+use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Body, Form, Opening, recycle};
 use crate::protocols::named_tags::{self as tags, Opener, bad_name, closes, opener};
-use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
+use crate::protocols::protocol::{CallResult, Examples, Prompt, Protocol};
 use crate::protocols::results::ResultForm;
+use crate::protocols::settings::{Facts, Settings};
 use crate::schema::{Choice, Schema};
 use crate::syntax::json::{Member, Value, parse, write_object};
 use crate::syntax::scan::{

@@ -6,10 +6,12 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context, is_field, is_misnamed};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
+use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Body, Form, recycle};
 use crate::protocols::named_tags::{self, Opener, bad_name, closer, is_mark, opener, signature};
-use crate::protocols::protocol::{Attempt, CallResult, Examples, Facts, Prompt, Protocol, Settings};
+use crate::protocols::protocol::{CallResult, Examples, Prompt, Protocol};
 use crate::protocols::results::ResultForm;
+use crate::protocols::settings::{Facts, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
 use crate::syntax::quoting::Alternation;

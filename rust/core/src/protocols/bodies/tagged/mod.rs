@@ -13,10 +13,11 @@ use smallvec::SmallVec;
 
 use crate::arguments::Context;
 use crate::error::{EncodeError, ErrorKind};
+use crate::protocols::attempt::{Attempt, BadCall};
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::commitment::unreadable;
 use crate::protocols::format::{CallFormat, PastCall};
-use crate::protocols::protocol::{Attempt, BadCall, Settings};
+use crate::protocols::settings::Settings;
 use crate::syntax::scan::{Closers, Scan, is_ws, starts, trim, window, ws_run};
 use crate::syntax::tags::names_near;
 use crate::tools::{Lookup, Tools};
