@@ -22,8 +22,8 @@ from openai import AsyncOpenAI, OpenAI
 
 import wirecall
 from wirecall._clients.codec import Codec
-from wirecall._rewriting.options import Options
 from wirecall._sync import run
+from wirecall._text.options import Options
 
 CHUNKS = 2000
 TEXT = "The parser reads it as it comes, and hands on what is certain. "

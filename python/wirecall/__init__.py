@@ -22,9 +22,9 @@ from wirecall._core import (
 )
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._public import publish
-from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
-from wirecall._rewriting.parts import ToolCallError
-from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
+from wirecall._text.options import Notice, NoticeKind, WrapOptions
+from wirecall._text.parts import ToolCallError
+from wirecall._text.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.compiled import InvalidTool
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect

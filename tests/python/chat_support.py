@@ -6,7 +6,7 @@ from typing import Any
 
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 Json = dict[str, Any]
 

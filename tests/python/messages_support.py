@@ -10,8 +10,8 @@ from typing import Any
 from law import law
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import ToolCallError
+from wirecall._text.options import Options
+from wirecall._text.parts import ToolCallError
 
 LAW = law(4)
 Json = dict[str, Any]

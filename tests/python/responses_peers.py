@@ -7,7 +7,7 @@ from typing import Any
 
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.responses.api import api as responses
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 Json = dict[str, Any]
 

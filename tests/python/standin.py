@@ -13,7 +13,8 @@ from wirecall._apis.registry import apis
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json
 from wirecall._clients.codec import ByteExchange, Codec
-from wirecall._rewriting.parts import (
+from wirecall._sync import run
+from wirecall._text.parts import (
     CallAborted,
     CallFinished,
     CallFragment,
@@ -24,9 +25,8 @@ from wirecall._rewriting.parts import (
     Raised,
     TextPart,
 )
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import Choice, ResponseState
-from wirecall._sync import run
+from wirecall._text.reader import TextReader
+from wirecall._text.response import Choice, ResponseState
 
 PROPERTIES = {"to": {"type": "string"}, "at": {"type": "object"}}
 TOOL = {"name": "go", "input_schema": {"type": "object", "properties": PROPERTIES}}

@@ -12,7 +12,7 @@ import messages_support
 import responses_peers
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.registry import api_named
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 from wirecall._tools.definitions import ApiName
 
 Json = dict[str, Any]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import generate
 from law import LAW
 from wirecall import CallError, Notice, ToolCallError, Toolset
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import (
+from wirecall._text.options import Options
+from wirecall._text.parts import (
     CallAborted,
     CallFinished,
     CallFragment,
@@ -23,8 +23,8 @@ from wirecall._rewriting.parts import (
     Raised,
     TextPart,
 )
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import Choice, ResponseState
+from wirecall._text.reader import TextReader
+from wirecall._text.response import Choice, ResponseState
 
 PARAMETERS = {
     "type": "object",

@@ -18,12 +18,12 @@ from wirecall._apis.streams import AnswerStream, PartWriter
 from wirecall._apis.values import Json, listed
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
-from wirecall._rewriting.history import PastCall
-from wirecall._rewriting.hold import HoldBuffer
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import CallPart, TextPart
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import Choice, ResponseState
+from wirecall._text.history import PastCall
+from wirecall._text.hold import HoldBuffer
+from wirecall._text.options import Options
+from wirecall._text.parts import CallPart, TextPart
+from wirecall._text.reader import TextReader
+from wirecall._text.response import Choice, ResponseState
 from wirecall._tools.definitions import API_NAMES
 from wirecall.compaction import compact_messages
 
@@ -263,8 +263,8 @@ KNOWN = {
     # Savings are counted against one known form of definitions and calls.
     "tokens.py": {"chat", "tool_use"},
     # Not of an API: options and results of wirecall itself, the prefix of its ids, attributes of clients.
-    "_rewriting/reader.py": {"call_"},
-    "_rewriting/record.py": {"messages"},
+    "_text/reader.py": {"call_"},
+    "_text/record.py": {"messages"},
     "compaction/_context.py": {"input_tokens"},
     "compaction/_planning.py": {"max_tokens"},
 }

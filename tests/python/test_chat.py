@@ -21,8 +21,8 @@ from chat_support import (
 from wirecall import ToolError, UnsupportedRequestError
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.response import Choice
+from wirecall._text.options import Options
+from wirecall._text.response import Choice
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from law import count, seeded
 from oracle_code import in_code
 from support import FRAMED
 from wirecall import PROTOCOLS, CallEnd, CallError, Text, Toolset, compact_tools
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 NOTE: dict[str, Any] = {
     "name": "note",

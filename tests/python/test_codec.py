@@ -14,7 +14,7 @@ from wirecall import ToolError
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 URL = "https://api.example.com/v1/chat/completions"
 CALL = "<call>go to=Graz</call>"

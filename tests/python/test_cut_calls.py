@@ -13,7 +13,7 @@ from wirecall import CallEnd, CallError, Notice, Text, Toolset
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._core import native_formats
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 ROWS = {row["name"]: row for row in native_formats()}
 SCHEMA: dict[str, Any] = {

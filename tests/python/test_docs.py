@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import wirecall
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 sys.path.append(str(Path(__file__).parents[1] / "clients"))  # as in the environments of the clients
 

@@ -17,8 +17,8 @@ from wirecall._clients import sse
 from wirecall._clients.codec import Codec
 from wirecall._clients.driver import Driver, Handover, Head
 from wirecall._clients.transport import SyncEvents
-from wirecall._rewriting.options import Options
 from wirecall._sync import run
+from wirecall._text.options import Options
 
 URL = "https://api.example.com/v1/chat/completions"
 CALL = "<call>go to=Graz</call>"

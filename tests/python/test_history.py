@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import generate
 from law import LAW
 from wirecall import Toolset
-from wirecall._rewriting.history import History, PastCall
+from wirecall._text.history import History, PastCall
 
 TOOLS = Toolset([("get", {"type": "object", "properties": {"city": {"type": "string"}}})])
 

@@ -7,9 +7,9 @@ import pytest
 
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.registry import api_named
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.record import Record
 from wirecall._shown import encodable, shown
+from wirecall._text.options import Options
+from wirecall._text.record import Record
 from wirecall._tools.definitions import ApiName
 
 Json = dict[str, Any]

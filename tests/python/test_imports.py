@@ -20,7 +20,7 @@ LAYERS = [
     {"errors", "_console", "_kinds", "_shown", "_sync"},
     {"_core", "_dicts", "_public"},
     {"_tools"},
-    {"testing", "tokens", "xml", "_rewriting"},
+    {"testing", "tokens", "xml", "_text"},
     {"_apis"},
     {"compaction"},
     {"_clients"},

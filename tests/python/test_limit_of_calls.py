@@ -7,10 +7,10 @@ import pytest
 import law
 from wirecall import Toolset
 from wirecall._core import native_formats
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import CallPart, TextPart
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import Choice, ResponseState
+from wirecall._text.options import Options
+from wirecall._text.parts import CallPart, TextPart
+from wirecall._text.reader import TextReader
+from wirecall._text.response import Choice, ResponseState
 
 PROTOCOLS = ("wire", "xml", "yaml", *(row["name"] for row in native_formats()))
 TOOL = {"name": "get", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}

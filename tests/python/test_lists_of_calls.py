@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Toolset
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import (
+from wirecall._text.options import Options
+from wirecall._text.parts import (
     CallAborted,
     CallFinished,
     CallFragment,
@@ -15,8 +15,8 @@ from wirecall._rewriting.parts import (
     Part,
     TextPart,
 )
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import Choice, ResponseState
+from wirecall._text.reader import TextReader
+from wirecall._text.response import Choice, ResponseState
 
 TOOLS = Toolset([("get", {"type": "object"}), ("stop", {"type": "object"})], protocol="mistral")
 FIRST, SECOND = '{"name": "get", "arguments": {"a": 1}}', '{"name": "stop", "arguments": {"b": [2]}}'

@@ -31,7 +31,7 @@ from wirecall._apis.base import UnsupportedRequestError
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api
 from wirecall._apis.messages.request import UnsupportedThreadError
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 from wirecall.errors import ToolError
 
 HOSTILE = st.sampled_from(

@@ -23,8 +23,8 @@ from messages_support import (
 )
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import ToolCallError
+from wirecall._text.options import Options
+from wirecall._text.parts import ToolCallError
 
 PIECES = [
     "Let me look. ",

@@ -14,7 +14,7 @@ from standin import TOOL, open_sync, stand_ins
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
 from wirecall._clients.middleware import MiddlewareStack
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 URL = "https://api.example.com/v1/chat/completions"
 PLAIN = b'{"model": "m",  "messages": []}'

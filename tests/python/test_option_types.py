@@ -16,7 +16,7 @@ from law import count, seeded
 from standin import open_sync
 from wirecall import Toolset, ToolsetOptions, WrapOptions, compact_context, compact_tools
 from wirecall._clients.codec import Codec
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 ERRORS = Path(__file__).parents[2] / "rust" / "core" / "src" / "error.rs"
 REQUEST: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi."}]}

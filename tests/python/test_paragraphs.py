@@ -12,7 +12,7 @@ import responses_peers
 from law import seeded
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 BAD = {
     "chat": chat_support.BAD,

@@ -21,7 +21,7 @@ from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 EPHEMERAL = {"type": "ephemeral"}
 # Those that write markers around every text.

@@ -121,7 +121,7 @@ def test_public_exception_shows_its_public_name(error: Any) -> None:
         assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
-@pytest.mark.parametrize("module", ["wirecall.compaction", "wirecall.errors", "wirecall._rewriting.parts"])
+@pytest.mark.parametrize("module", ["wirecall.compaction", "wirecall.errors", "wirecall._text.parts"])
 def test_public_names_do_not_depend_on_what_is_imported_first(module: str) -> None:
     names = ["wirecall.ToolCallError", "wirecall.ToolError", "wirecall.compaction.SummaryError"]
     code = f"import {module}, wirecall; print({', '.join(names)}, sep='\\n')"

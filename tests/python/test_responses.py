@@ -13,7 +13,7 @@ from law import LAW
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.responses.api import api as responses
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 from wirecall.errors import ToolError
 
 Json = dict[str, Any]

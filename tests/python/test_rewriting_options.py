@@ -9,7 +9,7 @@ from wirecall import Definition, Notice, Toolset, compact_tools
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 PARAMETERS = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 FUNCTION = {"name": "look", "description": "Looks.", "parameters": PARAMETERS}

@@ -18,7 +18,7 @@ from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 Json = dict[str, Any]
 ADAPTED: list[Json] = [

@@ -12,7 +12,7 @@ from wirecall import Record, Toolset, compact_context, compact_tools
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api as messages
 from wirecall._apis.responses.api import api as responses
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 from wirecall.compaction import Prune
 from wirecall.compaction._counting import tokens_of
 

@@ -13,7 +13,7 @@ import pytest
 import law
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.registry import api_named
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 from wirecall._tools.definitions import ApiName
 
 Json = dict[str, Any]

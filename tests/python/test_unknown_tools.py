@@ -15,7 +15,7 @@ from support import EVERY
 from test_false_alarms import case
 from wirecall import CallEnd, CallError, Message, ToolError, Toolset, compact_tools
 from wirecall._core import native_formats
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 
 OTHER: list[Any] = [("other", True)]
 # Elements of these are calls only if a tool has their name.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 from wirecall_bench.artifact import BenchError
 from wirecall_bench.recording import Api
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from random import Random
 from typing import Any, Literal
 
-from wirecall._rewriting.options import Options
+from wirecall._text.options import Options
 from wirecall._tools.definitions import Definition
 from wirecall.tokens import compact
 from wirecall_bench.artifact import BenchError

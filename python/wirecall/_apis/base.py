@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json, are_same, dict_of, listed, mapping, text_part
-from wirecall._rewriting.grammar import RequestGrammar
-from wirecall._rewriting.history import History
-from wirecall._rewriting.manual import Manual
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.response import Choice, ResponseState
 from wirecall._shown import as_str
+from wirecall._text.grammar import RequestGrammar
+from wirecall._text.history import History
+from wirecall._text.manual import Manual
+from wirecall._text.options import Options
+from wirecall._text.response import Choice, ResponseState
 from wirecall._tools.definitions import ApiName
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from wirecall._apis.base import ParsedRequest, UnsupportedRequestError
 from wirecall._apis.values import Json, kind_of, mapping
-from wirecall._rewriting.grammar import RequestGrammar
+from wirecall._text.grammar import RequestGrammar
 
 # Fields by which a request of the host constrains the model itself: of llama.cpp, of vLLM, and of vLLM before
 # version 0.12, which had one field for each kind.

@@ -9,13 +9,13 @@ from wirecall._apis import stops
 from wirecall._apis.base import Api, Rewrite, UnsupportedRequestError
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import sum_usage
-from wirecall._rewriting import grammar as grammars
-from wirecall._rewriting import manual
-from wirecall._rewriting.history import History
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import ToolCallError
-from wirecall._rewriting.record import AttemptReason, Outcome, Recorder, Where
-from wirecall._rewriting.response import ResponseState
+from wirecall._text import grammar as grammars
+from wirecall._text import manual
+from wirecall._text.history import History
+from wirecall._text.options import Options
+from wirecall._text.parts import ToolCallError
+from wirecall._text.record import AttemptReason, Outcome, Recorder, Where
+from wirecall._text.response import ResponseState
 from wirecall._tools.definitions import definitions
 from wirecall._tools.toolset import Toolset
 from wirecall.errors import ToolError

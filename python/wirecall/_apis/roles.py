@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wirecall._apis.values import listed, role_of
-from wirecall._rewriting.history import has_text
-from wirecall._rewriting.options import Options
+from wirecall._text.history import has_text
+from wirecall._text.options import Options
 
 _SYSTEM = ("system", "developer")
 # An assistant's message with any other key (native calls, reasoning) is not changed.

@@ -6,8 +6,8 @@ from typing import Any
 
 import wirecall._core as core
 from wirecall._apis.values import Json
-from wirecall._rewriting.hold import HoldBuffer
-from wirecall._rewriting.parts import (
+from wirecall._text.hold import HoldBuffer
+from wirecall._text.parts import (
     CallFinished,
     CallFragment,
     CallOpened,
@@ -19,7 +19,7 @@ from wirecall._rewriting.parts import (
     TextPart,
     ToolCallError,
 )
-from wirecall._rewriting.response import ResponseState
+from wirecall._text.response import ResponseState
 
 
 def is_text(parts: list[Part], text: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wirecall._apis.values import Json, kind_of
-from wirecall._rewriting.history import Turn, has_text
+from wirecall._text.history import Turn, has_text
 
 _TEXTS = (None, "text", "output_text", "input_text")
 

@@ -4,8 +4,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from wirecall._rewriting.history import History
 from wirecall._shown import as_str
+from wirecall._text.history import History
 
 Json = dict[str, Any]
 

@@ -26,9 +26,9 @@ from wirecall._apis.values import str_or_none
 from wirecall._clients import sse
 from wirecall._clients.driver import Driven
 from wirecall._clients.middleware import MiddlewareStack
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.parts import ToolCallError
-from wirecall._rewriting.record import Where
+from wirecall._text.options import Options
+from wirecall._text.parts import ToolCallError
+from wirecall._text.record import Where
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"

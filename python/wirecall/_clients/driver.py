@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, Protocol
 
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.streams import AnswerStream
-from wirecall._rewriting.parts import ToolCallError
 from wirecall._sync import run
+from wirecall._text.parts import ToolCallError
 
 _SHOWN_OF_AN_ERROR = 500
 

@@ -16,8 +16,8 @@ from wirecall._apis.exchange import Exchange
 from wirecall._apis.streams import AnswerStream
 from wirecall._clients.driver import Driven, Driver, Head
 from wirecall._clients.middleware import Middleware, MiddlewareStack
-from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._sync import run
+from wirecall._text.options import Options, WrapOptions
 from wirecall._tools.toolset import Toolset
 
 if TYPE_CHECKING:

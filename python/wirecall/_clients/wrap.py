@@ -19,7 +19,7 @@ from wirecall._clients.codec import Codec
 from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._clients.transport import AsyncTransport, HttpRewriter, SyncTransport, Transport
 from wirecall._clients.versions import require
-from wirecall._rewriting.options import Options, WrapOptions
+from wirecall._text.options import Options, WrapOptions
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from wirecall._rewriting.options import GrammarServer, Options
-from wirecall._rewriting.response import Choice
+from wirecall._text.options import GrammarServer, Options
+from wirecall._text.response import Choice
 from wirecall._tools.toolset import Toolset
 
 

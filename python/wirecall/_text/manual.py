@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.response import Choice
+from wirecall._text.options import Options
+from wirecall._text.response import Choice
 from wirecall._tools.toolset import Toolset
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from typing import Any
 
 import wirecall._core as core
 from wirecall._kinds import ErrorKind, described
-from wirecall._rewriting.parts import (
+from wirecall._text.parts import (
     CallAborted,
     CallFinished,
     CallFragment,
@@ -19,9 +19,9 @@ from wirecall._rewriting.parts import (
     TextPart,
     ToolCallError,
 )
-from wirecall._rewriting.record import EventKind
-from wirecall._rewriting.response import ResponseState
-from wirecall._rewriting.untyped import UntypedReader
+from wirecall._text.record import EventKind
+from wirecall._text.response import ResponseState
+from wirecall._text.untyped import UntypedReader
 
 _Event = core.Text | core.Reasoning | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 import wirecall._core as core
 from wirecall._kinds import described
-from wirecall._rewriting.options import Notice, NoticeKind, Options
-from wirecall._rewriting.parts import TextPart, ToolCallError
-from wirecall._rewriting.record import Outcome, Recorder
+from wirecall._text.options import Notice, NoticeKind, Options
+from wirecall._text.parts import TextPart, ToolCallError
+from wirecall._text.record import Outcome, Recorder
 from wirecall._tools.detection import SEARCHED, reasoning_of
 from wirecall._tools.lookalikes import lookalike
 from wirecall._tools.toolset import Toolset

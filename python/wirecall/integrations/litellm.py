@@ -15,9 +15,9 @@ from wirecall._clients.codec import OVERRIDES
 from wirecall._clients.driver import Driver
 from wirecall._clients.hooks import DictExchange, FunctionSource
 from wirecall._clients.versions import require
-from wirecall._rewriting.options import Options, WrapOptions
-from wirecall._rewriting.parts import ToolCallError
 from wirecall._sync import run
+from wirecall._text.options import Options, WrapOptions
+from wirecall._text.parts import ToolCallError
 from wirecall.errors import ToolError, combined
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from wirecall._apis.chat.stream import finish_reason, has_reasoning, is_cut, is_whole
 from wirecall._apis.values import Json, listed, mapping, sum_usage, text_part
-from wirecall._rewriting.parts import CallPart, Hold, Part, ReasoningPart, TextPart
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import ResponseState
+from wirecall._text.parts import CallPart, Hold, Part, ReasoningPart, TextPart
+from wirecall._text.reader import TextReader
+from wirecall._text.response import ResponseState
 
 # Texts that a stream sends in pieces. Those of earlier attempts are kept, as they are in a stream.
 _SPOKEN = ("reasoning_content", "reasoning", "refusal")

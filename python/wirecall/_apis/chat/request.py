@@ -10,12 +10,12 @@ from wirecall._apis.constraints import check_alone, structured_outputs
 from wirecall._apis.stops import stops_of
 from wirecall._apis.turns import Called, write_parts
 from wirecall._apis.values import Json, listed, mapping, omitted, result_text, text_part
-from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.grammar import RequestGrammar
-from wirecall._rewriting.history import History, PastCall
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.response import Choice
 from wirecall._shown import as_str
+from wirecall._text import manual as manuals
+from wirecall._text.grammar import RequestGrammar
+from wirecall._text.history import History, PastCall
+from wirecall._text.options import Options
+from wirecall._text.response import Choice
 
 # Roles of messages that are a result.
 _RESULTS = ("tool", "function")

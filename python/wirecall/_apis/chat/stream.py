@@ -7,10 +7,10 @@ import wirecall._core as core
 from wirecall._apis.streams import AnswerStream, PartWriter, is_text
 from wirecall._apis.values import Json, listed, mapping, sum_usage
 from wirecall._kinds import described
-from wirecall._rewriting.hold import HoldBuffer
-from wirecall._rewriting.parts import ToolCallError
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import ResponseState
+from wirecall._text.hold import HoldBuffer
+from wirecall._text.parts import ToolCallError
+from wirecall._text.reader import TextReader
+from wirecall._text.response import ResponseState
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 # Keys of a choice, and of its delta, that are written anew.

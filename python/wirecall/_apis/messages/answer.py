@@ -16,10 +16,10 @@ from typing import Any
 
 from wirecall._apis.messages.conversation import REASONING
 from wirecall._apis.values import Json, kind_of, mapping, sum_usage, text_part
-from wirecall._rewriting.history import has_text
-from wirecall._rewriting.parts import CallPart, Hold, ReasoningPart, TextPart
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import ResponseState
+from wirecall._text.history import has_text
+from wirecall._text.parts import CallPart, Hold, ReasoningPart, TextPart
+from wirecall._text.reader import TextReader
+from wirecall._text.response import ResponseState
 
 ID_PREFIX = "toolu_"
 

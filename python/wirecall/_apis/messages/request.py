@@ -19,11 +19,11 @@ from wirecall._apis.values import (
     str_or_none,
     text_part,
 )
-from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.history import History, PastCall
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.response import Choice
 from wirecall._shown import as_str, written
+from wirecall._text import manual as manuals
+from wirecall._text.history import History, PastCall
+from wirecall._text.options import Options
+from wirecall._text.response import Choice
 from wirecall.errors import ToolError
 
 log = logging.getLogger("wirecall")

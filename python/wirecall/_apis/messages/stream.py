@@ -10,10 +10,10 @@ from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_text, parti
 from wirecall._apis.messages.conversation import REASONING
 from wirecall._apis.values import Json, kind_of, mapping, sum_usage, text_part
 from wirecall._kinds import described
-from wirecall._rewriting.hold import HoldBuffer
-from wirecall._rewriting.parts import ToolCallError
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import ResponseState
+from wirecall._text.hold import HoldBuffer
+from wirecall._text.parts import ToolCallError
+from wirecall._text.reader import TextReader
+from wirecall._text.response import ResponseState
 
 
 def stream_error(error: Exception) -> Json:

@@ -5,7 +5,7 @@ from typing import Any
 
 from wirecall._apis.responses.stream import ResponsesStream
 from wirecall._apis.values import Json
-from wirecall._rewriting.response import ResponseState
+from wirecall._text.response import ResponseState
 
 
 def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from wirecall._apis.responses.conversation import REASONING_ID
 from wirecall._apis.values import Json, listed, mapping
-from wirecall._rewriting.reader import TextReader, random_id
+from wirecall._text.reader import TextReader, random_id
 
 
 @dataclass(eq=False)

@@ -20,13 +20,13 @@ from wirecall._apis.values import (
     role_of,
     str_or_none,
 )
-from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.grammar import RequestGrammar
-from wirecall._rewriting.history import History, PastCall, Turn
-from wirecall._rewriting.manual import Manual
-from wirecall._rewriting.options import Options
-from wirecall._rewriting.response import Choice
 from wirecall._shown import as_str, written
+from wirecall._text import manual as manuals
+from wirecall._text.grammar import RequestGrammar
+from wirecall._text.history import History, PastCall, Turn
+from wirecall._text.manual import Manual
+from wirecall._text.options import Options
+from wirecall._text.response import Choice
 
 # What the server keeps cannot be rewritten: the model would see native calls besides our text.
 _HELD_BY_SERVER = {

@@ -14,10 +14,10 @@ from wirecall._apis.responses.output import Output, Source, Text
 from wirecall._apis.streams import AnswerStream, PartWriter
 from wirecall._apis.values import Json, kind_of, listed, mapping, str_or_none, sum_usage
 from wirecall._kinds import described
-from wirecall._rewriting.hold import HoldBuffer
-from wirecall._rewriting.parts import Part, ToolCallError
-from wirecall._rewriting.reader import TextReader
-from wirecall._rewriting.response import ResponseState
+from wirecall._text.hold import HoldBuffer
+from wirecall._text.parts import Part, ToolCallError
+from wirecall._text.reader import TextReader
+from wirecall._text.response import ResponseState
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
