@@ -168,7 +168,7 @@ impl Options {
         Ok(Settings {
             facts,
             candidates: protocol.candidates(&delimiters),
-            ends: protocol.ends(),
+            marks: protocol.marks(),
             delimiters,
             strict: self.strict,
             any_style: false,

@@ -12,7 +12,7 @@ use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins_call, begins_call_of};
 use crate::protocols::layout::TOKEN_BEGINS;
 use crate::protocols::registry::Reads;
-use crate::syntax::scan::{Scan, first_mark, window, ws_run};
+use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
 use crate::toolset::Toolset;
 
 /// Whether a call of a declared tool begins here, with its section or without: the length of its opener, and the tool.
@@ -57,8 +57,8 @@ pub(super) fn goes_on(set: &Toolset, text: &str, last: bool) -> Scan {
     let rest = &text[ws_run(text, 0)..];
     let rest = rest.strip_prefix('>').map_or(rest, |rest| &rest[ws_run(rest, 0)..]);
     let (head, ended) = window(rest, ATTEMPT_CHARS, last);
-    let marks = set.protocol.marks().into_iter().chain(TOKEN_BEGINS).chain(["```"]).collect::<Vec<_>>();
-    first_mark(rest, &marks, last).void().or(|| begins_call(&set.tools, head, ended).void())
+    let marked = set.settings.marks.call.iter().chain(&TOKEN_BEGINS).chain(&["```"]);
+    Scan::first_of(marked.map(|mark| starts(rest, mark, last))).or(|| begins_call(&set.tools, head, ended).void())
 }
 
 impl Machine {

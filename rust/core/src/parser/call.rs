@@ -388,10 +388,7 @@ impl Machine {
 #[cold]
 fn is_marked(tools: &Toolset, raw: &str, text: &str) -> bool {
     let source = [raw, text].concat();
-    match tools.protocol.closers() {
-        Closers::Marks { before, .. } => before.iter().any(|open| source.trim_start().starts_with(open)),
-        _ => false,
-    }
+    tools.settings.marks.before().iter().any(|open| source.trim_start().starts_with(open))
 }
 
 /// Whether the source, which continues in the window, ends inside a word.

@@ -10,7 +10,7 @@ use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
 use crate::protocols::registry::Reads;
 use crate::syntax::quoting::{Alternation, leaves_open};
-use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
+use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
 
@@ -295,7 +295,7 @@ impl Machine {
             if let Some(more) = self.answer_mark(layout, window, at, on_event) {
                 return more;
             }
-            match first_mark(rest, &tools.settings.ends, window.last) {
+            match first_mark(rest, &tools.settings.marks.ends, window.last) {
                 Scan::NoMatch => {}
                 Scan::Incomplete => {
                     self.place.looked = at - window.at;
@@ -418,9 +418,9 @@ impl Machine {
                 (Scan::NoMatch, Attempt::Text(_) | Attempt::Incomplete) => {
                     self.frame(window, at, on_event);
                     let step = rest.chars().next().map_or(1, char::len_utf8);
-                    let begun = first_mark(rest, &set.protocol.marks(), true);
+                    let begun = first_mark(rest, &set.settings.marks.call, true);
                     let open = if let Scan::Match(length) = begun { length } else { step };
-                    let attempt = unreadable(&set.tools, open, None, set.protocol.closers());
+                    let attempt = unreadable(&set.tools, open, None, set.settings.marks.closers.clone());
                     return self.commit(tools, window, attempt, on_event);
                 }
             }
@@ -435,8 +435,8 @@ impl Machine {
             found => return found,
         }
         // What opens calls is a call or an error.
-        let openers = if let Closers::Marks { before, .. } = set.protocol.closers() { before } else { Vec::new() };
-        let marks: Vec<_> = set.protocol.marks().into_iter().filter(|mark| !openers.contains(mark)).collect();
+        let (marks, openers) = (&set.settings.marks, set.settings.marks.before());
+        let marks: Vec<_> = marks.call.iter().copied().filter(|mark| !openers.contains(mark)).collect();
         let found = |text: &str| match first_mark(text, &marks, last).or(|| tag(text, last)) {
             Scan::NoMatch => leftover(set, text, last),
             found => found,

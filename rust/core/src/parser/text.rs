@@ -39,7 +39,7 @@ pub(super) enum Candidate<'t> {
 }
 
 /// What begins a result. The marks of other formats are not errors.
-fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t [Cow<'static, str>] {
+fn result_marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t [Cow<'static, str>] {
     let asks = other.is_none() || tools.reads == Reads::First;
     if asks { &set.settings.facts.result_marks } else { &[] }
 }
@@ -70,7 +70,7 @@ pub(super) fn begins_section(set: &Toolset, section: &Section, text: &str, last:
         Attempt::Text(_) => Scan::NoMatch,
         Attempt::Call { .. } | Attempt::Bad(_) => Scan::Match(()),
     };
-    let begins = set.protocol.marks().iter().any(|mark| mark.as_bytes().first() == head.as_bytes().first());
+    let begins = set.settings.marks.call.iter().any(|mark| mark.as_bytes().first() == head.as_bytes().first());
     let tag = || match head.as_bytes() {
         [b'<'] => Scan::at_end(ended),
         [b'<', b'/', ..] => begins_tag(&head[2..], ended).void(),
@@ -106,7 +106,7 @@ fn outside_section(set: &Toolset, text: &str) -> Attempt {
     match set.protocol.attempt(&set.tools, &set.settings, text, false) {
         Attempt::Call { open, name: Some((_, lookup)), body, .. } if lookup.tool().is_some() => {
             match goes_on(set, &text[body..], false) {
-                Scan::Match(()) => unreadable(&set.tools, open, lookup.tool(), set.protocol.closers()),
+                Scan::Match(()) => unreadable(&set.tools, open, lookup.tool(), set.settings.marks.closers.clone()),
                 Scan::Incomplete => Attempt::Incomplete,
                 Scan::NoMatch => Attempt::text(text),
             }
@@ -234,7 +234,7 @@ impl Machine {
             if (!begin && !set.settings.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
                 continue;
             }
-            for mark in marks(tools, (other, set)) {
+            for mark in result_marks(tools, (other, set)) {
                 match starts(rest, mark, false) {
                     Scan::Match(()) => return Candidate::Forged(mark),
                     Scan::Incomplete => return Candidate::Need,
@@ -317,7 +317,7 @@ impl Machine {
             return None;
         }
         match set.protocol.orphan(&set.tools, rest, false) {
-            Scan::Match(length) => Some(unreadable(&set.tools, length, None, set.protocol.closers())),
+            Scan::Match(length) => Some(unreadable(&set.tools, length, None, set.settings.marks.closers.clone())),
             Scan::Incomplete => Some(Attempt::Incomplete),
             Scan::NoMatch => None,
         }
@@ -354,7 +354,7 @@ impl Machine {
                 return false;
             };
             at = found;
-            let mut known = self.sets(tools).flat_map(|set| marks(tools, set));
+            let mut known = self.sets(tools).flat_map(|set| result_marks(tools, set));
             if let Some(mark) = known.find(|mark| text[at..].starts_with(mark.as_ref())) {
                 return self.forged(window, at, mark, on_event);
             }

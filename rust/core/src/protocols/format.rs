@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use super::attempt::Attempt;
 use super::body::Body;
+use super::marks::MarkSet;
 use super::settings::Settings;
 use crate::arguments::Context;
 use crate::error::EncodeError;
@@ -84,9 +85,7 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
     fn close(&self) -> &'static str;
 
     /// What else separates the parts of a call or of a result, so that untrusted text must not contain it.
-    fn marks(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
+    fn mark(&self, _marks: &mut MarkSet) {}
 
     /// The name of the form of calls, for plans.
     fn encoding(&self) -> &'static str {

@@ -2,6 +2,7 @@
 //! parser.
 
 use crate::protocols::format::Joints;
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::parts::PartsFrame;
 use crate::syntax::scan::{Scan, starts, window};
 
@@ -70,12 +71,19 @@ pub(crate) enum CallEnds {
 }
 
 impl Layout {
-    /// The markers of reasoning, answers and sections, and the stop tokens.
-    pub(crate) fn marks(&self) -> impl Iterator<Item = &'static str> {
-        let section = self.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
+    /// The markers of reasoning, answers, parts and sections, and the stop tokens.
+    pub(crate) fn mark(&self, marks: &mut MarkSet) {
+        if let Some(section) = &self.section {
+            marks.extend(MarkRole::SectionBegin, section.begin.iter().copied());
+            marks.extend(MarkRole::SectionEnd, section.end.iter().copied());
+        }
+        marks.extend(MarkRole::Around, self.stops.iter().copied());
+        if let Some(frame) = self.parts {
+            frame.mark(marks);
+            marks.extend(MarkRole::PartEnd, frame.ends().iter().copied());
+        }
         let pairs = self.reasoning.iter().flat_map(|marks| marks.pairs).chain(&self.answer);
-        let parts = self.parts.iter().flat_map(|frame| frame.marks());
-        section.chain(self.stops).copied().chain(parts).chain(pairs.flat_map(|(open, close)| [*open, *close]))
+        marks.extend(MarkRole::Around, pairs.flat_map(|(open, close)| [*open, *close]));
     }
 
     /// The length of what begins a section, or is written in it around the calls, if the text begins with it.

@@ -10,6 +10,7 @@ pub(crate) mod families;
 pub(crate) mod format;
 pub(crate) mod frames;
 pub(crate) mod layout;
+pub(crate) mod marks;
 pub(crate) mod named_tags;
 pub(crate) mod parts;
 pub(crate) mod protocol;

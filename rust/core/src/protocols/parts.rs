@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use crate::protocols::attempt::Attempt;
 use crate::protocols::commitment::begins_call_of;
 use crate::protocols::format::Joints;
+use crate::protocols::marks::MarkSet;
 use crate::syntax::scan::Scan;
 use crate::tools::Tools;
 
@@ -63,7 +64,7 @@ pub(crate) trait PartsFrame: Debug + Sync {
     }
 
     /// What begins, divides and ends parts, so that untrusted text must not contain it.
-    fn marks(&self) -> Vec<&'static str>;
+    fn mark(&self, marks: &mut MarkSet);
 
     /// The prompt ends with what begins a part.
     fn is_begun(&self) -> bool {

@@ -10,13 +10,14 @@ use super::attempt::Attempt;
 use super::body::{Body, Form};
 use super::format::{Joints, PastCall};
 use super::layout::Layout;
+use super::marks::MarkSet;
 use super::settings::{Facts, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::error::EncodeError;
 use crate::grammar::CallGrammarWriter;
 use crate::schema::{Descriptions, Schema, Shown, one_line, signature};
 use crate::syntax::json::Member;
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks, starts_ignoring_case};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, neutralise_marks, starts_ignoring_case};
 use crate::tools::{Tool, Tools};
 
 /// A way to write calls in text.
@@ -65,19 +66,9 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
     /// text.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
 
-    /// What ends a call whose opening no reader accepts.
-    fn closers(&self) -> Closers {
-        Closers::Own
-    }
-
     /// The length of a marker inside calls at the start of the text, if what follows it shows that a call without an opener is meant.
     fn orphan(&self, _tools: &Tools, _text: &str, _last: bool) -> Scan<usize> {
         Scan::NoMatch
-    }
-
-    /// What closes calls, and lists of them. After a bracket outside of a call, it shows that a call has no opener.
-    fn ends(&self) -> Vec<&'static str> {
-        Vec::new()
     }
 
     /// If several protocols are read: whether a possible call at the start of the text looks like one of this protocol.
@@ -151,9 +142,9 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
     /// The line of one tool in the manual.
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String;
 
-    /// What opens, divides and closes calls, besides the delimiters.
-    fn marks(&self) -> Vec<&'static str> {
-        Vec::new()
+    /// The markers, besides the delimiters.
+    fn marks(&self) -> MarkSet {
+        MarkSet::default()
     }
 
     /// The host writes the calls, so nothing can be found out about their form.

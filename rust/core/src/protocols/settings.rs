@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::marks::MarkSet;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::Limits;
 use crate::schema::Descriptions;
@@ -50,8 +51,7 @@ pub(crate) struct Settings {
     pub delimiters: Delimiters,
     /// Where calls and results may begin in any of the protocols.
     pub candidates: Candidates,
-    /// What closes calls, and lists of them: [`Protocol::ends`](super::Protocol::ends).
-    pub ends: Vec<&'static str>,
+    pub marks: MarkSet,
     pub strict: bool,
     /// Strict, except for how values and keys are written.
     pub any_style: bool,

@@ -29,7 +29,7 @@ pub(crate) fn candidates(delimiters: &Delimiters) -> Candidates {
     }
 }
 
-fn marks(delimiters: &Delimiters) -> Candidates {
+fn places(delimiters: &Delimiters) -> Candidates {
     candidates(delimiters).with_text("</")
 }
 
@@ -42,11 +42,11 @@ pub(crate) fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
 
 /// Puts a visible backslash into everything that could be read as a mark. The rest of the text is unchanged.
 pub(crate) fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
+    static OWN: LazyLock<Candidates> = LazyLock::new(|| places(&Delimiters::default()));
     let is_mark = |rest: &str| is_mark(rest, delimiters);
     if delimiters.open == OPEN {
         neutralise_marks(text, &OWN, is_mark)
     } else {
-        neutralise_marks(text, &marks(delimiters), is_mark)
+        neutralise_marks(text, &places(delimiters), is_mark)
     }
 }

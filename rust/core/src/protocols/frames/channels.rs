@@ -8,6 +8,7 @@ use crate::protocols::attempt::{Attempt, Style};
 use crate::protocols::body::Opening;
 use crate::protocols::commitment::declared;
 use crate::protocols::format::{Joints, fill};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::syntax::quoting::{is_quote, leaves_open};
 use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
@@ -175,9 +176,10 @@ impl PartsFrame for Channels {
         Some(self.header_of(self.reasoning))
     }
 
-    fn marks(&self) -> Vec<&'static str> {
+    fn mark(&self, marks: &mut MarkSet) {
         let own = [self.start, self.channel, self.constrain, self.separator];
-        own.into_iter().chain(self.ends.iter().copied()).filter(|mark| !mark.is_empty()).collect()
+        let own = own.into_iter().chain(self.ends.iter().copied());
+        marks.extend(MarkRole::Part, own.filter(|mark| !mark.is_empty()));
     }
 
     fn ends(&self) -> &'static [&'static str] {

@@ -3,6 +3,7 @@
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::commitment::{begins_call_of, declared};
 use crate::protocols::format::Joints;
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
@@ -105,10 +106,10 @@ impl PartsFrame for Elements {
         Some(self.reasoning.0.to_owned())
     }
 
-    fn marks(&self) -> Vec<&'static str> {
+    fn mark(&self, marks: &mut MarkSet) {
         let elements = self.content.iter().chain([&self.reasoning, &self.calls]);
         let own = elements.flat_map(|(open, close)| [*open, *close]).chain([self.join, self.close]);
-        own.chain(self.tags.iter().copied()).filter(|mark| !mark.is_empty()).collect()
+        marks.extend(MarkRole::Part, own.chain(self.tags.iter().copied()).filter(|mark| !mark.is_empty()));
     }
 
     fn openers(&self) -> [Option<(&'static str, Part)>; 3] {

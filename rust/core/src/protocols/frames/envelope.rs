@@ -7,6 +7,7 @@ use crate::protocols::body::{Markers, Opening, json_start};
 use crate::protocols::commitment::{bad, committed, misspelled};
 use crate::protocols::format::json_field_example;
 use crate::protocols::layout::{Layout, TOKEN_BEGINS};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::protocol::{ANY_NAME, CallResult, Examples, Prompt, Protocol, RESULT_TAGS, is_result_tag};
 use crate::protocols::results::ResultForm;
 use crate::protocols::settings::{Facts, Settings};
@@ -124,9 +125,12 @@ impl Protocol for EnvelopeFamily {
         }
     }
 
-    fn ends(&self) -> Vec<&'static str> {
-        let named = self.layout.native && !self.close.starts_with('`');
-        named.then_some(self.close).into_iter().collect()
+    fn marks(&self) -> MarkSet {
+        let mut marks = MarkSet::default();
+        if self.layout.native && !self.close.starts_with('`') {
+            marks.push(MarkRole::End, self.close);
+        }
+        marks
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {
@@ -147,7 +151,7 @@ impl Protocol for EnvelopeFamily {
         let opens = |rest: &str| open.chars().nth(1).is_some() || !rest.starts_with('\\');
         is_result_tag(text)
             || text.strip_prefix(open).is_some_and(opens)
-            || self.ends().iter().any(|end| text.starts_with(end))
+            || settings.marks.ends.iter().any(|end| text.starts_with(end))
             || (self.open == open && self.spellings.open(text))
             || self.layout.is_token(text)
     }

@@ -12,10 +12,11 @@ use crate::protocols::commitment::{committed, near_opener, unreadable};
 use crate::protocols::format::{CallFormat, Joints, PastCall, fill, markers};
 use crate::protocols::frames::envelope;
 use crate::protocols::layout::{Layout, TOKEN_BEGINS};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::protocol::{ANY_NAME, CallResult, Examples, Prompt, Protocol};
 use crate::protocols::settings::{Facts, Settings};
 use crate::syntax::json::{Member, push_string};
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, first_mark, neutralise_marks};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, first_mark};
 use crate::tools::{Tool, Tools};
 
 /// A native format.
@@ -52,11 +53,6 @@ impl Writing {
         Joints { begin, end, between, after_content, calls_first: layout.calls_first }
     }
 
-    /// The markers around results, so that untrusted text must not contain them.
-    fn marks(&self) -> impl Iterator<Item = &'static str> {
-        markers(self.result).chain(self.result_mark)
-    }
-
     /// A result of the call with this id, if it has one.
     pub(super) fn result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>, id: Option<&str>) -> String {
         let mut out = String::new();
@@ -76,20 +72,11 @@ impl Writing {
 }
 
 impl FlatFamily {
-    /// What untrusted text must not contain. A bracket alone is no marker.
-    fn marks(&self) -> impl Iterator<Item = &'static str> {
-        let openers = self.call.openers().iter().copied().filter(|open| open.len() > 1);
-        let own = openers.chain(self.call.marks()).chain(self.ends());
-        own.chain(self.layout.marks()).chain(self.writing.marks())
-    }
-
-    fn is_mark_of(&self, marks: &[&str], tools: &Tools, settings: &Settings, text: &str) -> bool {
-        let begins = |last| matches!(self.attempt(tools, settings, text, last), Attempt::Call { .. } | Attempt::Bad(_));
-        marks.iter().any(|mark| text.starts_with(mark))
-            || self.layout.is_token(text)
-            || begins(true)
-            || (self.begins_message() && begins(false))
-            || self.call.orphan(tools, text, true).is_match()
+    /// What closes calls, and lists of them.
+    fn ends(&self) -> impl Iterator<Item = &'static str> {
+        let sections = self.layout.section.iter().flat_map(|section| section.end).copied();
+        let named = |mark: &&str| mark.contains(|c: char| c.is_alphabetic());
+        [self.call.close()].into_iter().chain(sections).filter(named)
     }
 }
 
@@ -134,13 +121,20 @@ impl Protocol for FlatFamily {
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
         // Untrusted text is searched for all of these.
-        let all = self.call.openers().iter().copied().chain(self.marks()).chain(TOKEN_BEGINS).chain(self.ends());
+        let marks = self.marks();
+        let all = self.call.openers().iter().chain(&marks.untrusted).chain(&TOKEN_BEGINS);
         all.fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        let openers = self.call.openers().iter().copied();
-        openers.chain([self.call.close()]).chain(self.call.marks()).collect()
+    fn marks(&self) -> MarkSet {
+        let mut marks = MarkSet::default();
+        marks.extend(MarkRole::Open, self.call.openers().iter().copied());
+        marks.push(MarkRole::Close, self.call.close());
+        self.call.mark(&mut marks);
+        marks.extend(MarkRole::End, self.ends());
+        self.layout.mark(&mut marks);
+        marks.extend(MarkRole::Result, markers(self.writing.result).chain(self.writing.result_mark));
+        marks
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
@@ -155,9 +149,9 @@ impl Protocol for FlatFamily {
             return attempt;
         }
         match first_mark(text, self.call.openers(), last) {
-            Scan::Match(open) if open > 1 => committed(tools, &self.closers(), text, open, last),
+            Scan::Match(open) if open > 1 => committed(tools, &settings.marks.closers, text, open, last),
             Scan::NoMatch => match near_opener(tools, self.call.openers(), text, last) {
-                Scan::Match((open, tool)) => unreadable(tools, open, Some(tool), self.closers()),
+                Scan::Match((open, tool)) => unreadable(tools, open, Some(tool), settings.marks.closers.clone()),
                 Scan::Incomplete => Attempt::Incomplete,
                 Scan::NoMatch => attempt,
             },
@@ -167,20 +161,6 @@ impl Protocol for FlatFamily {
 
     fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
         self.call.orphan(tools, text, last)
-    }
-
-    fn ends(&self) -> Vec<&'static str> {
-        let sections = self.layout.section.iter().flat_map(|section| section.end).copied();
-        let named = |mark: &&str| mark.contains(|c: char| c.is_alphabetic());
-        [self.call.close()].into_iter().chain(sections).filter(named).collect()
-    }
-
-    fn closers(&self) -> Closers {
-        let marks = |marks: &mut dyn Iterator<Item = &'static str>| marks.filter(|mark| mark.len() > 1).collect();
-        let ends = self.layout.section.iter().flat_map(|section| section.end).copied();
-        let before = &mut self.call.openers().iter().copied().chain(ends);
-        let parts = self.layout.parts.iter().flat_map(|frame| frame.ends()).copied();
-        Closers::Marks { close: marks(&mut [self.call.close()].into_iter().chain(parts)), before: marks(before) }
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {
@@ -228,12 +208,12 @@ impl Protocol for FlatFamily {
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
-        self.is_mark_of(&self.marks().collect::<Vec<_>>(), tools, settings, text)
-    }
-
-    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
-        let marks: Vec<_> = self.marks().collect();
-        neutralise_marks(text, &settings.candidates, |rest| self.is_mark_of(&marks, tools, settings, rest))
+        let begins = |last| matches!(self.attempt(tools, settings, text, last), Attempt::Call { .. } | Attempt::Bad(_));
+        settings.marks.untrusted.iter().any(|mark| text.starts_with(mark))
+            || self.layout.is_token(text)
+            || begins(true)
+            || (self.begins_message() && begins(false))
+            || self.call.orphan(tools, text, true).is_match()
     }
 
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {

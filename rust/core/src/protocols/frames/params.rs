@@ -11,12 +11,13 @@ use crate::protocols::body::Opening;
 use crate::protocols::format::{Joints, PastCall};
 use crate::protocols::frames::flat::Writing;
 use crate::protocols::layout::Layout;
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::named_tags::{self, near_function};
 use crate::protocols::protocol::{CallResult, Examples, Prompt, Protocol};
 use crate::protocols::settings::{Facts, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, window, ws_run};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, window, ws_run};
 use crate::syntax::tags::{self, OpenerAttributes, Row, TagForm, is_markup, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tool, Tools};
 
@@ -104,9 +105,13 @@ impl Protocol for ParamsFamily {
         Candidates::none().with_byte(b'<')
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        let row = self.row;
-        vec![row.block_open, row.block_close, row.call.open, row.call_close, row.parameter.open, row.parameter_close]
+    fn marks(&self) -> MarkSet {
+        let (row, mut marks) = (self.row, MarkSet::default());
+        marks.push(MarkRole::Open, row.block_open);
+        marks.push(MarkRole::Close, row.block_close);
+        marks.push(MarkRole::Open, row.call.open);
+        marks.extend(MarkRole::Inside, [row.call_close, row.parameter.open, row.parameter_close]);
+        marks
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
@@ -175,11 +180,6 @@ impl Protocol for ParamsFamily {
                 }
             }
         })
-    }
-
-    fn closers(&self) -> Closers {
-        let Row { block_open, block_close, call, .. } = self.row;
-        Closers::Marks { close: vec![block_close], before: vec![block_open, call.open] }
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {

@@ -5,6 +5,7 @@ use crate::protocols::attempt::Attempt;
 use crate::protocols::body::Opening;
 use crate::protocols::commitment::{begins_call, bracket_near, quoted_name};
 use crate::protocols::format::Joints;
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame};
 use crate::syntax::scan::{Scan, partial_end, starts, window, ws_run};
 use crate::tools::Tools;
@@ -73,8 +74,8 @@ impl PartsFrame for Recipients {
         None
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        vec![self.mark]
+    fn mark(&self, marks: &mut MarkSet) {
+        marks.push(MarkRole::Part, self.mark);
     }
 
     fn is_begun(&self) -> bool {

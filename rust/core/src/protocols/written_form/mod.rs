@@ -319,17 +319,18 @@ impl<'a> WrittenForm<'a> {
 
     /// Markers that raw values do not contain, given what closes a value and what begins the next parameter.
     fn value_marks(&self, close: &str, next: &str) -> Vec<String> {
-        let mut marks = self.marks();
+        let mut marks = self.excluded();
         marks.extend([tag_start(close), tag_start(next)].into_iter().flatten());
         distinct(marks)
     }
 
     /// What neither text nor raw values contain.
-    fn marks(&self) -> Vec<String> {
+    fn excluded(&self) -> Vec<String> {
         let layout = self.protocol.layout();
-        let mut marks: Vec<String> = self.protocol.marks().into_iter().map(str::to_owned).collect();
+        let known = &self.settings.marks;
+        let mut marks: Vec<String> = known.call.iter().map(|mark| (*mark).to_owned()).collect();
         match self.protocol.whole_messages() {
-            true => marks.extend(layout.marks().map(str::to_owned)),
+            true => marks.extend(known.layout.iter().map(|mark| (*mark).to_owned())),
             false => {
                 let sections = layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
                 marks.extend(sections.map(|mark| (*mark).to_owned()));
@@ -347,9 +348,9 @@ impl<'a> WrittenForm<'a> {
 
 impl CallGrammarWriter for WrittenForm<'_> {
     fn frame(&self, _: &Delimiters) -> CallFrame {
-        let mut marks = self.marks();
+        let mut marks = self.excluded();
         // After a bracket, they are an error.
-        marks.extend(self.protocol.ends().into_iter().map(str::to_owned));
+        marks.extend(self.settings.marks.ends.iter().map(|mark| (*mark).to_owned()));
         if self.tagged && self.settings.facts.near_misses {
             // Tags that are nearly those of a call are errors, also with the names of tools, whatever is before or between their words.
             let words = ["call", "function", "invoke", "parameter", "tool", "name", " ", "\t", "\n", "\r", "-", "_"];

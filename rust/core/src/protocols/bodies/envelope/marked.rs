@@ -8,6 +8,7 @@ use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall, fill, json_field_example};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
 use crate::syntax::json::{push_string, write_spaced_object};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
@@ -84,6 +85,13 @@ pub(crate) fn json_begins(text: &str, at: usize, lists: bool, last: bool) -> Sca
     }
 }
 
+impl MarkedEnvelope {
+    /// The last marker of an opener that has several.
+    fn inside(&self) -> impl Iterator<Item = &'static str> {
+        self.open.iter().filter_map(|open| open.rfind('<').filter(|at| *at > 0).map(|at| open[at..].trim_end()))
+    }
+}
+
 impl CallFormat for MarkedEnvelope {
     fn openers(&self) -> &'static [&'static str] {
         self.open
@@ -111,18 +119,15 @@ impl CallFormat for MarkedEnvelope {
 
     /// The last marker of an opener that has several.
     fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
-        let found = CallFormat::marks(self).into_iter().map(|mark| starts(text, mark, last).map(|()| mark.len()));
+        let found = self.inside().map(|mark| starts(text, mark, last).map(|()| mark.len()));
         Scan::first_of(found).and_then(|length| {
             let (head, ended) = window(&text[length..], ATTEMPT_CHARS, last);
             begins_call(tools, head, ended).map(|_| length)
         })
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        self.open
-            .iter()
-            .filter_map(|open| open.rfind('<').filter(|at| *at > 0).map(|at| open[at..].trim_end()))
-            .collect()
+    fn mark(&self, marks: &mut MarkSet) {
+        marks.extend(MarkRole::Inside, self.inside());
     }
 
     fn ends_reasoning(&self, text: &str) -> Scan {

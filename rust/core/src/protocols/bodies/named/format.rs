@@ -11,6 +11,7 @@ use crate::protocols::bodies::envelope::{Envelope, NativeEnvelope};
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall, json_field_example};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
 use crate::syntax::json::write_spaced_object;
 use crate::syntax::quoting::{is_quote, leaves_open};
@@ -187,6 +188,15 @@ fn plain_id(call: &PastCall<'_>) -> String {
     call.id.filter(fits).map_or_else(|| format!("{:010}", call.before), str::to_owned)
 }
 
+impl NamedFormat {
+    /// What divides a call. What precedes the name may be a word and a marker.
+    fn inside(&self) -> impl Iterator<Item = &'static str> {
+        let prefix = self.prefix.find('<').map(|at| &self.prefix[at..]);
+        let marks = self.marks.iter().copied().chain(prefix);
+        marks.filter(|mark| mark.len() > 1 && mark.contains(|c: char| c.is_alphabetic()))
+    }
+}
+
 impl CallFormat for NamedFormat {
     fn has_lists(&self) -> bool {
         self.list.is_some()
@@ -196,11 +206,8 @@ impl CallFormat for NamedFormat {
         self.open
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        // What precedes the name may be a word and a marker.
-        let prefix = self.prefix.find('<').map(|at| &self.prefix[at..]);
-        let marks = self.marks.iter().copied().chain(prefix);
-        marks.filter(|mark| mark.len() > 1 && mark.contains(|c: char| c.is_alphabetic())).collect()
+    fn mark(&self, marks: &mut MarkSet) {
+        marks.extend(MarkRole::Inside, self.inside());
     }
 
     fn close(&self) -> &'static str {
@@ -208,7 +215,7 @@ impl CallFormat for NamedFormat {
     }
 
     fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
-        first_mark(text, &CallFormat::marks(self), last).and_then(|length| {
+        first_mark(text, &self.inside().collect::<Vec<_>>(), last).and_then(|length| {
             let (head, ended) = window(&text[length..], HEAD_CHARS, last);
             begins_call(tools, head, ended).map(|_| length)
         })

@@ -11,6 +11,7 @@ use crate::limits::HEAD_CHARS;
 use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::format::{CallFormat, PastCall};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
 use crate::syntax::scan::{Scan, starts, trim, window};
 use crate::tools::Tools;
@@ -56,8 +57,8 @@ impl CallFormat for NestedFormat {
         self.close
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        vec![self.prefix]
+    fn mark(&self, marks: &mut MarkSet) {
+        marks.push(MarkRole::Inside, self.prefix);
     }
 
     fn encoding(&self) -> &'static str {

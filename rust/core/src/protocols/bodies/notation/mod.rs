@@ -9,6 +9,7 @@ use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::commitment::begins_call;
 use crate::protocols::format::{CallFormat, PastCall};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
 use crate::syntax::delimited::DelimitedLexer;
 use crate::syntax::json::{Value, parse};
@@ -62,8 +63,8 @@ impl CallFormat for NotationFormat {
         "notation"
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        self.open.iter().copied().chain([self.close, self.quote]).collect()
+    fn mark(&self, marks: &mut MarkSet) {
+        marks.extend(MarkRole::Inside, self.open.iter().copied().chain([self.close, self.quote]));
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {

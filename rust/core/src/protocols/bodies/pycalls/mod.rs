@@ -10,6 +10,7 @@ use crate::protocols::attempt::Attempt;
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::format::{CallFormat, PastCall};
+use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
 use crate::syntax::json::parse;
 use crate::syntax::python::{is_name, is_name_char};
@@ -131,8 +132,8 @@ impl CallFormat for PyCalls {
         "python"
     }
 
-    fn marks(&self) -> Vec<&'static str> {
-        self.open.iter().copied().chain([self.close]).collect()
+    fn mark(&self, marks: &mut MarkSet) {
+        marks.extend(MarkRole::Inside, self.open.iter().copied().chain([self.close]));
     }
 
     fn has_lists(&self) -> bool {
