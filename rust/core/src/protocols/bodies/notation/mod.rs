@@ -40,13 +40,24 @@ fn is_name_char(c: char) -> bool {
         || matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | ',' | '"' | '\''))
 }
 
-/// After an opener that no name that can be read follows: what is meant as a call, the body reports.
-fn quoted_name(tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
-    let after = head[call..].strip_prefix(CALL).map_or(call, |after| head.len() - after.len());
-    match begins_call(tools, &head[call..], last) {
-        Scan::Match(_) => Attempt::call(open, after, Opening::Native),
-        Scan::Incomplete => Attempt::Incomplete,
-        Scan::NoMatch => Attempt::Text(open),
+impl NotationFormat {
+    /// After an opener that no name that can be read follows: what is meant as a call, the body reports. So is a quoted value.
+    fn quoted_name(&self, tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
+        let after = head[call..].strip_prefix(CALL).map_or(call, |after| head.len() - after.len());
+        match begins_call(tools, &head[call..], last).void().or(|| self.begins_value(&head[open..], last)) {
+            Scan::Match(()) => Attempt::call(open, after, Opening::Native),
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch => Attempt::Text(open),
+        }
+    }
+
+    /// Whether the quote of a value follows, before any whitespace or marker.
+    fn begins_value(&self, text: &str, last: bool) -> Scan {
+        let Some(end) = text.find(|c: char| c == '<' || c.is_whitespace()) else { return Scan::at_end(last) };
+        match text[..end].ends_with([':', '{', '[', ',']) {
+            true => starts(&text[end..], self.quote, last),
+            false => Scan::NoMatch,
+        }
     }
 }
 
@@ -85,7 +96,7 @@ impl CallFormat for NotationFormat {
         });
         let name = match found {
             Scan::Match(name) => name,
-            Scan::NoMatch => return quoted_name(tools, head, open, call, last),
+            Scan::NoMatch => return self.quoted_name(tools, head, open, call, last),
             Scan::Incomplete => return Attempt::Incomplete,
         };
         let body = ws_run(head, name.end);
@@ -100,7 +111,7 @@ impl CallFormat for NotationFormat {
                 let lookup = tools.lookup(&head[name.clone()]);
                 Attempt::named(open, (name, lookup), body, Opening::Native)
             }
-            (_, None) => quoted_name(tools, head, open, call, last),
+            (_, None) => self.quoted_name(tools, head, open, call, last),
         }
     }
 

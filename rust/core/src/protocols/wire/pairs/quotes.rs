@@ -7,7 +7,7 @@ use crate::arguments::{Context, Flow, Input, Progress, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::pairs::{Following, Lookahead, Quoted, QuotedPart, may_trail, separated};
-use crate::syntax::quoting::{Kept, Quote, is_apostrophe};
+use crate::syntax::quoting::{Kept, Quote, is_apostrophe, leaves_open};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, starts, ws_run};
 
@@ -224,6 +224,9 @@ fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Scan<usize> {
     let Some(line) = line else { return Scan::at_end(last || end < rest.len()) };
     let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Scan::NoMatch };
     let Scan::Match(length) = cx.delimiters.closes(&text[close..], true) else { return Scan::NoMatch };
+    if leaves_open(&text[..close]) {
+        return Scan::NoMatch;
+    }
     let closed = close + length;
     let next = ws_run(text, closed);
     if next < line || !has_line_break(&text[closed..next]) {
