@@ -264,25 +264,32 @@ pub(crate) fn may_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'&') || !byte.is_ascii()
 }
 
-/// Texts that are not searched with vectors.
-const SHORT_BYTES: usize = 24;
+/// Bytes that are looked at one by one, and then together: what a search reads beyond its result is bounded.
+const NEAR_BYTES: usize = 24;
+const TOGETHER_BYTES: usize = 256;
 
 /// The first of these bytes with which a quote may begin.
 #[inline]
 pub(crate) fn find_quote(bytes: &[u8]) -> Option<usize> {
-    if bytes.len() > SHORT_BYTES {
-        return find_quote_far(bytes);
-    }
-    bytes.iter().position(|byte| may_quote(*byte))
+    let near = bytes.len().min(NEAR_BYTES);
+    let found = bytes[..near].iter().position(|byte| may_quote(*byte));
+    if found.is_some() || near == bytes.len() { found } else { find_far_quote(bytes, near) }
 }
 
-fn find_quote_far(bytes: &[u8]) -> Option<usize> {
-    let quote = memchr::memchr3(b'"', b'\'', b'`', bytes).unwrap_or(bytes.len());
-    let near = memchr::memchr(b'&', &bytes[..quote]).unwrap_or(quote);
-    if bytes[..near].is_ascii() {
-        return (near < bytes.len()).then_some(near);
+fn find_far_quote(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    for part in bytes[from..].chunks(TOGETHER_BYTES) {
+        let quote = memchr::memchr3(b'"', b'\'', b'`', part).unwrap_or(part.len());
+        let near = memchr::memchr(b'&', &part[..quote]).unwrap_or(quote);
+        if !part[..near].is_ascii() {
+            return part.iter().position(|byte| may_quote(*byte)).map(|found| at + found);
+        }
+        if near < part.len() {
+            return Some(at + near);
+        }
+        at += part.len();
     }
-    bytes.iter().position(|byte| may_quote(*byte))
+    None
 }
 
 /// Whether a quote in a word opens a text that is not closed in it.
