@@ -68,7 +68,7 @@ CLIENT_EXTRAS_litellm := --extra litellm
 GRAMMAR_VENV := .venv-grammar
 GRAMMAR := tests/grammar
 
-.PHONY: help demo test check check-rust check-python bench bench-against bench-v8 benchmarks pictures repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check check-rust check-python bench bench-against diff-against bench-v8 benchmarks pictures repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny denied advisories semver package structure test-rust test-host test-python \
 	venv-clients types-clients test-clients bench-clients test-grammar
 

@@ -4,7 +4,7 @@ Both are built under target/against, and get the same messages in the same piece
 writes in each format, with up to three slips, or two messages as one; whole and cut off, with every setting
 that changes what is read. All events are compared, and what is written: manuals, calls, results, past
 messages, neutralised text, grammars, and the tables of formats. The first differences are printed; status 1
-if there is one.
+if there is one. The revision must have `to_dict` of events.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from revisions import ROOT, check_imported, environment, packages
+from revisions import ROOT, Worker, check_imported, packages
 
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 
@@ -284,39 +283,17 @@ def serve() -> None:
         print(json.dumps(known[request](argument)), flush=True)
 
 
-class Worker:
-    """A process that reads and writes with one package."""
-
-    def __init__(self, package: Path | None, arguments: Sequence[str] = ()) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", str(package or ""), *arguments],
-            env=environment(package) if package else None,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def ask(self, request: str, argument: Any = None) -> None:
-        assert self.process.stdin is not None
-        print(json.dumps([request, argument]), file=self.process.stdin, flush=True)
-
-    def answer(self) -> Any:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit("a worker ended; its message is above")
-        return json.loads(line)
-
-    def close(self) -> None:
-        self.process.communicate()
+def worker(package: Path | None) -> Worker:
+    """A process that reads and writes with one package; None: the installed one."""
+    return Worker(__file__, package)
 
 
 # The comparison -----------------------------------------------------------------------------------
 
 
 def both(workers: tuple[Worker, Worker], request: str, argument: Any = None) -> tuple[Any, Any]:
-    for worker in workers:
-        worker.ask(request, argument)
+    for one in workers:
+        one.ask(request, argument)
     return workers[0].answer(), workers[1].answer()
 
 
@@ -367,14 +344,14 @@ def show(what: str, base: Any, tree: Any, number: int) -> None:
 
 def compare(workers: tuple[Worker, Worker], wanted: int, seed: int, formats: str = "") -> int:
     """The status of the process: 1 if anything differs."""
-    workers[0].ask("texts")
+    workers[0].ask("texts", None)
     texts = {format: text for format, text in workers[0].answer().items() if formats in format}
     if not texts:
         raise SystemExit(f"no format has {formats!r} in its name")
     written = compare_written(workers, list(texts))
     read = compare_read(workers, texts, wanted, seed)
-    for worker in workers:
-        worker.close()
+    for one in workers:
+        one.close()
     for what, found in (("texts", written), ("messages", read)):
         for format, differences in sorted(found.items()):
             print(f"{format}: {differences} {what} differ")
@@ -405,7 +382,7 @@ def main() -> int:
         serve()
         return 0
     base, tree = packages(asked.base)
-    return compare((Worker(base), Worker(tree)), asked.messages, asked.seed, asked.formats)
+    return compare((worker(base), worker(tree)), asked.messages, asked.seed, asked.formats)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "target" / "against"
@@ -67,3 +69,40 @@ def check_imported(package: str) -> None:
 
     if not Path(wirecall.__file__).is_relative_to(package):
         raise SystemExit(f"{wirecall.__file__} is not in {package}")
+
+
+class Worker:
+    """A process that runs a script with `--serve PACKAGE`, and answers lines of JSON.
+
+    Args:
+        script: The script.
+        package: What it imports; None: the installed package.
+    """
+
+    def __init__(self, script: str, package: Path | None) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, script, "--serve", str(package or "")],
+            env=environment(package) if package else None,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, *request: Any) -> None:
+        assert self.process.stdin is not None
+        print(json.dumps(request), file=self.process.stdin, flush=True)
+
+    def answer(self) -> Any:
+        """Wait for an answer.
+
+        Raises:
+            SystemExit: The process has ended.
+        """
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("a worker ended; its message is above")
+        return json.loads(line)
+
+    def close(self) -> None:
+        self.process.communicate()

@@ -269,7 +269,7 @@ def between_siblings(graph: Graph) -> Graph:
     """The imports of modules that are not in each other."""
 
     def related(one: str, other: str) -> bool:
-        return re.match(rf"{re.escape(one)}(\W|$)", other) is not None
+        return other == one or other.startswith((f"{one}.", f"{one}::"))
 
     return {
         name: {other for other in imported if not related(name, other) and not related(other, name)}

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -22,7 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-from revisions import check_imported, environment, packages  # noqa: E402
+from revisions import Worker, check_imported, packages  # noqa: E402
 
 # The best of so many samples counts; together they last at least 50 ms.
 SAMPLES = 5
@@ -229,38 +228,23 @@ def serve(package: str) -> None:
         gc.collect()
 
 
-class Worker:
+class Runner(Worker):
+    """Runs rows with a package."""
+
     def __init__(self, package: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", str(package)],
-            env=environment(package),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        super().__init__(__file__, package)
         self.rows: list[str] = self.answer()
 
-    def answer(self) -> Any:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit("a worker ended; its message is above")
-        return json.loads(line)
-
     def asks(self, name: str, times: int | None) -> Any:
-        assert self.process.stdin is not None
-        print(json.dumps([name, times]), file=self.process.stdin, flush=True)
+        self.ask(name, times)
         return self.answer()
-
-    def close(self) -> None:
-        self.process.communicate()
 
 
 def measure(base: Path, tree: Path, pairs: int, wanted: str) -> dict[str, list[tuple[float, float]]]:
     from rich.console import Console
     from rich.progress import track
 
-    first = Worker(base)
+    first = Runner(base)
     names = [name for name in first.rows if wanted in name]
     if not names:
         raise SystemExit(f"no row has {wanted!r} in its name; there are:\n" + "\n".join(first.rows))
@@ -269,7 +253,7 @@ def measure(base: Path, tree: Path, pairs: int, wanted: str) -> dict[str, list[t
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     console = Console(stderr=True)
     for pair in track(range(pairs), "pairs", console=console, disable=not console.is_terminal):
-        workers = {path: Worker(path) for path in (base, tree)}
+        workers = {path: Runner(path) for path in (base, tree)}
         for at, name in enumerate(names):
             order = (base, tree) if (pair + at) % 2 == 0 else (tree, base)
             took = {path: float(workers[path].asks(name, times[name])) for path in order}

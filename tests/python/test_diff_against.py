@@ -26,17 +26,17 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_a_build_does_what_it_does(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     messages = 10 * count(300)
-    assert script.compare((script.Worker(None), script.Worker(None)), messages, seed=1) == 0
+    assert script.compare((script.worker(None), script.worker(None)), messages, seed=1) == 0
     assert capsys.readouterr().out == f"0 texts and 0 of {messages:,} messages differ (seed 1)\n"
 
 
 def test_differences_are_counted_and_shown(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = script.Worker(None)
+    base = script.worker(None)
     (tmp_path / "sitecustomize.py").write_text(CHANGED, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert script.compare((base, script.Worker(None)), 200, seed=1, formats="qwen3-thinking") == 1
+    assert script.compare((base, script.worker(None)), 200, seed=1, formats="qwen3-thinking") == 1
     said = capsys.readouterr().out
     assert "\nqwen3-thinking: neutralised\n  base: " in said
     assert "Given(format='qwen3-thinking'" in said

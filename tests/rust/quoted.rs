@@ -6,8 +6,7 @@
 //! the quoted text P, and an end with or without slips. P holds complete calls in every format and what could end the
 //! call around it, but no quote of the kind that is around it, and no backslash. The quotes before P pair up.
 //!
-//! There are three exceptions, which the documentation names: raw values, a value whose opening quote is missing, and a
-//! message in which no opener is left, so that quotes have no meaning.
+//! There are two exceptions, which the documentation names: raw values, and a value whose opening quote is missing.
 
 mod formats;
 mod messages;

@@ -3,7 +3,7 @@
 use crate::error::ToolError;
 use crate::grammar::{
     CallGrammar, CallGrammarWriter, Grammar, GrammarKind, GrammarRules, JsonValues, Language, ToolChoice,
-    Unconstrained, unconstrained, written,
+    Unconstrained, unconstrained,
 };
 use crate::limits::COUNTED_JSON_CHARS;
 use crate::protocols::WrittenForm;
@@ -89,7 +89,7 @@ impl Toolset {
         let frame = writer.frame(delimiters);
         let allows_several = parallel && !frame.one_call;
         let language = Language { rules, calls, frame, allows_text, allows_several };
-        written(language, kind, open)
+        language.write(kind, open)
     }
 }
 

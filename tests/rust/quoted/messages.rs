@@ -200,11 +200,6 @@ fn head(
 ) -> String {
     let mut places: Vec<_> = edits.iter().map(|(at, edit)| (*at.get(&written.outside), *edit)).collect();
     places.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    // A marker has a slip only if nothing else has one: with two, there may be no opener.
-    let in_marker = |at: usize| written.before[..at].rfind('<') > written.before[..at].rfind('>');
-    if edits.len() > 1 {
-        places.retain(|(at, _)| !in_marker(*at));
-    }
     let mut head = written.before[..written.binding].to_owned();
     let edit = |head: &mut String, places: &[(usize, Edit)], slips: &mut Vec<String>| {
         for (at, edit) in places {

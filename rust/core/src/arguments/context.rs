@@ -193,7 +193,7 @@ impl Report {
             return;
         }
         for text in [&mut field, &mut message] {
-            text.truncate(cut(text).len());
+            text.truncate(problem_text(text).len());
         }
         if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
             return;
@@ -203,7 +203,7 @@ impl Report {
 }
 
 /// As much of a text as a problem can name.
-pub(crate) fn cut(text: &str) -> &str {
+pub(crate) fn problem_text(text: &str) -> &str {
     &text[..fitting(text, 0, MAX_PROBLEM_BYTES)]
 }
 

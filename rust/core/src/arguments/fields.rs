@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::builder::{PathSegment, Target, To, push_comma};
 use super::tree::{Lists, TreeWriter, ValuePath, is_whole_list, repeats};
-use super::{ArgumentsBuilder, Context, ReadError, Report, cut, keys, messages};
+use super::{ArgumentsBuilder, Context, ReadError, Report, keys, messages, problem_text};
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
 use crate::syntax::json::push_str;
@@ -153,7 +153,7 @@ impl Slot {
 
     /// As the key would be written, for messages.
     pub(crate) fn path(&self) -> String {
-        messages::join("", cut(&self.key))
+        messages::join("", problem_text(&self.key))
     }
 
     /// A value that is complete: `write` appends its JSON.

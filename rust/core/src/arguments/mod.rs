@@ -16,7 +16,8 @@ pub(crate) mod tree;
 pub use beyond_float::{beyond_float, may_be_beyond_float};
 pub(crate) use builder::ArgumentsBuilder;
 pub(crate) use context::{
-    CallWriter, Context, Failure, Flow, Input, MAX_PROBLEM_BYTES, MAX_PROBLEMS, Progress, ReadError, Report, cut, steps,
+    CallWriter, Context, Failure, Flow, Input, MAX_PROBLEM_BYTES, MAX_PROBLEMS, Progress, ReadError, Report,
+    problem_text, steps,
 };
 pub(crate) use example::{Given, example, example_members};
 pub(crate) use fields::{Fields, Slot};

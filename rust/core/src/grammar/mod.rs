@@ -16,6 +16,8 @@ mod structural_tag;
 mod unconstrained;
 mod values;
 
+use crate::error::ToolError;
+
 pub(crate) use language::{CallFrame, CallGrammar, CallGrammarWriter, Language, TextFrame};
 pub use language::{GrammarKind, ToolChoice};
 pub(crate) use prose::distinct;
@@ -25,8 +27,6 @@ pub(crate) use strings::{keyed, quoted};
 pub use unconstrained::Unconstrained;
 pub(crate) use unconstrained::unconstrained;
 pub(crate) use values::{FEW, JsonStyle, JsonValues, declared};
-
-use crate::error::ToolError;
 
 /// A grammar, and what it cannot say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,17 +40,15 @@ pub struct Grammar {
     pub unconstrained: Vec<Unconstrained>,
 }
 
-/// The grammar of a language, of this kind.
-pub(crate) fn written(
-    language: Language,
-    kind: GrammarKind,
-    unconstrained: Vec<Unconstrained>,
-) -> Result<Grammar, ToolError> {
-    let text = match kind {
-        GrammarKind::Gbnf => bnf::write(language, bnf::BnfNotation::Gbnf)?,
-        GrammarKind::Ebnf => bnf::write(language, bnf::BnfNotation::Ebnf)?,
-        GrammarKind::StructuralTag => structural_tag::write(language)?,
-        GrammarKind::Lark => lark::write(language)?,
-    };
-    Ok(Grammar { kind, text, unconstrained })
+impl Language {
+    /// The grammar of this kind.
+    pub(crate) fn write(self, kind: GrammarKind, unconstrained: Vec<Unconstrained>) -> Result<Grammar, ToolError> {
+        let text = match kind {
+            GrammarKind::Gbnf => bnf::write(self, bnf::BnfNotation::Gbnf)?,
+            GrammarKind::Ebnf => bnf::write(self, bnf::BnfNotation::Ebnf)?,
+            GrammarKind::StructuralTag => structural_tag::write(self)?,
+            GrammarKind::Lark => lark::write(self)?,
+        };
+        Ok(Grammar { kind, text, unconstrained })
+    }
 }

@@ -388,7 +388,7 @@ impl Machine {
 #[cold]
 fn is_marked(tools: &Toolset, raw: &str, text: &str) -> bool {
     let source = [raw, text].concat();
-    tools.settings.marks.before().iter().any(|open| source.trim_start().starts_with(open))
+    tools.settings.marks.before.iter().any(|open| source.trim_start().starts_with(open))
 }
 
 /// Whether the source, which continues in the window, ends inside a word.

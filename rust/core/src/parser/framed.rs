@@ -420,7 +420,7 @@ impl Machine {
                     let step = rest.chars().next().map_or(1, char::len_utf8);
                     let begun = first_mark(rest, &set.settings.marks.call, true);
                     let open = if let Scan::Match(length) = begun { length } else { step };
-                    let attempt = unreadable(&set.tools, open, None, set.settings.marks.closers.clone());
+                    let attempt = unreadable(&set.tools, open, None, set.settings.marks.closers());
                     return self.commit(tools, window, attempt, on_event);
                 }
             }
@@ -435,7 +435,7 @@ impl Machine {
             found => return found,
         }
         // What opens calls is a call or an error.
-        let (marks, openers) = (&set.settings.marks, set.settings.marks.before());
+        let (marks, openers) = (&set.settings.marks, &set.settings.marks.before);
         let marks: Vec<_> = marks.call.iter().copied().filter(|mark| !openers.contains(mark)).collect();
         let found = |text: &str| match first_mark(text, &marks, last).or(|| tag(text, last)) {
             Scan::NoMatch => leftover(set, text, last),

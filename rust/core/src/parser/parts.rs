@@ -120,14 +120,14 @@ impl Machine {
                     // What opens a call is a call or an error.
                     Scan::Match(_) | Scan::NoMatch => {
                         self.place.anything = true;
-                        let attempt = unreadable(&tools.tools, open, None, tools.settings.marks.closers.clone());
+                        let attempt = unreadable(&tools.tools, open, None, tools.settings.marks.closers());
                         return self.commit(tools, window, attempt.after(blanks), on_event);
                     }
                 }
             }
             Header::Bad(open, tool) => {
                 self.place.anything = true;
-                let attempt = unreadable(&tools.tools, open, tool, tools.settings.marks.closers.clone());
+                let attempt = unreadable(&tools.tools, open, tool, tools.settings.marks.closers());
                 return self.commit(tools, window, attempt.after(blanks), on_event);
             }
             // A header that is cut off belongs to no part.
@@ -316,7 +316,7 @@ impl Machine {
         }
         if let Some((open, tool)) = call {
             self.place.anything = true;
-            let attempt = unreadable(&tools.tools, open, tool, tools.settings.marks.closers.clone());
+            let attempt = unreadable(&tools.tools, open, tool, tools.settings.marks.closers());
             return self.commit(tools, window, attempt, on_event);
         }
         let Some(closed) = closer else { return undecided && self.wait(window) };

@@ -106,7 +106,7 @@ fn outside_section(set: &Toolset, text: &str) -> Attempt {
     match set.protocol.attempt(&set.tools, &set.settings, text, false) {
         Attempt::Call { open, name: Some((_, lookup)), body, .. } if lookup.tool().is_some() => {
             match goes_on(set, &text[body..], false) {
-                Scan::Match(()) => unreadable(&set.tools, open, lookup.tool(), set.settings.marks.closers.clone()),
+                Scan::Match(()) => unreadable(&set.tools, open, lookup.tool(), set.settings.marks.closers()),
                 Scan::Incomplete => Attempt::Incomplete,
                 Scan::NoMatch => Attempt::text(text),
             }
@@ -206,10 +206,10 @@ impl Machine {
 
     /// `begin`: the message begins here. Otherwise a candidate is here.
     pub(super) fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Candidate<'t> {
-        if !self.in_quotes() {
-            return self.found(tools, rest, begin, last);
-        }
         let found = self.found(tools, rest, begin, last);
+        if !self.in_quotes() {
+            return found;
+        }
         let opener = match &found {
             Candidate::Section(_, open) => Some(*open),
             Candidate::Call(_, attempt) => attempt.opener(),
@@ -317,7 +317,7 @@ impl Machine {
             return None;
         }
         match set.protocol.orphan(&set.tools, rest, false) {
-            Scan::Match(length) => Some(unreadable(&set.tools, length, None, set.settings.marks.closers.clone())),
+            Scan::Match(length) => Some(unreadable(&set.tools, length, None, set.settings.marks.closers())),
             Scan::Incomplete => Some(Attempt::Incomplete),
             Scan::NoMatch => None,
         }

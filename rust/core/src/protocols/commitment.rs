@@ -22,7 +22,13 @@ const NEAR_CHARS: usize = 48;
 const ENTITY_BYTES: usize = 7;
 
 /// At an opener of so many bytes, which no call follows that can be read.
-pub(crate) fn committed(tools: &Tools, closers: &Closers, text: &str, open: usize, last: bool) -> Attempt {
+pub(crate) fn committed(
+    tools: &Tools,
+    closers: impl FnOnce() -> Closers,
+    text: &str,
+    open: usize,
+    last: bool,
+) -> Attempt {
     let (head, ended) = window(&text[open..], ATTEMPT_CHARS, last);
     // It may be doubled.
     match starts(head, &text[..open], ended) {
@@ -33,13 +39,28 @@ pub(crate) fn committed(tools: &Tools, closers: &Closers, text: &str, open: usiz
     match begins(tools, head, ended) {
         Scan::Incomplete => Attempt::Incomplete,
         Scan::NoMatch => Attempt::Text(open),
-        Scan::Match(tool) => unreadable(tools, open, tool, closers.clone()),
+        Scan::Match(tool) => unreadable(tools, open, tool, closers()),
     }
 }
 
 /// The same as [`begins_call`], or an object after one or two other characters.
 pub(crate) fn begins(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     begins_call(tools, text, last).or(|| object_near(text, last).map(|()| None))
+}
+
+/// The length of one of these markers at the start of the text, if a call follows within so many characters: its opener is missing.
+pub(crate) fn orphan(
+    tools: &Tools,
+    marks: impl IntoIterator<Item = &'static str>,
+    text: &str,
+    chars: usize,
+    last: bool,
+) -> Scan<usize> {
+    let found = marks.into_iter().map(|mark| starts(text, mark, last).map(|()| mark.len()));
+    Scan::first_of(found).and_then(|length| {
+        let (head, ended) = window(&text[length..], chars, last);
+        begins_call(tools, head, ended).map(|_| length)
+    })
 }
 
 /// An error of a call that begins with these bytes.

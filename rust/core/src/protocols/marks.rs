@@ -36,36 +36,31 @@ pub(crate) struct MarkSet {
     pub layout: Vec<&'static str>,
     /// What untrusted text must not contain.
     pub untrusted: Vec<&'static str>,
-    /// What ends a call whose opening no reader accepts.
-    pub closers: Closers,
+    /// What ends a call, or a part with a call.
+    pub close: Vec<&'static str>,
+    /// What a call ends before that has failed.
+    pub before: Vec<&'static str>,
 }
 
 impl MarkSet {
     pub(crate) fn push(&mut self, role: MarkRole, mark: &'static str) {
-        use MarkRole::{Around, Close, End, Inside, Open, Part, PartEnd, SectionBegin, SectionEnd};
         // A bracket alone is no marker.
         let long = mark.len() > 1;
-        if matches!(role, Open | Close | Inside) {
-            self.call.push(mark);
+        match role {
+            MarkRole::Open | MarkRole::Close | MarkRole::Inside => self.call.push(mark),
+            MarkRole::End => self.ends.push(mark),
+            MarkRole::SectionBegin | MarkRole::SectionEnd | MarkRole::Part | MarkRole::Around => self.layout.push(mark),
+            MarkRole::PartEnd | MarkRole::Result => {}
         }
-        if role == End {
-            self.ends.push(mark);
+        match role {
+            MarkRole::Close | MarkRole::PartEnd => {}
+            MarkRole::Open if !long => {}
+            _ => self.untrusted.push(mark),
         }
-        if matches!(role, SectionBegin | SectionEnd | Part | Around) {
-            self.layout.push(mark);
-        }
-        if !matches!(role, Close | PartEnd) && (role != Open || long) {
-            self.untrusted.push(mark);
-        }
-        if let Open | SectionEnd | Close | PartEnd = role {
-            if self.closers == Closers::Own {
-                self.closers = Closers::Marks { close: Vec::new(), before: Vec::new() };
-            }
-            match &mut self.closers {
-                Closers::Marks { before, .. } if long && matches!(role, Open | SectionEnd) => before.push(mark),
-                Closers::Marks { close, .. } if long => close.push(mark),
-                _ => {}
-            }
+        match role {
+            MarkRole::Open | MarkRole::SectionEnd if long => self.before.push(mark),
+            MarkRole::Close | MarkRole::PartEnd if long => self.close.push(mark),
+            _ => {}
         }
     }
 
@@ -73,8 +68,12 @@ impl MarkSet {
         marks.into_iter().for_each(|mark| self.push(role, mark));
     }
 
-    /// The markers before which a call ends that has failed.
-    pub(crate) fn before(&self) -> &[&'static str] {
-        if let Closers::Marks { before, .. } = &self.closers { before } else { &[] }
+    /// What ends a call whose opening no reader accepts.
+    pub(crate) fn closers(&self) -> Closers {
+        // A format with delimiters has none of these markers.
+        match self.call.is_empty() {
+            true => Closers::Own,
+            false => Closers::Marks { close: self.close.clone(), before: self.before.clone() },
+        }
     }
 }

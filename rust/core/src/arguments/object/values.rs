@@ -9,7 +9,7 @@ use super::complete::{equal_literal, in_wrapper};
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
 use crate::arguments::tree::ValuePath;
-use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, cut, keys, messages};
+use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages, problem_text};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Node, NodeId, UNKNOWN};
@@ -135,7 +135,7 @@ impl Values {
                 break;
             }
             match &frame.shape {
-                Shape::Object { key, .. } => messages::push_join(&mut path, cut(key)),
+                Shape::Object { key, .. } => messages::push_join(&mut path, problem_text(key)),
                 Shape::Array { count } => path.push_str(&format!("[{count}]")),
                 Shape::Lone => path.push_str("[0]"),
             }

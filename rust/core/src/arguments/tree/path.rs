@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::arguments::{MAX_PROBLEM_BYTES, cut, messages};
+use crate::arguments::{MAX_PROBLEM_BYTES, messages, problem_text};
 use crate::schema::{NodeId, Schema};
 
 /// The type of a value, and its path from the inside out, whose text is made only for a message.
@@ -53,7 +53,7 @@ impl<'a> ValuePath<'a> {
             }
             match step {
                 PathPart::Root(own) => path.push_str(own),
-                PathPart::Key(name) => messages::push_join(&mut path, cut(name)),
+                PathPart::Key(name) => messages::push_join(&mut path, problem_text(name)),
                 PathPart::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }

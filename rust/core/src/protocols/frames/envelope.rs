@@ -116,7 +116,7 @@ impl Protocol for EnvelopeFamily {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
                 Scan::Incomplete => Attempt::Incomplete,
-                Scan::NoMatch => committed(tools, &Closers::Own, text, open.len(), last),
+                Scan::NoMatch => committed(tools, || Closers::Own, text, open.len(), last),
                 Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own, false),
             },
             Scan::Match((at, wrapper)) => {

@@ -149,9 +149,9 @@ impl Protocol for FlatFamily {
             return attempt;
         }
         match first_mark(text, self.call.openers(), last) {
-            Scan::Match(open) if open > 1 => committed(tools, &settings.marks.closers, text, open, last),
+            Scan::Match(open) if open > 1 => committed(tools, || settings.marks.closers(), text, open, last),
             Scan::NoMatch => match near_opener(tools, self.call.openers(), text, last) {
-                Scan::Match((open, tool)) => unreadable(tools, open, Some(tool), settings.marks.closers.clone()),
+                Scan::Match((open, tool)) => unreadable(tools, open, Some(tool), settings.marks.closers()),
                 Scan::Incomplete => Attempt::Incomplete,
                 Scan::NoMatch => attempt,
             },

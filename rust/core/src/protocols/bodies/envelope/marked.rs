@@ -6,7 +6,7 @@ use crate::error::EncodeError;
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::attempt::Attempt;
 use crate::protocols::body::{Body, Opening, recycle};
-use crate::protocols::commitment::begins_call;
+use crate::protocols::commitment::orphan;
 use crate::protocols::format::{CallFormat, PastCall, fill, json_field_example};
 use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
@@ -117,13 +117,8 @@ impl CallFormat for MarkedEnvelope {
         }
     }
 
-    /// The last marker of an opener that has several.
     fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
-        let found = self.inside().map(|mark| starts(text, mark, last).map(|()| mark.len()));
-        Scan::first_of(found).and_then(|length| {
-            let (head, ended) = window(&text[length..], ATTEMPT_CHARS, last);
-            begins_call(tools, head, ended).map(|_| length)
-        })
+        orphan(tools, self.inside(), text, ATTEMPT_CHARS, last)
     }
 
     fn mark(&self, marks: &mut MarkSet) {

@@ -9,13 +9,13 @@ use crate::protocols::attempt::Attempt;
 use crate::protocols::bodies::envelope::marked::json_begins;
 use crate::protocols::bodies::envelope::{Envelope, NativeEnvelope};
 use crate::protocols::body::{Body, Opening, recycle};
-use crate::protocols::commitment::begins_call;
+use crate::protocols::commitment::orphan;
 use crate::protocols::format::{CallFormat, PastCall, json_field_example};
 use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
 use crate::syntax::json::write_spaced_object;
 use crate::syntax::quoting::{is_quote, leaves_open};
-use crate::syntax::scan::{Scan, first_mark, partial_end, starts, trim, window, ws_run};
+use crate::syntax::scan::{Scan, partial_end, starts, trim, window, ws_run};
 use crate::tools::Tools;
 
 /// Characters of an opening with its name and id.
@@ -215,10 +215,7 @@ impl CallFormat for NamedFormat {
     }
 
     fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
-        first_mark(text, &self.inside().collect::<Vec<_>>(), last).and_then(|length| {
-            let (head, ended) = window(&text[length..], HEAD_CHARS, last);
-            begins_call(tools, head, ended).map(|_| length)
-        })
+        orphan(tools, self.inside(), text, HEAD_CHARS, last)
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {

@@ -51,12 +51,14 @@ impl NotationFormat {
         }
     }
 
-    /// Whether the quote of a value follows, before any whitespace or marker.
+    /// Whether the quote of a value follows, with at most whitespace directly before it.
     fn begins_value(&self, text: &str, last: bool) -> Scan {
-        let Some(end) = text.find(|c: char| c == '<' || c.is_whitespace()) else { return Scan::at_end(last) };
+        let end = text.find(|c: char| c == '<' || c.is_whitespace()).unwrap_or(text.len());
+        let rest = text[end..].trim_start();
         match text[..end].ends_with([':', '{', '[', ',']) {
-            true => starts(&text[end..], self.quote, last),
-            false => Scan::NoMatch,
+            false if end < text.len() => Scan::NoMatch,
+            _ if rest.is_empty() => Scan::at_end(last),
+            _ => starts(rest, self.quote, last),
         }
     }
 }
