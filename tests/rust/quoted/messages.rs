@@ -226,6 +226,11 @@ fn head(
     };
     let (after, before) = places.split_at(places.partition_point(|(at, _)| *at >= written.name.end));
     edit(&mut head, after, slips);
+    // Two edits together may give another name, too.
+    if renames(written, &head[written.name.end..]) {
+        written.before[..written.binding].clone_into(&mut head);
+        slips.clear();
+    }
     if let Some(name) = name {
         let names = match written.before[..written.name.start].trim_end() {
             _ if written.name.len() > 4 => QUOTED_NAMES,
@@ -319,9 +324,9 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     };
     let slips = joined(&choices.slips);
     // In an element, quotes are text.
-    let element =
-        format.name == "yaml" && reading.elements && opening.to_ascii_lowercase().replace(' ', "").contains("<save>");
-    let opening = if element { opening.replace("<call>", "") } else { opening };
+    let whole = opening.to_ascii_lowercase().replace([' ', '\n'], "").contains("<save>");
+    let element = format.name == "yaml" && reading.elements && whole;
+    let opening = if element { opening.replace("<call>", "").replace("<b>", "") } else { opening };
     // What ends a tag ends what is in it: the opening's last one is open.
     let tag = opening.rsplit_once('<').is_some_and(|(_, tag)| !tag.is_empty() && !tag.contains('>'));
     let inside_tag = |text: &str| match tag {

@@ -11,7 +11,7 @@ use crate::protocols::format::{Joints, fill};
 use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
 use crate::syntax::quoting::{is_quote, leaves_open};
-use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
+use crate::syntax::scan::{Scan, first_mark, offset_in, starts, window, ws_run};
 use crate::tools::{Lookup, Tools};
 
 /// Characters of a header. A longer one is not a header.
@@ -140,6 +140,14 @@ impl Channels {
         recipient.split('.').next().is_some_and(|tool| self.built_in.contains(&tool))
     }
 
+    /// What is in a channel, or sent to a recipient, that is no call.
+    fn part_of(&self, channel: &str) -> Option<Part> {
+        match channel {
+            channel if channel == self.reasoning => Some(Part::Reasoning),
+            channel => self.content.contains(&channel).then_some(Part::Content),
+        }
+    }
+
     /// The header of a message in this channel, or to this recipient, after the role.
     fn header_of(&self, channel: &str) -> String {
         match self.channel.is_empty() {
@@ -159,7 +167,7 @@ impl Channels {
         let recipient = |part: &'h str| {
             let named = part.split(self.constrain).next().unwrap_or_default();
             let word = named.split_ascii_whitespace().find_map(|word| word.strip_prefix(self.recipient))?;
-            let start = word.as_ptr() as usize - header.as_ptr() as usize;
+            let start = offset_in(header, word);
             Some(start..start + word.len())
         };
         let name = channel.and_then(|part| part.split(self.constrain).next()?.split_ascii_whitespace().next());
@@ -248,8 +256,10 @@ impl PartsFrame for Channels {
             let inside = [self.channel, self.constrain].iter().any(|mark| !mark.is_empty() && header.contains(mark));
             let plain = first && skipped == 0 && !inside;
             let tool = self.named(tools, header);
+            let addressed = tool.is_some() && recipient.is_some();
+            let marked = at < head.len() && header.split_ascii_whitespace().count() == 1;
             let called = match plain {
-                true => tool.is_some() && recipient.is_some(),
+                true => addressed,
                 false => tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to])),
             };
             // Prose mentions markers, names and objects, too.
@@ -258,8 +268,14 @@ impl PartsFrame for Channels {
             return match if object { begins(&text[skipped + at + 1..]) } else { Scan::NoMatch } {
                 Scan::Match(()) => Header::Bad(skipped + at, tool),
                 Scan::Incomplete => Header::Incomplete,
+                // What is left of a call: the message begins with the address of a declared tool, and a mark.
+                Scan::NoMatch if addressed && first && skipped == 0 && (inside || marked) => Header::Bad(at, tool),
                 Scan::NoMatch if plain => Header::Part(0, Part::Content),
-                Scan::NoMatch => Header::Framing((skipped + at).max(1)),
+                // The separator is missing, so what follows the channel is its text.
+                Scan::NoMatch => match channel.filter(|_| !called).and_then(|word| Some((word, self.part_of(word)?))) {
+                    Some((word, part)) => Header::Part(skipped + offset_in(header, word) + word.len(), part),
+                    None => Header::Framing((skipped + at).max(1)),
+                },
             };
         }
         // The separator is in a text in quotes, so it ends no header.
@@ -282,11 +298,9 @@ impl PartsFrame for Channels {
             (tool, _) => Header::Bad(length, tool),
         };
         match (recipient, channel) {
-            (Some(to), _) if self.channel.is_empty() => match &header[to] {
-                to if to == self.reasoning => Header::Part(length, Part::Reasoning),
-                to if self.content.contains(&to) => Header::Part(length, Part::Content),
-                _ => Header::Part(length, Part::Calls),
-            },
+            (Some(to), _) if self.channel.is_empty() => {
+                Header::Part(length, self.part_of(&header[to]).unwrap_or(Part::Calls))
+            }
             (None, _) if self.channel.is_empty() => named(Part::Content),
             (Some(to), _) => {
                 let (word, end) = (&header[to.clone()], skipped + to.end);
@@ -313,11 +327,13 @@ impl PartsFrame for Channels {
                     style: style.map(Box::new),
                 })
             }
-            (None, Some(channel)) if channel == self.reasoning => named(Part::Reasoning),
-            (None, Some(channel)) if !self.content.contains(&channel) => unless_object(Part::Dropped),
-            // Before calls, where an object is meant as one.
-            (None, Some(channel)) if self.content.last() == Some(&channel) => unless_object(Part::Content),
-            (None, _) => named(Part::Content),
+            (None, Some(channel)) => match self.part_of(channel) {
+                None => unless_object(Part::Dropped),
+                // Before calls, where an object is meant as one.
+                Some(part) if self.content.last() == Some(&channel) => unless_object(part),
+                Some(part) => named(part),
+            },
+            (None, None) => named(Part::Content),
         }
     }
 

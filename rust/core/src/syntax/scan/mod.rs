@@ -138,6 +138,11 @@ pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }
 
+/// Where a part of a text begins in it.
+pub(crate) fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}
+
 /// The end of the run of [`is_ws`] that begins at byte `from`.
 #[inline]
 pub(crate) fn ws_run<T: AsRef<[u8]> + ?Sized>(text: &T, from: usize) -> usize {

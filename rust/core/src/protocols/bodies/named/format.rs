@@ -15,7 +15,7 @@ use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::settings::Settings;
 use crate::syntax::json::write_spaced_object;
 use crate::syntax::quoting::{is_quote, leaves_open};
-use crate::syntax::scan::{Scan, partial_end, starts, trim, window, ws_run};
+use crate::syntax::scan::{Scan, offset_in, partial_end, starts, trim, window, ws_run};
 use crate::tools::Tools;
 
 /// Characters of an opening with its name and id.
@@ -110,7 +110,7 @@ impl NamedFormat {
             IdForm::None | IdForm::Indexed | IdForm::Marked { .. } => start,
         };
         let name = trim(&head[start..end]);
-        let start = name.as_ptr() as usize - head.as_ptr() as usize;
+        let start = offset_in(head, name);
         if self.list.is_some() && name.bytes().any(|byte| byte.is_ascii_whitespace()) {
             return Scan::Match(NamedHead::Nameless);
         }
