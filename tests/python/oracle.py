@@ -136,7 +136,9 @@ def parse(
                 item = replace(item, arguments=swapped(item.arguments, word))
             if validate and isinstance(item, Call) and item.problems:
                 item = Error("invalid_arguments", item.name, start, item.end)
-            if isinstance(item, Error) or {"missing_close", "unbalanced_brackets"} & set(item.repairs):
+            repaired = isinstance(item, Call) and {"missing_close", "unbalanced_brackets"} & set(item.repairs)
+            follows = text[item.end : item.end + 1]
+            if isinstance(item, Error) or repaired or (follows.isascii() and follows.isalnum()):
                 quoting = quoting if quoted else (item.end, True)
             else:
                 quoting = None

@@ -317,6 +317,16 @@ def test_a_cut_changes_nothing(protocol: str, text: str, mode: str) -> None:
             "<start_function_call>call:save{}<start_function_call>;{body:<escape>"
             "<start_function_call>call:rm{}<end_function_call><escape>}<end_function_call>",
         ),
+        (
+            "gemma",
+            '```tool_call\n{"name":"save","arguments":{"tags":["b c"]}}```tool_call,"body":"```tool_call\n'
+            '{"name":"rm","arguments":{}}\n```"}}\n```',
+        ),
+        (
+            "harmony",
+            ' to=functions.save< x|channel|> ({commentary <|constrain|>json<|message|>{"body":"<|call|><|start|>'
+            'assistant to=functions.rm<|channel|>commentary <|constrain|>json<|message|>{}<|call|>"}<|call|>',
+        ),
     ],
 )
 def test_found_by_many_cases(protocol: str, text: str) -> None:

@@ -335,7 +335,8 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
         false => text.to_owned(),
     };
     // In an element or a parameter, quotes are text like any other.
-    let block = reading.elements && opening.to_ascii_lowercase().contains("<tool_call>");
+    let block =
+        (reading.elements || format.name == "qwen3coder") && opening.to_ascii_lowercase().contains("<tool_call>");
     let slips = if block { slips.replace("<title>", "") } else { slips };
     // So they are in a block scalar.
     let whole_tag = opening.to_ascii_lowercase().contains("<save>");

@@ -2,14 +2,14 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::quoted::QUOTED;
+use super::quoted::{QUOTED, Quotes};
 use super::text::Candidate;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
 use crate::protocols::commitment::unreadable;
 use crate::protocols::registry::Reads;
-use crate::syntax::quoting::{Alternation, leaves_open};
+use crate::syntax::quoting::leaves_open;
 use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
@@ -48,9 +48,7 @@ pub(super) struct Preceding {
     pub written: usize,
     /// That text contains an opener or a closer of calls.
     pub mentioned: bool,
-    /// The quote that is open here. `None`: quotes are not followed, because no opener in text precedes, and no call that has failed or may
-    /// have ended too early.
-    pub quotes: Option<Alternation>,
+    pub quotes: Quotes,
 }
 
 /// What the model is told of what closes a call that has no opener.

@@ -1,7 +1,7 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::buried::buried;
-use super::quoted::QUOTED;
+use super::quoted::{QUOTED, Quotes};
 use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
 use crate::limits::ATTEMPT_CHARS;
@@ -115,7 +115,7 @@ impl Machine {
                         self.frame(window, begin, on_event);
                         self.enter(Part::Content);
                         self.content(window, begin + open, on_event);
-                        self.place.quotes.get_or_insert(Alternation::CLOSED);
+                        self.place.quotes.follow(Alternation::CLOSED);
                     }
                     // What opens a call is a call or an error.
                     Scan::Match(_) | Scan::NoMatch => {
@@ -135,7 +135,7 @@ impl Machine {
             Header::Incomplete => return self.wait(window),
             Header::Framing(length) => {
                 if ws_run(rest, 0) < length {
-                    self.place.quotes.get_or_insert(Alternation::START);
+                    self.place.quotes.follow(Alternation::START);
                 }
                 self.read_quotes(tools, &rest[..length]);
                 self.frame(window, begin + length, on_event);
@@ -145,7 +145,7 @@ impl Machine {
             Header::Part(length, part) => {
                 self.frame(window, begin + length, on_event);
                 if !self.in_quotes() {
-                    self.place.quotes = None;
+                    self.place.quotes = Quotes::Ignored;
                 }
                 self.enter(part);
             }
@@ -254,9 +254,9 @@ impl Machine {
             let in_quotes = spoken && self.in_quotes();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
-                    InPart::Mention(length) if spoken && self.place.quotes.is_none() => {
+                    InPart::Mention(length) if spoken && !matches!(self.place.quotes, Quotes::Followed(_)) => {
                         at += length;
-                        (self.place.quotes, read) = (Some(Alternation::CLOSED), at);
+                        (self.place.quotes, read) = (Quotes::Followed(Alternation::CLOSED), at);
                     }
                     InPart::Text(length) | InPart::Mention(length) => at += length,
                     InPart::Incomplete => {

@@ -257,7 +257,9 @@ impl PartsFrame for Channels {
             let plain = first && skipped == 0 && !inside;
             let tool = self.named(tools, header);
             let addressed = tool.is_some() && recipient.is_some();
-            let marked = at < head.len() && header.split_ascii_whitespace().count() == 1;
+            let mut words = header.split_ascii_whitespace();
+            let marked =
+                words.next().is_some_and(|word| word.contains('<')) || (at < head.len() && words.next().is_none());
             let called = match plain {
                 true => addressed,
                 false => tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to])),
