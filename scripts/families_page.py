@@ -23,7 +23,6 @@ from official import NOT_COMPARED, TEMPLATES  # noqa: E402
 from official_forms import Official  # noqa: E402
 from wirecall import FAMILIES, Toolset, detect  # noqa: E402
 from wirecall._core import native_formats  # noqa: E402
-from wirecall._tools.model_table import ENTRIES  # noqa: E402
 
 SUITE = "canitoolcall 0.1.1"
 # From the README of the suite. It has no figures by family.
@@ -192,9 +191,8 @@ def described(facts: dict[str, Any]) -> str:
     start = "reasoning" if facts["starts_in_reasoning"] else "text"
     thought = "A city." in Toolset(protocol=name).encode_message("", reasoning="A city.")
     reasoning = ", ".join(map(pair, facts["reasoning"])) or ("as in the example" if thought else "none")
-    entries = [entry for entry in ENTRIES if entry.protocol == name]
-    models = [f"`{pattern}`" for entry in entries for pattern in entry.patterns.split()]
-    sources = dict.fromkeys(entry.source for entry in entries)
+    models = [f"`{pattern}`" for patterns, *_ in facts["models"] for pattern in patterns.split()]
+    sources = dict.fromkeys(source for _, source, _ in facts["models"])
     special = "special tokens" if facts["special_tokens"] else "text"
     text = written(name, reasoning="A city.")
     example = "".join(f"    {line}\n" if line else "\n" for line in text.split("\n"))

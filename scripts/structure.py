@@ -409,18 +409,11 @@ class Checkout:
         }
 
 
-# What says something of native formats outside their rows.
-REGISTRY = RUST / "protocols" / "registry.rs"
-TABLES = (PYTHON / "_tools" / "model_table.py", PYTHON / "_tools" / "template_table.py")
-
-
 def row_lines(root: Path) -> tuple[int, int]:
-    """How many native formats there are, and the lines of their rows and of the tables about them."""
-    entries = re.findall(r'^    Entry\("', (root / REGISTRY).read_text(encoding="utf-8"), re.MULTILINE)
+    """How many native formats there are, and the lines of their rows."""
     files = (root / RUST / "protocols" / ROWS).glob("*.rs")
-    rows = [path.read_text(encoding="utf-8") for path in files if path.stem not in ("mod", "unmarked")]
-    tables = [(root / path).read_text(encoding="utf-8") for path in TABLES]
-    return len(entries), len(entries) + sum(map(rust_lines, rows)) + sum(map(python_lines, tables))
+    rows = [path.read_text(encoding="utf-8") for path in files if path.stem != "unmarked"]
+    return sum(len(re.findall(r"\bRow::new\(", text)) for text in rows), sum(map(rust_lines, rows))
 
 
 def report(checkout: Checkout, *, limit: int = 12) -> Iterator[str]:
@@ -435,9 +428,9 @@ def report(checkout: Checkout, *, limit: int = 12) -> Iterator[str]:
     bare = sum(python_lines(text, docstrings=False) for text in python)
     yield f"  {PYTHON}: {counted:,}, of which {counted - bare:,} are docstrings"
 
-    if (checkout.root / REGISTRY).is_file():
+    if (checkout.root / RUST / "protocols" / ROWS).is_dir():
         formats, lines = row_lines(checkout.root)
-        yield f"  {formats} protocols and native formats in one line each, their rows and tables: {lines:,}"
+        yield f"  rows of {formats} formats, with model names and marks of templates: {lines:,}"
 
     graph = checkout.root_imports
     stacked = levels(graph)

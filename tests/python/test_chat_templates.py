@@ -13,7 +13,7 @@ from official import NOT_COMPARED, TEMPLATES
 from official_forms import FOLDER
 from wirecall import protocol_from_template
 from wirecall._tools.template_source import MAX_SOURCE
-from wirecall._tools.template_table import CHAT
+from wirecall._tools.templates import marks_of
 
 # What the templates write, by the documentation of their families. None: they write no calls, neither past
 # ones nor in the instructions.
@@ -248,7 +248,7 @@ def test_spellings_of_a_template(name: str, variant: str) -> None:
 def test_comments_are_no_marks() -> None:
     """The marks of any line, in a comment."""
     text = source("mistralai-Mistral-Nemo-Instruct-2407")
-    for marks in CHAT:
+    for marks in marks_of("templates"):
         comment = " ".join((*marks.has, "add_generation_prompt", *marks.prompt)).replace("#}", "")
         assert protocol_from_template(f"{{#{comment}#}}{text}{{#-{comment}-#}}") == "mistral"
         assert protocol_from_template(f"{{#{comment}#}}") is None

@@ -11,7 +11,7 @@ from wirecall._cli.inputs import UserError
 from wirecall._cli.outputs import to_json
 from wirecall._console import OutputConsole, printable
 from wirecall._core import native_formats
-from wirecall._tools.model_table import ENTRIES
+from wirecall._tools.model_table import NO_FORMAT, entries
 from wirecall._tools.models import find_model
 
 # The columns without a terminal, and the fewest that are used on one.
@@ -66,39 +66,26 @@ def protocols(model: str | None, as_json: bool) -> None:
 
 
 def _rows(native: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """All protocols, in the order of the table of models, and the models that have none."""
-    order = [entry.protocol for entry in ENTRIES]
+    """All protocols, and the models that have none."""
     rows = [_row(name, native.get(name)) for name in dict.fromkeys((*PROTOCOLS, *FAMILIES))]
-    known = [
-        min((order.index(name) for name in (row["protocol"], *row["aliases"]) if name in order), default=-1)
-        for row in rows
-    ]
-    rows = [row for _, row in sorted(zip(known, rows, strict=True), key=lambda pair: pair[0])]
-    for entry in ENTRIES:
-        if entry.protocol is None:
-            reason = entry.several or "no native format"
-            rows.append(
-                {
-                    "protocol": None,
-                    "models": entry.patterns.split(),
-                    "sources": [entry.source],
-                    "reason": reason,
-                }
-            )
+    for entry in NO_FORMAT:
+        reason = entry.several or "no native format"
+        models = entry.patterns.split()
+        rows.append({"protocol": None, "models": models, "sources": [entry.source], "reason": reason})
     return rows
 
 
 def _row(name: str, native: dict[str, Any] | None) -> dict[str, Any]:
     aliases = native["aliases"] if native else []
-    entries = [entry for entry in ENTRIES if entry.protocol in (name, *aliases)]
+    own = [entry for entry in entries() if entry.protocol == name]
     return {
         "protocol": name,
         "aliases": aliases,
         "native": native is not None,
         "call": native["call"] if native else None,
         "begins_in": _begins(native),
-        "models": [pattern for entry in entries for pattern in entry.patterns.split()],
-        "sources": list(dict.fromkeys(entry.source for entry in entries)),
+        "models": [pattern for entry in own for pattern in entry.patterns.split()],
+        "sources": list(dict.fromkeys(entry.source for entry in own)),
     }
 
 

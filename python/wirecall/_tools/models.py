@@ -155,9 +155,9 @@ def _literal(text: str) -> re.Pattern[str]:
 
 @cache
 def _matchers() -> list[tuple[str, _Matcher, table.Entry]]:
-    return [
-        (pattern, _Matcher(pattern), entry) for entry in table.ENTRIES for pattern in entry.patterns.split()
-    ]
+    patterns = [(pattern, entry) for entry in table.entries() for pattern in entry.patterns.split()]
+    patterns.sort(key=lambda pair: -len(pair[0]))
+    return [(pattern, _Matcher(pattern), entry) for pattern, entry in patterns]
 
 
 def _name(model: str) -> str:

@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
+from typing import Literal, NamedTuple
 
-from wirecall._tools import template_table as table
+from wirecall._core import native_formats
 from wirecall._tools.template_source import canonical
 
 _PROMPT = "add_generation_prompt"
@@ -14,6 +16,26 @@ _PROMPT_CHARS = 400
 # A real one has about ten; an object that contains itself has no end.
 _MAX_STRINGS = 1000
 _ESCAPE = re.compile(r"\\s[*+?]?|\\.", re.DOTALL)
+
+
+class Marks(NamedTuple):
+    """What is in the chat templates, or the response templates, of one format, as its row says.
+
+    A line fits if all of its marks are in a template. Where several fit, those whose marks are among another's
+    are left out. The rest must name one format.
+    """
+
+    protocol: str
+    has: list[str]
+    lacks: list[str]
+    prompt: list[str]
+    prompt_lacks: str
+
+
+@cache
+def marks_of(kind: Literal["templates", "responses"]) -> tuple[Marks, ...]:
+    """The marks of all formats."""
+    return tuple(Marks(row["name"], *marks) for row in native_formats() for marks in row[kind])
 
 
 def protocol_from_template(
@@ -45,10 +67,10 @@ def protocol_from_template(
     if not isinstance(chat_template, str):
         raise TypeError(f"chat_template must be a str, not {type(chat_template).__name__}")
     source = canonical(chat_template)
-    found = _recognised(table.CHAT, source, _prompts(source)) if source else None
+    found = _recognised(marks_of("templates"), source, _prompts(source)) if source else None
     if found is None and response_template is not None:
         loaded = _loaded(response_template) if isinstance(response_template, str) else response_template
-        found = _recognised(table.RESPONSE, "\n".join(_response(loaded)) + "\n", [])
+        found = _recognised(marks_of("responses"), "\n".join(_response(loaded)) + "\n", [])
     return found
 
 
@@ -57,7 +79,7 @@ def _prompts(source: str) -> list[str]:
     return [part[:_PROMPT_CHARS] for part in source.split(_PROMPT)[1:]]
 
 
-def _recognised(marks: Iterable[table.Marks], text: str, prompts: list[str]) -> str | None:
+def _recognised(marks: Iterable[Marks], text: str, prompts: list[str]) -> str | None:
     """The one format whose marks are in the text; None if there are several."""
     fits = [one for one in marks if _fits(one, text, prompts)]
     special = [one for one in fits if not any(_is_more_special(other, one) for other in fits)]
@@ -65,7 +87,7 @@ def _recognised(marks: Iterable[table.Marks], text: str, prompts: list[str]) -> 
     return names.pop() if len(names) == 1 else None
 
 
-def _fits(one: table.Marks, text: str, prompts: list[str]) -> bool:
+def _fits(one: Marks, text: str, prompts: list[str]) -> bool:
     return (
         all(mark in text for mark in one.has)
         and not any(mark in text for mark in one.lacks)
@@ -73,12 +95,12 @@ def _fits(one: table.Marks, text: str, prompts: list[str]) -> bool:
     )
 
 
-def _ends(one: table.Marks, prompt: str) -> bool:
+def _ends(one: Marks, prompt: str) -> bool:
     lacks = bool(one.prompt_lacks) and one.prompt_lacks in prompt
     return all(mark in prompt for mark in one.prompt) and not lacks
 
 
-def _is_more_special(one: table.Marks, other: table.Marks) -> bool:
+def _is_more_special(one: Marks, other: Marks) -> bool:
     """Whether it has all marks of the other line, and more."""
     return {*other.has, *other.prompt} < {*one.has, *one.prompt}
 

@@ -84,7 +84,7 @@ pub use limits::{Limits, RECURSION};
 pub use message::parse;
 pub use parser::{Parser, Plain};
 pub use past::{PastMessage, PastResult, PastToolCall};
-pub use protocols::{Custom, Host, NativeFormat, Reading, names as protocols, native_formats};
+pub use protocols::{Custom, Host, Models, NativeFormat, Reading, TemplateMarks, names as protocols, native_formats};
 pub use schema::{Descriptions, Field};
 pub use syntax::json::{Duplicates, LoadOptions, Member, Value, loads, parse as parse_json};
 pub use tools::{Definition, Fallback, Syntax, Tool};

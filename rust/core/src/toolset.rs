@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::arguments::Context;
 use crate::error::ToolError;
 use crate::limits::Limits;
+use crate::protocols::layout::ReasoningMarks;
 use crate::protocols::parts::{Header, PartsFrame};
 use crate::protocols::protocol::Neutralise;
 use crate::protocols::registry::{Reads, Recover, custom, named};
@@ -233,11 +234,11 @@ impl Toolset {
         let layout = protocol.layout();
         let native = layout.native;
         let stop = layout.stops.first().and_then(|stop| stop.bytes().next()).unwrap_or(b'<');
-        let pair = |(open, close): &(&str, &str)| ((*open).to_owned(), (*close).to_owned());
+        let pair = |(open, close): (&str, &str)| (open.to_owned(), close.to_owned());
         let reasoning = match &options.reasoning {
             ReasoningTags::None => Vec::new(),
             ReasoningTags::Tags(open, close) => vec![(open.clone(), close.clone())],
-            ReasoningTags::Own => layout.reasoning.iter().flat_map(|marks| marks.pairs).map(pair).collect::<Vec<_>>(),
+            ReasoningTags::Own => layout.reasoning.iter().flat_map(ReasoningMarks::pairs).map(pair).collect::<Vec<_>>(),
         };
         let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let mut settings = options.settings(&*protocol, given).map_err(ToolError::new)?;
@@ -314,7 +315,7 @@ impl Toolset {
     /// Whether a call, or a section, of this protocol begins at the start of the text.
     fn opens(&self, text: &str) -> bool {
         if let Some(section) = &self.protocol.layout().section {
-            return section.begin.iter().any(|mark| text.starts_with(mark));
+            return text.starts_with(section.begin);
         }
         self.protocol.fits(text) != Scan::NoMatch
             && matches!(self.protocol.attempt(&self.tools, &self.settings, text, true), Attempt::Call { .. })

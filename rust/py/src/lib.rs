@@ -44,8 +44,10 @@ mod _core {
     /// What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
     /// (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `reasoning_prompt` (the end
     /// of a prompt that opens reasoning, as the official template writes it, or None), `special_tokens`
-    /// (whether the markers are special tokens), `stops`, `lists` (whether calls are in one list) and
-    /// `whole_messages` (whether messages are divided into parts, or a call may be a whole message).
+    /// (whether the markers are special tokens), `stops`, `lists` (whether calls are in one list),
+    /// `whole_messages` (whether messages are divided into parts, or a call may be a whole message), `models`
+    /// (patterns of names, source, words of chat models) and the marks of chat `templates` and of response
+    /// templates, `responses` (has, lacks, prompt, prompt_lacks).
     #[pyfunction]
     fn native_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let dict = |format: wirecall_core::NativeFormat| {
@@ -61,6 +63,13 @@ mod _core {
             dict.set_item("lists", format.lists)?;
             dict.set_item("whole_messages", format.whole_messages)?;
             dict.set_item("stops", format.stops)?;
+            let models = format.models.iter().map(|models| (models.patterns, models.source, models.chat));
+            dict.set_item("models", models.collect::<Vec<_>>())?;
+            let marks = |all: &[wirecall_core::TemplateMarks]| {
+                all.iter().map(|one| (one.has.concat(), one.lacks, one.prompt, one.prompt_lacks)).collect::<Vec<_>>()
+            };
+            dict.set_item("templates", marks(format.templates))?;
+            dict.set_item("responses", marks(format.responses))?;
             Ok(dict)
         };
         wirecall_core::native_formats().map(dict).collect()

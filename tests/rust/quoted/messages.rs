@@ -342,7 +342,13 @@ pub(crate) fn case(format: &'static Format, choices: &Choices) -> Case {
     let whole_tag = opening.to_ascii_lowercase().contains("<save>");
     let slips = if whole_tag { slips.replace('|', "") } else { slips };
     let binding = match binding.or(own).unwrap_or("body=") {
-        "<body>" if block || format.name == "qwen3coder" || (reading.elements && whole_tag) => "body=",
+        "<body>"
+            if block
+                || format.name == "qwen3coder"
+                || (reading.elements && (whole_tag || opening.contains("<function"))) =>
+        {
+            "body="
+        }
         binding => binding,
     };
     // A comment of JSON ends with its line, whatever quotes are in it.

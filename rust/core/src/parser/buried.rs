@@ -12,7 +12,7 @@ use crate::protocols::Attempt;
 use crate::protocols::commitment::{begins_call, begins_call_of};
 use crate::protocols::layout::TOKEN_BEGINS;
 use crate::protocols::registry::Reads;
-use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
+use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::toolset::Toolset;
 
 /// Whether a call of a declared tool begins here, with its section or without: the length of its opener, and the tool.
@@ -21,7 +21,7 @@ pub(super) fn buried(set: &Toolset, text: &str, last: bool) -> Scan<(usize, usiz
         return Scan::NoMatch;
     }
     let section = match &set.protocol.layout().section {
-        Some(section) => first_mark(text, section.begin, last),
+        Some(section) => section.begins(text, last),
         None => Scan::NoMatch,
     };
     let at = match section {

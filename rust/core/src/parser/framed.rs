@@ -2,7 +2,7 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::quoted::{QUOTED, Quotes};
+use super::quoted::{QUOTED, TextQuotes};
 use super::text::Candidate;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::parser::state::ParserState;
@@ -48,7 +48,7 @@ pub(super) struct Preceding {
     pub written: usize,
     /// That text contains an opener or a closer of calls.
     pub mentioned: bool,
-    pub quotes: Quotes,
+    pub quotes: TextQuotes,
 }
 
 /// What the model is told of what closes a call that has no opener.
@@ -381,7 +381,7 @@ impl Machine {
                 self.frame(window, at, on_event);
                 return false;
             }
-            match first_mark(rest, section.end, window.last) {
+            match section.ended(rest, window.last) {
                 Scan::Match(length) => {
                     self.frame(window, at + length, on_event);
                     self.state = self.outside(tools);

@@ -1,7 +1,7 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::buried::buried;
-use super::quoted::{QUOTED, Quotes};
+use super::quoted::{QUOTED, TextQuotes};
 use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
 use crate::limits::ATTEMPT_CHARS;
@@ -145,7 +145,7 @@ impl Machine {
             Header::Part(length, part) => {
                 self.frame(window, begin + length, on_event);
                 if !self.in_quotes() {
-                    self.place.quotes = Quotes::Ignored;
+                    self.place.quotes = TextQuotes::Ignored;
                 }
                 self.enter(part);
             }
@@ -254,9 +254,9 @@ impl Machine {
             let in_quotes = spoken && self.in_quotes();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
-                    InPart::Mention(length) if spoken && !matches!(self.place.quotes, Quotes::Followed(_)) => {
+                    InPart::Mention(length) if spoken && !matches!(self.place.quotes, TextQuotes::Followed(_)) => {
                         at += length;
-                        (self.place.quotes, read) = (Quotes::Followed(Alternation::CLOSED), at);
+                        (self.place.quotes, read) = (TextQuotes::Followed(Alternation::CLOSED), at);
                     }
                     InPart::Text(length) | InPart::Mention(length) => at += length,
                     InPart::Incomplete => {

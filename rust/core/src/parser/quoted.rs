@@ -16,7 +16,7 @@ pub(super) const QUOTED: &str = "A call in quotation marks, after the beginning 
 
 /// The quotes in text outside calls.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Quotes {
+pub(super) enum TextQuotes {
     /// They are not followed: no opener in text precedes, and no call that has failed or may have ended too early.
     #[default]
     Ignored,
@@ -25,11 +25,11 @@ pub(super) enum Quotes {
     Followed(Alternation),
 }
 
-impl Quotes {
+impl TextQuotes {
     /// Follows them from now on, if they are not followed already.
     pub(super) fn follow(&mut self, from: Alternation) {
-        if !matches!(self, Quotes::Followed(_)) {
-            *self = Quotes::Followed(from);
+        if !matches!(self, TextQuotes::Followed(_)) {
+            *self = TextQuotes::Followed(from);
         }
     }
 }
@@ -38,11 +38,11 @@ impl Machine {
     /// Scans text after an opener for quotes. Where code is text, backticks are not quotes.
     #[inline]
     pub(super) fn read_quotes(&mut self, tools: &Toolset, text: &str) {
-        if let (Quotes::AfterCall, Some(first)) = (self.place.quotes, text.bytes().next()) {
+        if let (TextQuotes::AfterCall, Some(first)) = (self.place.quotes, text.bytes().next()) {
             let early = first.is_ascii_alphanumeric();
-            self.place.quotes = if early { Quotes::Followed(Alternation::START) } else { Quotes::Ignored };
+            self.place.quotes = if early { TextQuotes::Followed(Alternation::START) } else { TextQuotes::Ignored };
         }
-        let Quotes::Followed(quotes) = &mut self.place.quotes else { return };
+        let TextQuotes::Followed(quotes) = &mut self.place.quotes else { return };
         match tools.code {
             CodeMode::Call => quotes.run(text),
             CodeMode::Text => text.bytes().for_each(|byte| quotes.step_over_code(byte)),
@@ -51,7 +51,7 @@ impl Machine {
 
     /// Whether a text in quotes is open that began after an opener.
     pub(super) fn in_quotes(&self) -> bool {
-        matches!(self.place.quotes, Quotes::Followed(quotes) if quotes.open().is_some())
+        matches!(self.place.quotes, TextQuotes::Followed(quotes) if quotes.open().is_some())
     }
 
     /// Consumes an opener that begins no call. A quote directly after the first one closes the quotation around it.

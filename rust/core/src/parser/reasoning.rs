@@ -224,7 +224,7 @@ impl Machine {
             let found = match (ends, section) {
                 (CallEnds::Never, _) => Scan::NoMatch,
                 (CallEnds::Always, _) => tools.protocol.ends_reasoning(rest),
-                (CallEnds::Declared, Some(section)) => first_mark(rest, section.begin, last).and_then(|length| {
+                (CallEnds::Declared, Some(section)) => section.begins(rest, last).and_then(|length| {
                     let after = &rest[length..];
                     // The whitespace is scanned again with each chunk, so only a little is allowed.
                     match ws_run(after, 0) {

@@ -17,7 +17,7 @@ use crate::protocols::commitment::{begins_call, begins_tag, unreadable};
 use crate::protocols::layout::Section;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
-use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts, window, ws_run};
+use crate::syntax::scan::{Closers, CodeScanner, Scan, starts, window, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What is at a place where a call could begin.
@@ -78,7 +78,8 @@ pub(super) fn begins_section(set: &Toolset, section: &Section, text: &str, last:
         [byte, ..] => Scan::some((begins && byte.is_ascii_punctuation() && *byte != b'`').then_some(())),
         [] => Scan::NoMatch,
     };
-    first_mark(rest, section.end, last)
+    section
+        .ended(rest, last)
         .void()
         .or(attempted)
         .or(tag)
@@ -242,7 +243,7 @@ impl Machine {
                 }
             }
             if let Some(section) = &set.protocol.layout().section {
-                let opened = first_mark(rest, section.begin, last);
+                let opened = section.begins(rest, last);
                 let begun = |last| {
                     opened.and_then(|length| begins_section(set, section, &rest[length..], last).map(|()| length))
                 };

@@ -6,6 +6,7 @@ use super::attempt::Attempt;
 use super::body::Body;
 use super::marks::MarkSet;
 use super::settings::Settings;
+use super::template::{Divided, divided};
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::syntax::json::{Member, json_string};
@@ -45,8 +46,25 @@ pub(crate) struct Joints {
 
 impl Joints {
     /// Everything on a line of its own.
-    pub(crate) const LINES: Joints =
-        Joints { begin: "", end: "", between: "\n", after_content: "\n", calls_first: false };
+    pub(crate) const LINES: Joints = Joints::of("{content|\n}{calls|\n}");
+
+    /// From a template: `{content|TEXT}`, with the text between content and calls, and `{calls|TEXT}`, with the text between two
+    /// calls. Content without a text between is left out, unless it follows the calls.
+    pub(crate) const fn of(message: &'static str) -> Joints {
+        let (after_content, rest) = match divided(message, "{content|") {
+            Some(found) if found.before.is_empty() => (found.text, found.after),
+            _ => ("", message),
+        };
+        let (calls_first, rest) = match divided(rest, "{content") {
+            Some(found) if found.after.is_empty() => (true, found.before),
+            _ => (false, rest),
+        };
+        let Divided { before: begin, text: between, after: end } = match divided(rest, "{calls") {
+            Some(found) => found,
+            None => Divided { before: rest, text: "", after: "" },
+        };
+        Joints { begin, end, between, after_content, calls_first }
+    }
 
     /// Appends the content and the calls.
     pub(crate) fn write(&self, content: &str, calls: &[String], out: &mut String) {

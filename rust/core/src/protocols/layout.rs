@@ -4,6 +4,7 @@
 use crate::protocols::format::Joints;
 use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::parts::PartsFrame;
+use crate::protocols::template::{cut, spaced};
 use crate::syntax::scan::{Scan, starts, window};
 
 /// How a message is divided.
@@ -25,26 +26,50 @@ pub(crate) struct Layout {
     pub trim_before_call: bool,
     /// Line breaks at the start of the message are framing, also after a closer that is in the prompt.
     pub breaks_at_start: bool,
-    /// The calls of a past message are written before its content.
-    pub calls_first: bool,
     /// The markers are special tokens, which servers remove from text unless they are told not to.
     pub special_tokens: bool,
     /// What a server may leave at the end of a message. All begin with the same ASCII character.
     pub stops: &'static [&'static str],
 }
 
-/// What begins and what ends a list of calls: several spellings, the first of which is written.
+/// What begins and what ends a list of calls.
 #[derive(Debug)]
 pub(crate) struct Section {
-    pub begin: &'static [&'static str],
-    pub end: &'static [&'static str],
+    pub begin: &'static str,
+    pub end: &'static str,
+    /// What also ends it.
+    pub also: &'static [&'static str],
+}
+
+impl Section {
+    /// What is written around the calls.
+    pub(crate) const fn of(joints: Joints) -> Section {
+        Section { begin: spaced(joints.begin).text, end: spaced(joints.end).text, also: &[] }
+    }
+
+    /// The length of what begins the section, at the start of the text.
+    pub(crate) fn begins(&self, text: &str, last: bool) -> Scan<usize> {
+        starts(text, self.begin, last).map(|()| self.begin.len())
+    }
+
+    /// What ends the section.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = &'static str> + Clone {
+        [self.end].into_iter().chain(self.also.iter().copied())
+    }
+
+    /// The length of what ends the section, at the start of the text.
+    pub(crate) fn ended(&self, text: &str, last: bool) -> Scan<usize> {
+        Scan::first_of(self.ends().map(|end| starts(text, end, last).map(|()| end.len())))
+    }
 }
 
 /// How reasoning is marked.
 #[derive(Debug)]
 pub(crate) struct ReasoningMarks {
-    /// What opens and closes it. The first pair is written.
-    pub pairs: &'static [(&'static str, &'static str)],
+    /// What opens and closes it.
+    pub pair: (&'static str, &'static str),
+    /// Pairs that are read, too.
+    pub also: &'static [(&'static str, &'static str)],
     /// What templates write before and after the reasoning of a past message.
     pub written: (&'static str, &'static str),
     /// What opens reasoning at the end of a prompt, if that differs from what is written before past reasoning.
@@ -74,24 +99,24 @@ impl Layout {
     /// The markers of reasoning, answers, parts and sections, and the stop tokens.
     pub(crate) fn mark(&self, marks: &mut MarkSet) {
         if let Some(section) = &self.section {
-            marks.extend(MarkRole::SectionBegin, section.begin.iter().copied());
-            marks.extend(MarkRole::SectionEnd, section.end.iter().copied());
+            marks.extend(MarkRole::SectionBegin, [section.begin]);
+            marks.extend(MarkRole::SectionEnd, section.ends());
         }
         marks.extend(MarkRole::Around, self.stops.iter().copied());
         if let Some(frame) = self.parts {
             frame.mark(marks);
             marks.extend(MarkRole::PartEnd, frame.ends().iter().copied());
         }
-        let pairs = self.reasoning.iter().flat_map(|marks| marks.pairs).chain(&self.answer);
-        marks.extend(MarkRole::Around, pairs.flat_map(|(open, close)| [*open, *close]));
+        let pairs = self.reasoning.iter().flat_map(ReasoningMarks::pairs).chain(self.answer);
+        marks.extend(MarkRole::Around, pairs.flat_map(|(open, close)| [open, close]));
     }
 
     /// The length of what begins a section, or is written in it around the calls, if the text begins with it.
     pub(crate) fn begins_calls(&self, joints: Joints, text: &str, last: bool) -> Scan<usize> {
         let Some(section) = &self.section else { return Scan::NoMatch };
-        let begin = section.begin.iter().find_map(|mark| joints.begin.trim().strip_prefix(mark));
-        let end = section.end.iter().find_map(|mark| joints.end.trim().strip_suffix(mark));
-        let written = section.begin.iter().copied().chain(begin).chain(end).chain([joints.between]);
+        let begin = joints.begin.trim().strip_prefix(section.begin);
+        let end = section.ends().find_map(|mark| joints.end.trim().strip_suffix(mark));
+        let written = [section.begin, joints.between].into_iter().chain(begin).chain(end);
         let mut written: Vec<_> = written.map(str::trim).filter(|mark| !mark.is_empty()).collect();
         // One may be the beginning of another.
         written.sort_by_key(|mark| std::cmp::Reverse(mark.len()));
@@ -134,7 +159,6 @@ impl Layout {
         section: None,
         trim_before_call: false,
         breaks_at_start: false,
-        calls_first: false,
         special_tokens: false,
         stops: &[],
     };
@@ -158,23 +182,35 @@ fn is_special_token(text: &str) -> bool {
 }
 
 impl ReasoningMarks {
+    /// From the template of a past message, with `{reasoning}`. Line breaks at the inner sides of the markers, and after them, are theirs.
+    pub(crate) const fn of(template: &'static str) -> ReasoningMarks {
+        let written = cut(template, "{reasoning");
+        let (open, close) = (spaced(written.0), spaced(written.1));
+        ReasoningMarks {
+            pair: (open.text, close.text),
+            also: &[],
+            written,
+            prompt: None,
+            break_after_open: !open.after.is_empty(),
+            break_before_close: !close.before.is_empty(),
+            breaks_after: !close.after.is_empty(),
+            call_ends: CallEnds::Never,
+        }
+    }
+
     /// `<think>` and `</think>`, with a line break inside each, and line breaks after the closer.
-    pub(crate) const LINES: ReasoningMarks = ReasoningMarks {
-        pairs: &[("<think>", "</think>")],
-        written: ("<think>\n", "\n</think>\n\n"),
-        prompt: None,
-        break_after_open: true,
-        break_before_close: true,
-        breaks_after: true,
-        call_ends: CallEnds::Never,
-    };
+    pub(crate) const LINES: ReasoningMarks = ReasoningMarks::of("<think>\n{reasoning}\n</think>\n\n");
 
     /// `<think>` and `</think>`, with nothing around the text.
-    pub(crate) const BARE: ReasoningMarks = ReasoningMarks {
-        written: ("<think>", "</think>"),
-        break_after_open: false,
-        break_before_close: false,
-        breaks_after: false,
-        ..ReasoningMarks::LINES
-    };
+    pub(crate) const BARE: ReasoningMarks = ReasoningMarks::of("<think>{reasoning}</think>");
+
+    /// The same, which calls end by this rule.
+    pub(crate) const fn call_ends(self, call_ends: CallEnds) -> ReasoningMarks {
+        ReasoningMarks { call_ends, ..self }
+    }
+
+    /// What opens and closes it: all pairs, the one that is written first.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        [self.pair].into_iter().chain(self.also.iter().copied())
+    }
 }

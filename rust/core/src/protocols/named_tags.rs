@@ -13,7 +13,7 @@ use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, is_blank, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, has_line_break, is_ws, starts, window, ws_run};
-use crate::syntax::tags::{OpenTag, OpenerAttributes, QWEN3CODER, Row, begins, one_of, own_tag, word_end};
+use crate::syntax::tags::{ElementRow, OpenTag, OpenerAttributes, QWEN3CODER, begins, one_of, own_tag, word_end};
 use crate::syntax::xml::name_length;
 use crate::tools::{Syntax, Tool, Tools};
 
@@ -155,7 +155,7 @@ const FUNCTION_CLOSERS: [&str; 5] = ["</function>", "</tool_call>", "</call>", "
 
 /// Scans the tag of a function, or of a block around one, that no reader accepts. It is a bad call if it names a declared tool and
 /// values follow. Other tags are scanned by [`near`].
-pub(crate) fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, last: bool) -> Attempt {
+pub(crate) fn near_function(tools: &Tools, settings: &Settings, row: &ElementRow, text: &str, last: bool) -> Attempt {
     let step = Attempt::text(text);
     let whole = text;
     let (text, cut) = window(text, ATTEMPT_CHARS, last);
@@ -199,7 +199,7 @@ fn in_text(tools: &Tools, settings: &Settings, text: &str, at: usize, last: bool
 }
 
 /// The same for the function at byte `at` in a block. It ends with the block.
-fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize, last: bool) -> Attempt {
+fn in_block(tools: &Tools, settings: &Settings, row: &ElementRow, text: &str, at: usize, last: bool) -> Attempt {
     let step = Attempt::Text(1);
     let inner = &text[at..];
     match inner.as_bytes() {

@@ -1,18 +1,22 @@
 //! Calls as Apertus writes them: a list of JSON objects, in which the name is the only key, between two tokens. Calls also end reasoning.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::bodies::envelope::{NameKey, NativeEnvelope};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("apertus", "vLLM, docs/features/tool_calling.md").chat("instruct")],
+    templates: &[TemplateMarks::of(&[&["<|tools_prefix|>", "<|tools_suffix|>"]])],
+    ..Row::new("apertus", || Arc::new(APERTUS))
+}];
 
 pub(crate) const APERTUS: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks {
-            pairs: &[("<|inner_prefix|>", "<|inner_suffix|>")],
-            written: ("<|inner_prefix|>", "<|inner_suffix|>"),
-            call_ends: CallEnds::Always,
-            ..ReasoningMarks::BARE
-        }),
+        reasoning: Some(ReasoningMarks::of("<|inner_prefix|>{reasoning}<|inner_suffix|>").call_ends(CallEnds::Always)),
         special_tokens: true,
         stops: &["<|assistant_end|>"],
         ..Layout::NATIVE
@@ -23,12 +27,5 @@ pub(crate) const APERTUS: FlatFamily = FlatFamily {
         rules: NativeEnvelope { name: NameKey::Itself, close: &["<|tools_suffix|>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "<|tools_prefix|>[",
-        end: "]<|tools_suffix|>",
-        between: ", ",
-        after_content: "",
-        result: "[{content}]",
-        result_mark: None,
-    },
+    writing: Writing::of("<|tools_prefix|>[{calls|, }]<|tools_suffix|>", "[{content}]"),
 };

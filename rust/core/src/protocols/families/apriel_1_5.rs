@@ -1,17 +1,25 @@
 //! Calls as Apriel 1.5 writes them: a list of JSON objects, with ids in past messages. It reasons after a fixed sentence, up to its
 //! final response.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("apriel-1.5-*-thinker", "llama.cpp, models/templates/unsloth-Apriel-1.5.jinja")],
+    templates: &[TemplateMarks::of(&[&["<tool_calls>[", "]</tool_calls>", "[BEGIN FINAL RESPONSE]", "<|assistant|>"]])],
+    ..Row::new("apriel-1.5", || Arc::new(APRIEL_1_5))
+}];
 
 pub(crate) const APRIEL_1_5: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
-            pairs: &[("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"), ("<thinking>", "</thinking>")],
-            written: ("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
-            ..ReasoningMarks::LINES
+            also: &[("<thinking>", "</thinking>")],
+            ..ReasoningMarks::of("Here are my reasoning steps:\n{reasoning}\n[BEGIN FINAL RESPONSE]\n")
         }),
         answer: Some(("[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]")),
         trim_before_call: true,
@@ -24,12 +32,5 @@ pub(crate) const APRIEL_1_5: FlatFamily = FlatFamily {
         rules: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "\n<tool_calls>[",
-        end: "]</tool_calls>",
-        between: ", ",
-        after_content: "",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing::of("\n<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

@@ -1,17 +1,30 @@
 //! Calls as Apriel 1.6 writes them: as 1.5. The prompt opens the reasoning.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("apriel-1.6-*-thinker", "llama.cpp, models/templates/Apriel-1.6-15b-Thinker-fixed.jinja")],
+    templates: &[TemplateMarks::of(&[&[
+        "<tool_calls>[",
+        "]</tool_calls>",
+        "[BEGIN FINAL RESPONSE]",
+        "<|begin_assistant|>",
+    ]])],
+    ..Row::new("apriel-1.6", || Arc::new(APRIEL_1_6))
+}];
 
 pub(crate) const APRIEL_1_6: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
-            pairs: &[("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]")],
             written: ("", "\n[BEGIN FINAL RESPONSE]\n"),
             prompt: Some("Here are my reasoning steps:\n"),
-            ..ReasoningMarks::LINES
+            ..ReasoningMarks::of("Here are my reasoning steps:\n{reasoning}\n[BEGIN FINAL RESPONSE]\n")
         }),
         answer: Some(("[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]")),
         starts_in_reasoning: true,
@@ -25,12 +38,5 @@ pub(crate) const APRIEL_1_6: FlatFamily = FlatFamily {
         rules: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "\n<tool_calls>[",
-        end: "]</tool_calls>",
-        between: ", ",
-        after_content: "",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing::of("\n<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

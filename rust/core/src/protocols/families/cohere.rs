@@ -1,10 +1,51 @@
 //! Messages as Cohere's models write them: reasoning, content, and a list of calls, each in an element.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::bodies::envelope::{NameKey, NativeEnvelope};
 use crate::protocols::frames::elements::Elements;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        models: &[
+            Models::of("command-a-reasoning command-a", "vLLM, docs/features/tool_calling.md"),
+            Models::of("command-r7b", "llama.cpp, docs/function-calling.md"),
+        ],
+        templates: &[TemplateMarks::of(&[&[
+            "<|START_ACTION|>",
+            r#""tool_name""#,
+            r#""parameters""#,
+            "<|START_RESPONSE|>",
+        ]])],
+        responses: &[TemplateMarks::of(&[&[
+            "open <|START_ACTION|>",
+            "{tool_name}",
+            "{parameters}",
+            "open <|START_RESPONSE|>",
+        ]])],
+        ..Row::new("cohere", || Arc::new(COHERE))
+    },
+    Row {
+        models: &[Models::of("command-a-plus north-mini-code", "vLLM, parser/cohere_command.py")],
+        templates: &[TemplateMarks::of(&[&[
+            "<|START_ACTION|>",
+            r#""tool_name""#,
+            r#""parameters""#,
+            "<|START_TEXT|>",
+        ]])],
+        responses: &[TemplateMarks::of(&[&[
+            "open <|START_ACTION|>",
+            "{tool_name}",
+            "{parameters}",
+            "open <|START_TEXT|>",
+        ]])],
+        ..Row::new("cohere-command4", || Arc::new(COHERE_COMMAND4))
+    },
+];
 
 const RESPONSE: (&str, &str) = ("<|START_RESPONSE|>", "<|END_RESPONSE|>");
 const TEXT: (&str, &str) = ("<|START_TEXT|>", "<|END_TEXT|>");
@@ -38,17 +79,10 @@ pub(crate) const COHERE: FlatFamily = FlatFamily {
         },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "<|START_ACTION|>[\n    ",
-        end: "\n]<|END_ACTION|>",
-        between: ",\n    ",
-        after_content: "",
-        result: concat!(
+    writing: Writing::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
             "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {json}\n        },\n",
             "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
-        ),
-        result_mark: Some("<|START_TOOL_RESULT|>"),
-    },
+        )).marked("<|START_TOOL_RESULT|>"),
 };
 
 /// Of newer models, whose prompt opens the reasoning.
@@ -58,12 +92,9 @@ pub(crate) const COHERE_COMMAND4: FlatFamily = FlatFamily {
         starts_in_reasoning: true,
         ..LAYOUT
     },
-    writing: Writing {
-        result: concat!(
+    writing: Writing::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
             "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {\"content\": {json}}\n        },\n",
             "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
-        ),
-        ..COHERE.writing
-    },
+        )).marked("<|START_TOOL_RESULT|>"),
     ..COHERE
 };

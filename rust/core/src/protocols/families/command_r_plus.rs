@@ -1,9 +1,21 @@
 //! Calls as Command R+ writes them: `Action:` and a list of JSON objects in a fence.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::bodies::envelope::{NameKey, NativeEnvelope};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of(
+        "command-r-plus",
+        "llama.cpp, models/templates/CohereForAI-c4ai-command-r-plus-tool_use.jinja",
+    )],
+    templates: &[TemplateMarks::of(&[&["<|CHATBOT_TOKEN|>", "Action:\n```json\n[", r#""tool_name": "#]])],
+    ..Row::new("command-r-plus", || Arc::new(COMMAND_R_PLUS))
+}];
 
 pub(crate) const COMMAND_R_PLUS: FlatFamily = FlatFamily {
     layout: Layout { trim_before_call: true, stops: &["<|END_OF_TURN_TOKEN|>"], ..Layout::NATIVE },
@@ -18,12 +30,6 @@ pub(crate) const COMMAND_R_PLUS: FlatFamily = FlatFamily {
         },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "\nAction:\n```json\n[\n",
-        end: "\n]```",
-        between: ",\n",
-        after_content: "",
-        result: "<results>\n{content}</results>",
-        result_mark: Some("<results>"),
-    },
+    writing: Writing::of("\nAction:\n```json\n[\n{calls|,\n}\n]```", "<results>\n{content}</results>")
+        .marked("<results>"),
 };

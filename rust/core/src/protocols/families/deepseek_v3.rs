@@ -1,8 +1,42 @@
 //! Calls in a section, as DeepSeek V3, R1 and V3.1 write them: the name, and one JSON object, in a fence in V3.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::named::{Ends, IdForm, NamedFormat};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{Layout, ReasoningMarks, Section};
+use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+const V3_CALL_HEAD: &[&str] = &["<｜tool▁calls▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"];
+const V3_FENCE: &str = "'```json'";
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        models: &[Models::of(
+            "deepseek-r1 deepseek-r1-distill-qwen deepseek-r1-distill-llama",
+            "llama.cpp, docs/function-calling.md",
+        )],
+        templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]]).prompt(&["<｜Assistant｜><think>\n'"])],
+        ..Row::new("deepseek-r1", || Arc::new(DEEPSEEK_R1))
+    },
+    Row {
+        aliases: &["deepseek-v3-0324", "deepseek-r1-0528"],
+        models: &[
+            Models::of("deepseek-r1-*-0528 deepseek-r1-*-0528-qwen3", "vLLM, docs/features/tool_calling.md"),
+            Models::of("deepseek-v3", "vLLM recipes, models/deepseek-ai/DeepSeek-V3.yaml"),
+        ],
+        templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]])],
+        ..Row::new("deepseek-v3", || Arc::new(DEEPSEEK_V3))
+    },
+    Row {
+        models: &[Models::of(
+            "deepseek-v3.1 deepseek-v3.1-terminus",
+            "SGLang cookbook, docs/autoregressive/DeepSeek/DeepSeek-V3_1.md",
+        )],
+        templates: &[TemplateMarks::of(&[V3_CALL_HEAD]).lacks(&[V3_FENCE, "function<｜tool▁sep｜>"])],
+        ..Row::new("deepseek-v3.1", || Arc::new(DEEPSEEK_V31))
+    },
+];
 
 const OPEN: &[&str; 1] = &["<｜tool▁call▁begin｜>"];
 const CLOSE: &str = "<｜tool▁call▁end｜>";
@@ -10,20 +44,16 @@ const BEFORE: &[&str] = &["<｜tool▁call▁begin｜>", "<｜tool▁calls▁end
 
 const LAYOUT: Layout = Layout {
     reasoning: Some(ReasoningMarks::LINES),
-    section: Some(Section { begin: &["<｜tool▁calls▁begin｜>"], end: &["<｜tool▁calls▁end｜>"] }),
     special_tokens: true,
     stops: &["<｜end▁of▁sentence｜>"],
     ..Layout::NATIVE
 };
 
-const WRITING: Writing = Writing {
-    begin: "<｜tool▁calls▁begin｜>",
-    end: "<｜tool▁calls▁end｜>",
-    between: "\n",
-    after_content: "",
-    result: "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜><｜tool▁outputs▁end｜>",
-    result_mark: Some("<｜tool▁output"),
-};
+const WRITING: Writing = Writing::of(
+    "<｜tool▁calls▁begin｜>{calls|\n}<｜tool▁calls▁end｜>",
+    "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜><｜tool▁outputs▁end｜>",
+)
+.marked("<｜tool▁output");
 
 /// Of V3, V3-0324 and R1-0528.
 pub(crate) const DEEPSEEK_V3: FlatFamily = FlatFamily {
@@ -39,11 +69,12 @@ pub(crate) const DEEPSEEK_V3: FlatFamily = FlatFamily {
         list: None,
     },
     writing: WRITING,
-};
+}
+.in_section();
 
 /// The same for models whose prompt opens the reasoning.
 pub(crate) const DEEPSEEK_R1: FlatFamily =
-    FlatFamily { layout: Layout { starts_in_reasoning: true, ..LAYOUT }, ..DEEPSEEK_V3 };
+    FlatFamily { layout: Layout { starts_in_reasoning: true, ..LAYOUT }, ..DEEPSEEK_V3 }.in_section();
 
 pub(crate) const DEEPSEEK_V31: FlatFamily = FlatFamily {
     layout: Layout { reasoning: Some(ReasoningMarks::BARE), ..LAYOUT },
@@ -57,7 +88,10 @@ pub(crate) const DEEPSEEK_V31: FlatFamily = FlatFamily {
         last: "",
         list: None,
     },
-    writing: Writing {
-        between: "", result: "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>", ..WRITING
-    },
-};
+    writing: Writing::of(
+        "<｜tool▁calls▁begin｜>{calls}<｜tool▁calls▁end｜>",
+        "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>",
+    )
+    .marked("<｜tool▁output"),
+}
+.in_section();

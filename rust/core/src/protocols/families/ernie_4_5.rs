@@ -1,10 +1,21 @@
 //! Calls as ERNIE 4.5 writes them: one JSON object between two tags. The prompt opens the reasoning. From vLLM,
 //! `tool_parsers/ernie45_tool_parser.py` and `reasoning/ernie45_reasoning_parser.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
+use crate::protocols::families::templates::{JSON_CALL, RESPONSE_JSON};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("ernie-4.5-*-thinking ernie-4.5-vl-*-thinking", "vLLM, ernie45_tool_parser.py")],
+    templates: &[TemplateMarks::of(&[JSON_CALL, &["<response>", "</response>"]])],
+    responses: &[TemplateMarks::of(&[RESPONSE_JSON, &["open <response>"]])],
+    ..Row::new("ernie-4.5", || Arc::new(ERNIE_4_5))
+}];
 
 pub(crate) const ERNIE_4_5: FlatFamily = FlatFamily {
     layout: Layout {
@@ -21,12 +32,5 @@ pub(crate) const ERNIE_4_5: FlatFamily = FlatFamily {
         rules: NativeEnvelope { close: &["</tool_call>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "",
-        end: "\n",
-        between: "\n",
-        after_content: "\n",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing::of("{content|\n}{calls|\n}\n", "{content}"),
 };

@@ -1,9 +1,19 @@
 //! Messages to recipients, as Functionary 3.2 writes them: the name on a line of its own, and one JSON object.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::protocols::families::templates::LLAMA_TURN;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::frames::recipients::Recipients;
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("functionary-small-v3.2 functionary-medium-v3.2", "llama.cpp, docs/function-calling.md")],
+    templates: &[TemplateMarks::of(&[LLAMA_TURN, &["'>>>all\n'", "'>>>' + "]])],
+    ..Row::new("functionary-v3.2", || Arc::new(FUNCTIONARY_V3_2))
+}];
 
 const OPEN: &[&str; 1] = &[">>>"];
 
@@ -23,5 +33,5 @@ pub(crate) const FUNCTIONARY_V3_2: FlatFamily = FlatFamily {
         last: "<|eot_id|>",
         list: None,
     },
-    writing: Writing { begin: "", end: "", between: "", after_content: "", result: "{content}", result_mark: None },
+    writing: Writing::of("{calls}", "{content}"),
 };

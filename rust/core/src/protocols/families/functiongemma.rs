@@ -1,9 +1,18 @@
 //! What FunctionGemma writes: `<start_function_call>call:name{key:<escape>text<escape>}<end_function_call>`. From Google's page
 //! "FunctionGemma formatting and best practices" and vLLM, `tool_parsers/functiongemma_tool_parser.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::notation::NotationFormat;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("functiongemma", "vLLM, docs/features/tool_calling.md")],
+    templates: &[TemplateMarks::of(&[&["<start_function_call>call:", "<end_function_call>", "<escape>"]])],
+    ..Row::new("functiongemma", || Arc::new(FUNCTIONGEMMA))
+}];
 
 pub(crate) const FUNCTIONGEMMA: FlatFamily = FlatFamily {
     layout: Layout {
@@ -12,12 +21,8 @@ pub(crate) const FUNCTIONGEMMA: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &NotationFormat { open: &["<start_function_call>"], close: "<end_function_call>", quote: "<escape>" },
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: "",
-        after_content: "",
-        result: "<start_function_response>response:{name}{value:<escape>{content}<escape>}<end_function_response>",
-        result_mark: None,
-    },
+    writing: Writing::of(
+        "{calls}",
+        "<start_function_response>response:{name}{value:<escape>{content}<escape>}<end_function_response>",
+    ),
 };

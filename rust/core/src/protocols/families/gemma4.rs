@@ -1,32 +1,37 @@
 //! What Gemma 4 writes: `<|tool_call>call:name{key:<|"|>text<|"|>,list:[1,true]}<tool_call|>`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::notation::NotationFormat;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[
+        Models::of("gemma-4-26b-a4b-nvfp4", "vLLM recipes, models/Google/gemma-4-26B-A4B-it.yaml"),
+        Models::of("gemma-4 diffusiongemma", "vLLM recipes, models/Google").chat("it"),
+    ],
+    templates: &[TemplateMarks::of(&[&["<|tool_call>call:", "<tool_call|>", r#"<|"|>"#]])],
+    responses: &[TemplateMarks::of(&[&["open <|tool_call>call:", "close <tool_call|>", r#"<|"|>"#]])],
+    ..Row::new("gemma4", || Arc::new(GEMMA4))
+}];
 
 pub(crate) const GEMMA4: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
-            pairs: &[("<|channel>thought\n", "<channel|>")],
-            written: ("<|channel>thought\n", "\n<channel|>"),
-            prompt: None,
+            pair: ("<|channel>thought\n", "<channel|>"),
             break_after_open: false,
-            break_before_close: true,
-            breaks_after: false,
             call_ends: CallEnds::Declared,
+            ..ReasoningMarks::of("<|channel>thought\n{reasoning}\n<channel|>")
         }),
-        calls_first: true,
         special_tokens: true,
         stops: &["<turn|>", "<|tool_response>", "<eos>"],
         ..Layout::NATIVE
     },
     call: &NotationFormat { open: &["<|tool_call>"], close: "<tool_call|>", quote: "<|\"|>" },
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: "",
-        after_content: "",
-        result: "<|tool_response>response:{name}{value:<|\"|>{content}<|\"|>}<tool_response|>",
-        result_mark: None,
-    },
+    writing: Writing::of(
+        "{calls}{content}",
+        "<|tool_response>response:{name}{value:<|\"|>{content}<|\"|>}<tool_response|>",
+    ),
 };

@@ -1,19 +1,30 @@
 //! A call as GigaChat 3.1 writes it: one JSON object after a token. The form of 3, a message of its own, is read, too.
 
-use crate::protocols::bodies::envelope::NativeEnvelope;
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    aliases: &["gigachat3.1"],
+    models: &[Models::of("gigachat3.1 gigachat3", "vLLM, docs/features/tool_calling.md")],
+    templates: &[
+        TemplateMarks::of(&[&["<|message_sep|>", "<|role_sep|>", "'function call'"]]),
+        TemplateMarks::of(&[&["<|message_sep|>", "<|role_sep|>", "<|function_call|>"]]),
+    ],
+    ..Row::new("gigachat3", || Arc::new(GIGACHAT3))
+}];
 
 pub(crate) const GIGACHAT3: FlatFamily = FlatFamily {
     layout: Layout { special_tokens: true, stops: &["<|message_sep|>", "</s>"], ..Layout::NATIVE },
     call: &MarkedEnvelope {
         open: &["<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n"],
-        begin: &[],
         lists: false,
         last: "<|message_sep|>",
         written: r#"<|function_call|>{"name": {name}, "arguments": {arguments}}"#,
-        rules: NativeEnvelope::USUAL,
+        ..MarkedEnvelope::LIST
     },
-    writing: Writing { begin: "", end: "", between: "", after_content: "", result: "{content}", result_mark: None },
+    writing: Writing::of("{calls}", "{content}"),
 };

@@ -1,22 +1,57 @@
 //! Calls as GLM-4.5 and newer write them: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`. The models
 //! differ in the line breaks, which are read in any case, and in how the prompt ends. Ling, Spark and IQuest write the same.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, ValueStyle};
+use std::sync::Arc;
+
+use crate::protocols::bodies::tagged::{Tagged, Tags};
+use crate::protocols::families::templates::KEY_TAGS;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
 
-const TAGS: Tags = Tags {
-    openers: &["<tool_call>"],
-    close: "</tool_call>",
-    argument: "<arg_key>",
-    argument_close: "</arg_value>",
-    spaced: true,
-    head: Head::Text(KeyTags { name_close: "", key_close: "</arg_key>", kind: None, value: "<arg_value>" }),
-    values: ValueStyle::Json,
-    line_breaks: false,
-    lines: Lines { key: "\n", ..Lines::EACH },
-    ends: &[],
-};
+const RESPONSE_KEYS: &[&str] = &["open <tool_call>", "close </tool_call>", "content xml-inline", "tag <arg_key>"];
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        aliases: &["glm-4.6"],
+        models: &[
+            Models::of("glm-4.6v glm-4.6v-flash glm-4.6", "vLLM recipes, models/zai-org"),
+            Models::of("glm-4.5v glm-4.5-air glm-4.5", "vLLM, docs/features/tool_calling.md"),
+        ],
+        templates: &[TemplateMarks::of(&[KEY_TAGS, &["<|observation|>", "}}</arg_key>\n<arg_value>"]])],
+        responses: &[TemplateMarks::of(&[RESPONSE_KEYS, &["</arg_key>\n<arg_value>"]])],
+        ..Row::new("glm-4.5", || Arc::new(GLM_4_5))
+    },
+    Row {
+        aliases: &["glm-5.3"],
+        models: &[
+            Models::of("glm-5.3 glm-5.2 glm-5.1 glm-5", "vLLM recipes, models/zai-org"),
+            Models::of("glm-4.7 glm-4.7-flash", "vLLM, docs/features/tool_calling.md"),
+            Models::of("laguna-s-2.1", "llama.cpp, models/templates/poolside-Laguna-S-2.1.jinja"),
+        ],
+        templates: &[
+            TemplateMarks::of(&[KEY_TAGS, &["'<assistant>'", "</assistant>", "'</arg_key>'"]]),
+            TemplateMarks::of(&[KEY_TAGS, &["<|observation|>", "%}<arg_key>{{", "}}</arg_key><arg_value>"]]),
+        ],
+        responses: &[TemplateMarks::of(&[RESPONSE_KEYS, &["</arg_key><arg_value>"]])],
+        ..Row::new("glm-4.7", || Arc::new(GLM_4_7))
+    },
+    Row {
+        models: &[Models::of("iquest-q1", "SGLang, iquest_q1_detector.py")],
+        templates: &[TemplateMarks::of(&[&["<iquest_tool_call>", "<arg_key>"]])],
+        ..Row::new("iquest-q1", || Arc::new(IQUEST_Q1))
+    },
+    Row {
+        models: &[Models::of("ling-3.0-flash ling-3.0", "vLLM recipes, models/inclusionAI/Ling-3.0-flash.yaml")],
+        templates: &[TemplateMarks::of(&[KEY_TAGS, &["<role>ASSISTANT</role>", "<|role_end|>"]])],
+        ..Row::new("ling-3", || Arc::new(LING_3))
+    },
+    Row {
+        models: &[Models::of("spark-2.5", "SGLang, function_call_parser.py")],
+        templates: &[TemplateMarks::of(&[KEY_TAGS, &["<|Bot|>"]])],
+        ..Row::new("spark-2.5", || Arc::new(SPARK_2_5))
+    },
+];
 
 const REASONING: ReasoningMarks =
     ReasoningMarks { breaks_after: true, call_ends: CallEnds::Declared, ..ReasoningMarks::BARE };
@@ -30,27 +65,23 @@ pub(crate) const GLM_4_5: FlatFamily = FlatFamily {
         stops: &["<|user|>", "<|observation|>", "<|endoftext|>"],
         ..Layout::NATIVE
     },
-    call: &Tagged(&TAGS),
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: "\n",
-        after_content: "\n",
-        result: "<|observation|>\n<tool_response>\n{content}\n</tool_response>",
-        result_mark: Some("<tool_response>"),
-    },
+    call: &Tagged(&Tags::of(
+        "<tool_call>{name}\n{args}</tool_call>",
+        "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n",
+    )),
+    writing: Writing::of("{content|\n}{calls|\n}", "<|observation|>\n<tool_response>\n{content}\n</tool_response>")
+        .marked("<tool_response>"),
 };
 
 /// GLM-4.7 and newer. The prompt opens the reasoning.
 pub(crate) const GLM_4_7: FlatFamily = FlatFamily {
     layout: Layout { reasoning: Some(REASONING), starts_in_reasoning: true, ..GLM_4_5.layout },
-    call: &Tagged(&Tags { lines: Lines::NONE, ..TAGS }),
-    writing: Writing {
-        between: "",
-        after_content: "",
-        result: "<|observation|><tool_response>{content}</tool_response>",
-        ..GLM_4_5.writing
-    },
+    call: &Tagged(&Tags::of(
+        "<tool_call>{name}{args}</tool_call>",
+        "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
+    )),
+    writing: Writing::of("{calls}", "<|observation|><tool_response>{content}</tool_response>")
+        .marked("<tool_response>"),
 };
 
 /// Ling 3. The prompt opens the reasoning.
@@ -61,20 +92,27 @@ pub(crate) const LING_3: FlatFamily = FlatFamily {
         stops: &["<|role_end|>"],
         ..GLM_4_5.layout
     },
-    call: &Tagged(&Tags { lines: Lines { head: "\n", key: "\n", close: "\n", ..Lines::NONE }, ..TAGS }),
-    writing: Writing { result: "<tool_response>\n{content}\n</tool_response>", ..GLM_4_5.writing },
+    call: &Tagged(&Tags::of(
+        "<tool_call>{name}\n{args}\n</tool_call>",
+        "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>",
+    )),
+    writing: Writing::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+        .marked("<tool_response>"),
 };
 
 /// Spark 2.5. The prompt opens the reasoning.
 pub(crate) const SPARK_2_5: FlatFamily = FlatFamily {
     layout: Layout { stops: &["<｜end▁of▁sentence｜>"], ..GLM_4_7.layout },
-    writing: Writing { result: "<tool_response>{content}</tool_response>", ..GLM_4_7.writing },
+    writing: Writing::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
     ..GLM_4_7
 };
 
 /// IQuest Q1. The prompt opens the reasoning. SGLang, `function_call/iquest_q1_detector.py`.
 pub(crate) const IQUEST_Q1: FlatFamily = FlatFamily {
     layout: Layout { special_tokens: true, stops: &["<|iquest_end|>"], ..GLM_4_7.layout },
-    call: &Tagged(&Tags { openers: &["<iquest_tool_call>"], close: "</iquest_tool_call>", lines: Lines::NONE, ..TAGS }),
-    writing: Writing { result: "<tool_response>{content}</tool_response>", ..GLM_4_7.writing },
+    call: &Tagged(&Tags::of(
+        "<iquest_tool_call>{name}{args}</iquest_tool_call>",
+        "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
+    )),
+    writing: Writing::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
 };

@@ -1,9 +1,17 @@
 //! Calls as Granite 20B for function calling writes them: a tag before each JSON object. From vLLM,
 //! `examples/tool_chat_template_granite_20b_fc.jinja`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("granite-*-functioncalling", "vLLM, docs/features/tool_calling.md")],
+    ..Row::new("granite-20b-fc", || Arc::new(GRANITE_20B_FC))
+}];
 
 pub(crate) const GRANITE_20B_FC: FlatFamily = FlatFamily {
     layout: Layout { trim_before_call: true, stops: &["<|endoftext|>"], ..Layout::NATIVE },
@@ -13,12 +21,5 @@ pub(crate) const GRANITE_20B_FC: FlatFamily = FlatFamily {
         written: r#"<function_call> {"name": {name}, "arguments": {arguments}}"#,
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: "\n",
-        after_content: "\n",
-        result: "<function_response> {content}",
-        result_mark: Some("<function_response>"),
-    },
+    writing: Writing::of("{content|\n}{calls|\n}", "<function_response> {content}").marked("<function_response>"),
 };

@@ -1,9 +1,19 @@
 //! Calls as Granite 3 writes them: a list of JSON objects after a token, or after a tag in 3.1. From vLLM,
 //! `tool_parsers/granite_tool_parser.py` and `reasoning/granite_reasoning_parser.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    aliases: &["granite-3.1", "granite-3.2", "granite-3.3"],
+    models: &[Models::of("granite-3.3 granite-3.2 granite-3.1 granite-3.0", "vLLM, docs/features/tool_calling.md")],
+    templates: &[TemplateMarks::of(&[&["<|start_of_role|>", "<|tool_call|> followed by a JSON list"]])],
+    ..Row::new("granite-3", || Arc::new(GRANITE_3))
+}];
 
 pub(crate) const GRANITE_3: FlatFamily = FlatFamily {
     layout: Layout {
@@ -14,12 +24,5 @@ pub(crate) const GRANITE_3: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &MarkedEnvelope { open: &["<|tool_call|>", "<tool_call>"], last: "<|end_of_text|>", ..MarkedEnvelope::LIST },
-    writing: Writing {
-        begin: "<|tool_call|> [",
-        end: "]",
-        between: ", ",
-        after_content: "\n",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing::of("{content|\n}<|tool_call|> [{calls|, }]", "{content}"),
 };

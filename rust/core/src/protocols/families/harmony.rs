@@ -1,5 +1,7 @@
 //! Messages in channels, as gpt-oss writes them: `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>`.
 
+use std::sync::Arc;
+
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::protocols::attempt::Attempt;
@@ -9,18 +11,40 @@ use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::frames::channels::Channels;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
 use crate::protocols::settings::Settings;
 use crate::syntax::json::write_spaced_object;
 use crate::tools::Tools;
 
-const WRITING: Writing = Writing {
-    begin: "",
-    end: "<|call|>",
-    between: "<|call|><|start|>assistant",
-    after_content: "<|end|><|start|>assistant",
-    result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
-    result_mark: None,
-};
+const CHANNELS_CALL: &[&str] = &["<|channel|>", "'<|channel|>commentary ", "functions.", "<|call|>"];
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        aliases: &["gpt-oss"],
+        models: &[Models::of("gpt-oss gpt-oss-safeguard", "vLLM recipes, models/openai")],
+        templates: &[TemplateMarks::of(&[CHANNELS_CALL])],
+        responses: &[TemplateMarks::of(&[&[
+            "to=functions.",
+            "<|channel|>commentary",
+            "close <|call|>",
+            "content json\n",
+        ]])],
+        ..Row::new("harmony", || Arc::new(HARMONY))
+    },
+    Row {
+        models: &[Models::of(
+            "llm-jp-4.1-*-thinking llm-jp-4.1",
+            "llama.cpp, models/templates/llm-jp-llm-jp-4.1-8b-thinking.jinja",
+        )],
+        templates: &[TemplateMarks::of(&[CHANNELS_CALL, &["'<|constrain|> json'"]])],
+        ..Row::new("llm-jp-4.1", || Arc::new(LLM_JP))
+    },
+];
+
+const WRITING: Writing = Writing::of(
+    "{content|<|end|><|start|>assistant}{calls|<|call|><|start|>assistant}<|call|>",
+    "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
+);
 
 const CHANNELS: Channels = Channels {
     start: "<|start|>",
@@ -51,11 +75,10 @@ pub(crate) const LLM_JP: FlatFamily = FlatFamily {
         }),
         ..HARMONY.layout
     },
-    writing: Writing {
-        between: "<|end|><|start|>assistant",
-        result: "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{json}<|end|>",
-        ..WRITING
-    },
+    writing: Writing::of(
+        "{content|<|end|><|start|>assistant}{calls|<|end|><|start|>assistant}<|call|>",
+        "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{json}<|end|>",
+    ),
     ..HARMONY
 };
 

@@ -1,10 +1,20 @@
 //! Messages as Inkling writes them: reasoning, content, and each call in an element of its own. From vLLM, `parser/inkling.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::elements::Elements;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("inkling inkling-small", "vLLM recipes, models/thinkingmachines")],
+    templates: &[TemplateMarks::of(&[&["<|content_invoke_tool_json|>", "<|end_message|>"]])],
+    responses: &[TemplateMarks::of(&[&["<|content_invoke_tool_json|>", "close <|end_message|>", "{content.args}"]])],
+    ..Row::new("inkling", || Arc::new(INKLING))
+}];
 
 const ELEMENTS: Elements = Elements {
     reasoning: ("<|content_thinking|>", "<|end_message|>"),
@@ -26,18 +36,11 @@ pub(crate) const INKLING: FlatFamily = FlatFamily {
     },
     call: &MarkedEnvelope {
         open: &[ELEMENTS.calls.0],
-        begin: &[],
         lists: false,
-        last: "",
         written: r#"<|content_invoke_tool_json|>{"name":{name},"args":{arguments}}<|end_message|>"#,
         rules: NativeEnvelope { arguments: &["args"], close: &[ELEMENTS.calls.1], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: ELEMENTS.join,
-        after_content: "",
-        result: "<|message_tool|>{name}<|content_text|>{content}<|end_message|>",
-        result_mark: Some("<|message_tool|>"),
-    },
+    writing: Writing::of("{calls|<|message_model|>}", "<|message_tool|>{name}<|content_text|>{content}<|end_message|>")
+        .marked("<|message_tool|>"),
 };

@@ -1,10 +1,23 @@
 //! Calls as InternLM2 and Intern-S1 write them: two tokens before each JSON object, and one after it. From vLLM,
 //! `tool_parsers/internlm2_tool_parser.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    aliases: &["intern-s1"],
+    models: &[
+        Models::of("intern-s1 intern-s1-mini", "vLLM recipes, models/internlm/Intern-S1.yaml"),
+        Models::of("internlm2.5-*-chat internlm2-chat", "vLLM, docs/features/tool_calling.md"),
+    ],
+    templates: &[TemplateMarks::of(&[&["<|action_start|>", "<|plugin|>", "<|action_end|>"]])],
+    ..Row::new("internlm2", || Arc::new(INTERNLM2))
+}];
 
 pub(crate) const INTERNLM2: FlatFamily = FlatFamily {
     layout: Layout {
@@ -24,5 +37,5 @@ pub(crate) const INTERNLM2: FlatFamily = FlatFamily {
         },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing { begin: "", end: "", between: "", after_content: "", result: "{content}", result_mark: None },
+    writing: Writing::of("{calls}", "{content}"),
 };

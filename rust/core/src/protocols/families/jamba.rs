@@ -1,9 +1,17 @@
 //! Calls as Jamba writes them: a list of JSON objects between two tags. From vLLM, `tool_parsers/jamba_tool_parser.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("jamba-1.5-mini jamba-1.5-large", "vLLM, docs/features/tool_calling.md")],
+    ..Row::new("jamba", || Arc::new(JAMBA))
+}];
 
 pub(crate) const JAMBA: FlatFamily = FlatFamily {
     layout: Layout {
@@ -17,12 +25,5 @@ pub(crate) const JAMBA: FlatFamily = FlatFamily {
         rules: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "<tool_calls>[",
-        end: "]</tool_calls>",
-        between: ", ",
-        after_content: "\n",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing::of("{content|\n}<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

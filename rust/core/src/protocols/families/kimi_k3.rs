@@ -1,30 +1,37 @@
 //! Calls as Kimi K3 writes them: elements with attributes, each opened and closed by its name.
 
-use crate::protocols::bodies::tagged::{Head, Lines, TagAttributes, Tagged, Tags, ValueStyle};
+use std::sync::Arc;
+
+use crate::protocols::bodies::tagged::{TagAttributes, Tagged, Tags};
 use crate::protocols::frames::elements::Elements;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{Layout, Section};
+use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("kimi-k3", "vLLM recipes, models/moonshotai/Kimi-K3.yaml")],
+    templates: &[TemplateMarks::of(&[&[
+        "'<|open|>' + tag",
+        "'<|close|>' + tag",
+        "open_tag('call'",
+        "open_tag('argument'",
+    ]])],
+    ..Row::new("kimi-k3", || Arc::new(KIMI_K3))
+}];
 
 const TAGS: Tags = Tags {
-    openers: &["<|open|>call "],
-    close: "<|close|>call<|sep|>",
-    argument: "<|open|>argument ",
-    argument_close: "<|close|>argument<|sep|>",
     spaced: false,
-    head: Head::Attributes(TagAttributes {
-        end: "<|sep|>",
-        empty: None,
-        tool: "tool",
-        index: Some("index"),
-        key: "key",
-        kind: "type",
-        kinds: ["string", "number", "boolean", "null", "array", "object"],
-        escaped: true,
-    }),
-    values: ValueStyle::Json,
-    line_breaks: false,
-    lines: Lines::NONE,
-    ends: &["<|open|>call ", "<|close|>tools<|sep|>"],
+    section_ends: &["<|close|>tools<|sep|>"],
+    ..Tags::with_attributes(
+        "<|open|>call tool=\"{name}\" index=\"{index}\"<|sep|>{args}<|close|>call<|sep|>",
+        "<|open|>argument key=\"{key}\" type=\"{kind}\"<|sep|>{value}<|close|>argument<|sep|>",
+        TagAttributes {
+            index: Some("index"),
+            kinds: ["string", "number", "boolean", "null", "array", "object"],
+            escaped: true,
+            ..TagAttributes::PLAIN
+        },
+    )
 };
 
 const ELEMENTS: Elements = Elements {
@@ -42,18 +49,14 @@ pub(crate) const KIMI_K3: FlatFamily = FlatFamily {
     layout: Layout {
         parts: Some(&ELEMENTS),
         starts_in_reasoning: true,
-        section: Some(Section { begin: &[ELEMENTS.calls.0], end: &[ELEMENTS.calls.1] }),
         special_tokens: true,
         stops: &["<|end_of_msg|>"],
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: Writing {
-        begin: ELEMENTS.calls.0,
-        end: ELEMENTS.calls.1,
-        between: "",
-        after_content: "",
-        result: "<|open|>message role=\"tool\" tool=\"{name}\" index=\"{index}\"<|sep|>{content}<|close|>message<|sep|>",
-        result_mark: None,
-    },
-};
+    writing: Writing::of(
+        "<|open|>tools<|sep|>{calls}<|close|>tools<|sep|>",
+        "<|open|>message role=\"tool\" tool=\"{name}\" index=\"{index}\"<|sep|>{content}<|close|>message<|sep|>",
+    ),
+}
+.in_section();

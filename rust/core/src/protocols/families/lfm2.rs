@@ -1,9 +1,23 @@
 //! Calls as LFM2 and LFM2.5 write them: a list in Python, `[f(a='x', b={"c": true}), g()]`, or of JSON objects, between markers.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::pycalls::{PyCalls, PyValues};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    aliases: &["lfm2.5"],
+    models: &[
+        Models::of("lfm2.5-*-thinking lfm2.5-*-jp-202606 lfm2.5", "vLLM recipes, models/LiquidAI"),
+        Models::of("lfm2-*-tool lfm2", "vLLM, lfm2_tool_parser.py"),
+    ],
+    templates: &[TemplateMarks::of(&[&["<|tool_call_start|>[", "]<|tool_call_end|>"]])],
+    responses: &[TemplateMarks::of(&[&["<|tool_call_start|>[", "]<|tool_call_end|>", "content xml-inline"]])],
+    ..Row::new("lfm2", || Arc::new(LFM2))
+}];
 
 pub(crate) const LFM2: FlatFamily = FlatFamily {
     layout: Layout {
@@ -20,12 +34,5 @@ pub(crate) const LFM2: FlatFamily = FlatFamily {
         json: Some(NativeEnvelope::USUAL),
         values: PyValues::Unescaped,
     },
-    writing: Writing {
-        begin: "<|tool_call_start|>[",
-        end: "]<|tool_call_end|>",
-        between: ", ",
-        after_content: "",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing::of("<|tool_call_start|>[{calls|, }]<|tool_call_end|>", "{content}"),
 };

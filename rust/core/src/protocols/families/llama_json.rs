@@ -1,9 +1,24 @@
 //! A call as Llama 3 writes it: one JSON object as the whole message, or after a tag.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
+use crate::protocols::families::templates::LLAMA_TURN;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[
+        Models::of("llama-3.1-nemotron-70b", "llama.cpp, docs/function-calling.md"),
+        Models::of("llama-3.3", "vLLM, docs/features/tool_calling.md"),
+        Models::of("llama-3.2 llama-3.2-*-vision llama-3.1", "vLLM, docs/features/tool_calling.md").chat("instruct"),
+    ],
+    templates: &[TemplateMarks::of(&[LLAMA_TURN, &[r#"{"name": ""#, r#""parameters": "#, "ipython"]])],
+    responses: &[TemplateMarks::of(&[&[r#"open {"name":"#, r#""parameters":"#, "<|eot_id|>", "content json\n"]])],
+    ..Row::new("llama-json", || Arc::new(LLAMA_JSON))
+}];
 
 pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
     layout: Layout {
@@ -19,12 +34,5 @@ pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
         written: r#"{"name": {name}, "parameters": {arguments}}"#,
         rules: NativeEnvelope { arguments: &["parameters", "arguments"], may_be_text: true, ..NativeEnvelope::USUAL },
     },
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: "",
-        after_content: "<|python_tag|>",
-        result: "{json}",
-        result_mark: None,
-    },
+    writing: Writing::of("{content|<|python_tag|>}{calls}", "{json}"),
 };

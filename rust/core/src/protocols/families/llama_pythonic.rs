@@ -1,8 +1,19 @@
 //! Calls as Llama 3.2 and 4 write them in Python: `[f(a=1, b='x'), g()]` as the whole message, or between markers.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::pycalls::{PyCalls, PyValues};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[
+        Models::of("llama-4-scout llama-4-maverick llama4", "vLLM, docs/features/tool_calling.md").chat("instruct"),
+        Models::of("toolace-8b", "vLLM, docs/features/tool_calling.md"),
+    ],
+    ..Row::new("llama-pythonic", || Arc::new(LLAMA_PYTHONIC))
+}];
 
 pub(crate) const LLAMA_PYTHONIC: FlatFamily = FlatFamily {
     layout: Layout {
@@ -18,12 +29,5 @@ pub(crate) const LLAMA_PYTHONIC: FlatFamily = FlatFamily {
         json: None,
         values: PyValues::Python,
     },
-    writing: Writing {
-        begin: "[",
-        end: "]",
-        between: ", ",
-        after_content: "<|python_start|>",
-        result: "{json}",
-        result_mark: None,
-    },
+    writing: Writing::of("{content|<|python_start|>}[{calls|, }]", "{json}"),
 };

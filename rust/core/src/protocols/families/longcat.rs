@@ -1,17 +1,22 @@
 //! Calls as LongCat writes them: one JSON object between two tags. From vLLM, `tool_parsers/longcat_tool_parser.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("longcat-flash-chat", "vLLM, docs/features/tool_calling.md")],
+    templates: &[TemplateMarks::of(&[&["<longcat_tool_call>", "</longcat_tool_call>"]])],
+    ..Row::new("longcat", || Arc::new(LONGCAT))
+}];
 
 pub(crate) const LONGCAT: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks {
-            pairs: &[("<longcat_think>", "</longcat_think>")],
-            written: ("<longcat_think>\n", "\n</longcat_think>\n"),
-            ..ReasoningMarks::LINES
-        }),
+        reasoning: Some(ReasoningMarks::of("<longcat_think>\n{reasoning}\n</longcat_think>\n")),
         trim_before_call: true,
         stops: &["</longcat_s>"],
         ..Layout::NATIVE
@@ -22,5 +27,5 @@ pub(crate) const LONGCAT: FlatFamily = FlatFamily {
         rules: NativeEnvelope { close: &["</longcat_tool_call>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing { begin: "", end: "", between: "\n", after_content: "\n", result: "{content}", result_mark: None },
+    writing: Writing::of("{content|\n}{calls|\n}", "{content}"),
 };

@@ -2,25 +2,30 @@
 //! SGLang, `function_call/mimo_detector.py`.
 
 use super::seed_oss::TAGS;
+use std::sync::Arc;
+
 use crate::protocols::bodies::tagged::{Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("mimo-v2.5-pro mimo-v2.5 mimo-v2-flash", "vLLM recipes, models/XiaomiMiMo")],
+    ..Row::new("mimo-v2", || Arc::new(MIMO_V2))
+}];
 
 pub(crate) const MIMO_V2: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Declared, ..ReasoningMarks::BARE }),
-        section: Some(Section { begin: &["<tool_call>"], end: &["</tool_call>"] }),
+        reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)),
         trim_before_call: true,
         stops: &["<|im_end|>"],
         ..Layout::NATIVE
     },
-    call: &Tagged(&Tags { values: ValueStyle::Json, ends: &["<function=", "</tool_call>"], ..TAGS }),
-    writing: Writing {
-        begin: "<tool_call>\n",
-        end: "\n</tool_call>",
-        between: "\n</tool_call>\n<tool_call>\n",
-        after_content: "\n",
-        result: "<tool_response>\n{content}\n</tool_response>",
-        result_mark: Some("<tool_response>"),
-    },
-};
+    call: &Tagged(&Tags { values: ValueStyle::Json, section_ends: &["</tool_call>"], ..TAGS }),
+    writing: Writing::of(
+        "{content|\n}<tool_call>\n{calls|\n</tool_call>\n<tool_call>\n}\n</tool_call>",
+        "<tool_response>\n{content}\n</tool_response>",
+    )
+    .marked("<tool_response>"),
+}
+.in_section();

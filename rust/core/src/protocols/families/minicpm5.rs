@@ -1,31 +1,31 @@
 //! Calls as MiniCPM5 writes them: `<function name="NAME"><param name="KEY">VALUE</param></function>`.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Lines, Tagged, Tags, ValueStyle};
+use std::sync::Arc;
+
+use crate::protocols::bodies::tagged::{Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("minicpm5", "vLLM recipes, models/openbmb/MiniCPM5-1B.yaml")],
+    templates: &[TemplateMarks::of(&[&[r#"'<function name="'"#, r#"'<param name="'"#, "CDATA"]])],
+    ..Row::new("minicpm5", || Arc::new(MINICPM5))
+}];
 
 const TAGS: Tags = Tags {
-    openers: &["<function name=\""],
-    close: "</function>",
-    argument: "<param name=\"",
-    argument_close: "</param>",
-    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
     values: ValueStyle::PythonOrCdata,
-    lines: Lines::NONE,
-    ..Tags::BASE
+    ..Tags::of("<function name=\"{name}\">{args}</function>", "<param name=\"{key}\">{value}</param>")
 };
 
 pub(crate) const MINICPM5: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Declared, ..ReasoningMarks::LINES }),
+        reasoning: Some(ReasoningMarks::LINES.call_ends(CallEnds::Declared)),
         trim_before_call: true,
         stops: &["<|im_end|>"],
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: Writing {
-        result: "<tool_response>\n{content}\n</tool_response>",
-        result_mark: Some("<tool_response>"),
-        ..Writing::LINES
-    },
+    writing: Writing::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+        .marked("<tool_response>"),
 };

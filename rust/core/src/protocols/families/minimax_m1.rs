@@ -1,9 +1,18 @@
 //! Calls as MiniMax M1 writes them: JSON objects between two tags, one on each line.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("minimax-m1", "llama.cpp, models/templates/MiniMax-M1.jinja")],
+    templates: &[TemplateMarks::of(&[&["<tool_calls>\n", "</tool_calls>", r#"{"name": "#, "<beginning_of_sentence>"]])],
+    ..Row::new("minimax-m1", || Arc::new(MINIMAX_M1))
+}];
 
 pub(crate) const MINIMAX_M1: FlatFamily = FlatFamily {
     layout: Layout {
@@ -17,12 +26,5 @@ pub(crate) const MINIMAX_M1: FlatFamily = FlatFamily {
         rules: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "<tool_calls>\n",
-        end: "\n</tool_calls>",
-        between: "\n",
-        after_content: "\n",
-        result: "tool result: {content}\n\n",
-        result_mark: None,
-    },
+    writing: Writing::of("{content|\n}<tool_calls>\n{calls|\n}\n</tool_calls>", "tool result: {content}\n\n"),
 };

@@ -1,37 +1,34 @@
 //! Calls as MiniMax M2 writes them: `<invoke name="NAME">` with `<parameter name="KEY">VALUE</parameter>` for each argument.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags};
+use std::sync::Arc;
+
+use crate::protocols::bodies::tagged::{Tagged, Tags};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("minimax-m2.7 minimax-m2.5 minimax-m2.1 minimax-m2", "vLLM recipes, models/MiniMaxAI")],
+    templates: &[TemplateMarks::of(&[&["<minimax:tool_call>", "<invoke name=", "<parameter name="]])],
+    ..Row::new("minimax-m2", || Arc::new(MINIMAX_M2))
+}];
 
 pub(super) const TAGS: Tags = Tags {
-    openers: &["<invoke name=\""],
-    close: "</invoke>",
-    argument: "<parameter name=\"",
-    argument_close: "</parameter>",
-    head: Head::Text(KeyTags { name_close: "\">", key_close: "\">", kind: None, value: "" }),
-    ends: &["<invoke name=\"", "</minimax:tool_call>"],
-    ..Tags::BASE
+    section_ends: &["</minimax:tool_call>"],
+    ..Tags::of("<invoke name=\"{name}\">\n{args}</invoke>", "<parameter name=\"{key}\">{value}</parameter>\n")
 };
 
 /// The prompt opens the reasoning.
 pub(crate) const MINIMAX_M2: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks { call_ends: CallEnds::Declared, ..ReasoningMarks::LINES }),
+        reasoning: Some(ReasoningMarks::LINES.call_ends(CallEnds::Declared)),
         starts_in_reasoning: true,
-        section: Some(Section { begin: &["<minimax:tool_call>"], end: &["</minimax:tool_call>"] }),
         trim_before_call: true,
         special_tokens: true,
         stops: &["[e~["],
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: Writing {
-        begin: "\n<minimax:tool_call>\n",
-        end: "\n</minimax:tool_call>",
-        between: "\n",
-        after_content: "",
-        result: "<response>{content}</response>",
-        result_mark: None,
-    },
-};
+    writing: Writing::of("\n<minimax:tool_call>\n{calls|\n}\n</minimax:tool_call>", "<response>{content}</response>"),
+}
+.in_section();

@@ -1,18 +1,21 @@
 //! What MiniMax-M3 writes: an element for each argument, with a prefix before every tag.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::nested::NestedFormat;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("minimax-m3", "vLLM recipes, models/MiniMaxAI/MiniMax-M3.yaml")],
+    templates: &[TemplateMarks::of(&[&["]<]minimax[>[", "tool_call>", "invoke name="]])],
+    ..Row::new("minimax-m3", || Arc::new(MINIMAX_M3))
+}];
 
 pub(crate) const MINIMAX_M3: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks {
-            pairs: &[("<mm:think>", "</mm:think>")],
-            written: ("<mm:think>", "</mm:think>"),
-            call_ends: CallEnds::Declared,
-            ..ReasoningMarks::BARE
-        }),
-        section: Some(Section { begin: &["]<]minimax[>[<tool_call>"], end: &["]<]minimax[>[</tool_call>"] }),
+        reasoning: Some(ReasoningMarks::of("<mm:think>{reasoning}</mm:think>").call_ends(CallEnds::Declared)),
         special_tokens: true,
         stops: &["[e~["],
         ..Layout::NATIVE
@@ -25,12 +28,9 @@ pub(crate) const MINIMAX_M3: FlatFamily = FlatFamily {
         item: "item",
         ends: &["]<]minimax[>[<invoke name=\"", "]<]minimax[>[</tool_call>"],
     },
-    writing: Writing {
-        begin: "]<]minimax[>[<tool_call>\n",
-        end: "\n]<]minimax[>[</tool_call>",
-        between: "\n",
-        after_content: "",
-        result: "<response>{content}</response>",
-        result_mark: None,
-    },
-};
+    writing: Writing::of(
+        "]<]minimax[>[<tool_call>\n{calls|\n}\n]<]minimax[>[</tool_call>",
+        "<response>{content}</response>",
+    ),
+}
+.in_section();

@@ -1,9 +1,33 @@
 //! Calls as Mistral's models write them: `[TOOL_CALLS]` with the name and one JSON object, or with a list of objects before v11.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::named::{Ends, IdForm, NamedFormat};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[
+        Models::of(
+            "mistral-small-4 mistral-small-3.2 mistral-small-3.1 mistral-small-3",
+            "vLLM recipes, models/mistralai",
+        ),
+        Models::of("mistral-medium-3.5 mistral-large-3", "vLLM recipes, models/mistralai"),
+        Models::of("ministral-3 ministral-3-*-reasoning", "vLLM recipes, models/mistralai"),
+        Models::of(
+            "devstral-2 devstral-small-2 devstral-small devstral",
+            "SGLang cookbook, docs/autoregressive/Mistral/Devstral-2.md",
+        ),
+        Models::of("magistral-small magistral", "canitoolcall, docs/formats"),
+        Models::of("mistral-nemo mistral-large mistral-7b-*-v0.3", "llama.cpp, docs/function-calling.md")
+            .chat("instruct"),
+        Models::of("mistral-small", "SGLang cookbook, data/models/src/v0.5.6/mistral.yaml"),
+    ],
+    templates: &[TemplateMarks::of(&[&["[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"]])],
+    ..Row::new("mistral", || Arc::new(MISTRAL))
+}];
 
 const OPEN: &[&str; 1] = &["[TOOL_CALLS]"];
 
@@ -11,9 +35,8 @@ const OPEN: &[&str; 1] = &["[TOOL_CALLS]"];
 pub(crate) const MISTRAL: FlatFamily = FlatFamily {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
-            pairs: &[("[THINK]", "[/THINK]"), ("<think>", "</think>")],
-            written: ("[THINK]", "[/THINK]"),
-            ..ReasoningMarks::BARE
+            also: &[("<think>", "</think>")],
+            ..ReasoningMarks::of("[THINK]{reasoning}[/THINK]")
         }),
         special_tokens: true,
         stops: &["</s>"],
@@ -29,12 +52,5 @@ pub(crate) const MISTRAL: FlatFamily = FlatFamily {
         last: "</s>",
         list: Some(NativeEnvelope::USUAL),
     },
-    writing: Writing {
-        begin: "",
-        end: "",
-        between: "",
-        after_content: "",
-        result: "[TOOL_RESULTS]{content}[/TOOL_RESULTS]",
-        result_mark: Some("[TOOL_RESULTS]"),
-    },
+    writing: Writing::of("{calls}", "[TOOL_RESULTS]{content}[/TOOL_RESULTS]").marked("[TOOL_RESULTS]"),
 };

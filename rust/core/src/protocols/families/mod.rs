@@ -49,5 +49,61 @@ pub(crate) mod qwen3coder;
 pub(crate) mod seed_oss;
 pub(crate) mod solar_open;
 pub(crate) mod step3;
+pub(crate) mod templates;
 pub(crate) mod unmarked;
 pub(crate) mod xlam;
+
+use super::row::Row;
+
+/// The native formats that are read by other protocols only if they are named.
+pub(crate) const ROWS: &[&[Row]] = &[
+    apertus::ROWS,
+    apriel_1_5::ROWS,
+    apriel_1_6::ROWS,
+    cohere::ROWS,
+    command_r_plus::ROWS,
+    deepseek::ROWS,
+    deepseek_v3::ROWS,
+    dots::ROWS,
+    ernie_4_5::ROWS,
+    firefunction_v2::ROWS,
+    functionary_v3_1::ROWS,
+    functionary_v3_2::ROWS,
+    functiongemma::ROWS,
+    gemma4::ROWS,
+    gigachat3::ROWS,
+    glm::ROWS,
+    granite_20b_fc::ROWS,
+    granite_3::ROWS,
+    harmony::ROWS,
+    hermes::ROWS,
+    hunyuan_a13b::ROWS,
+    hy3::ROWS,
+    inkling::ROWS,
+    internlm2::ROWS,
+    jamba::ROWS,
+    k2_horizon::ROWS,
+    kimi_k2::ROWS,
+    kimi_k3::ROWS,
+    laguna::ROWS,
+    lfm2::ROWS,
+    llama_json::ROWS,
+    llama_pythonic::ROWS,
+    longcat::ROWS,
+    mimo::ROWS,
+    minicpm5::ROWS,
+    minimax_m1::ROWS,
+    minimax_m2::ROWS,
+    minimax_m3::ROWS,
+    mistral::ROWS,
+    muse::ROWS,
+    nemotron_nano_v2::ROWS,
+    olmo3::ROWS,
+    phi_4_mini::ROWS,
+    plamo3::ROWS,
+    qwen3coder::ROWS,
+    seed_oss::ROWS,
+    solar_open::ROWS,
+    step3::ROWS,
+    xlam::ROWS,
+];

@@ -1,19 +1,25 @@
 //! Messages to recipients, as Muse writes them: ` to=NAME<|message|>`, and calls in tags to each tool.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::tagged::{Tagged, Tags};
 use crate::protocols::frames::channels::Channels;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, Section};
+use crate::protocols::row::{Models, Row, TemplateMarks};
 
-const ENDS: &[&str] = &["</atem:function_calls>", "<|eot|>", "<|eom|>"];
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("muse-glimmer", "vLLM recipes, models/meta-models/Muse-Glimmer-30B.yaml")],
+    templates: &[TemplateMarks::of(&[&["<atem:function_calls>", "<atem:invoke name=", "<atem:parameter name="]])],
+    ..Row::new("muse", || Arc::new(MUSE))
+}];
 
 const TAGS: Tags = Tags {
-    openers: &["<atem:invoke name=\""],
-    close: "</atem:invoke>",
-    argument: "<atem:parameter name=\"",
-    argument_close: "</atem:parameter>",
-    ends: &["<atem:invoke name=\"", ENDS[0]],
-    ..super::minimax_m2::TAGS
+    section_ends: &["</atem:function_calls>"],
+    ..Tags::of(
+        "<atem:invoke name=\"{name}\">\n{args}</atem:invoke>",
+        "<atem:parameter name=\"{key}\">{value}</atem:parameter>\n",
+    )
 };
 
 pub(crate) const MUSE: FlatFamily = FlatFamily {
@@ -31,17 +37,10 @@ pub(crate) const MUSE: FlatFamily = FlatFamily {
             content: &["user"],
             address: " to={name}<|message|><atem:function_calls>\n",
         }),
-        section: Some(Section { begin: &["<atem:function_calls>"], end: ENDS }),
+        section: Some(Section { begin: "<atem:function_calls>", end: "</atem:function_calls>", also: &["<|eot|>", "<|eom|>"] }),
         special_tokens: true,
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: Writing {
-        begin: "",
-        end: "\n</atem:function_calls><|eot|>",
-        between: "\n</atem:function_calls><|eom|><|start|>assistant",
-        after_content: "<|eom|><|start|>assistant",
-        result: "<tool_output name=\"{name}\">\n{content}\n</tool_output>",
-        result_mark: Some("<tool_output"),
-    },
+    writing: Writing::of("{content|<|eom|><|start|>assistant}{calls|\n</atem:function_calls><|eom|><|start|>assistant}\n</atem:function_calls><|eot|>", "<tool_output name=\"{name}\">\n{content}\n</tool_output>").marked("<tool_output"),
 };

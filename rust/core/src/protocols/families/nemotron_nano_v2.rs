@@ -1,9 +1,18 @@
 //! Calls as NVIDIA's Nemotron Nano v2 writes them: a list of JSON objects between two tags. The prompt opens the reasoning.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::envelope::NativeEnvelope;
 use crate::protocols::bodies::envelope::marked::MarkedEnvelope;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("nemotron-nano-*-v2 nemotron-nano-*-v2-japanese", "vLLM recipes, models/nvidia")],
+    templates: &[TemplateMarks::of(&[&["<TOOLCALL>[", "]</TOOLCALL>", r#""name": "#, r#""arguments": "#]])],
+    ..Row::new("nemotron-nano-v2", || Arc::new(NEMOTRON_NANO_V2))
+}];
 
 pub(crate) const NEMOTRON_NANO_V2: FlatFamily = FlatFamily {
     layout: Layout {
@@ -18,12 +27,6 @@ pub(crate) const NEMOTRON_NANO_V2: FlatFamily = FlatFamily {
         rules: NativeEnvelope { close: &["</TOOLCALL>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: Writing {
-        begin: "<TOOLCALL>[",
-        end: "]</TOOLCALL>",
-        between: ", ",
-        after_content: "\n",
-        result: "<TOOL_RESPONSE>[{content}]</TOOL_RESPONSE>",
-        result_mark: Some("<TOOL_RESPONSE>"),
-    },
+    writing: Writing::of("{content|\n}<TOOLCALL>[{calls|, }]</TOOLCALL>", "<TOOL_RESPONSE>[{content}]</TOOL_RESPONSE>")
+        .marked("<TOOL_RESPONSE>"),
 };

@@ -1,9 +1,23 @@
 //! Calls as OLMo 3 writes them: in Python with the values as JSON, one on each line, between tags. From the model's chat template and
 //! vLLM, `tool_parsers/olmo3_tool_parser.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::pycalls::{PyCalls, PyValues};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
 use crate::protocols::layout::{Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        models: &[Models::of("olmo-3.1-*-instruct olmo-3-*-instruct", "vLLM, docs/features/tool_calling.md")],
+        ..Row::new("olmo3", || Arc::new(OLMO3))
+    },
+    Row {
+        models: &[Models::of("olmo-3.1-*-think olmo-3-*-think", "the model card of allenai/Olmo-3-32B-Think")],
+        ..Row::new("olmo3-think", || Arc::new(OLMO3_THINK))
+    },
+];
 
 pub(crate) const OLMO3: FlatFamily = FlatFamily {
     layout: Layout {
@@ -19,14 +33,7 @@ pub(crate) const OLMO3: FlatFamily = FlatFamily {
         json: None,
         values: PyValues::Json,
     },
-    writing: Writing {
-        begin: "<function_calls>",
-        end: "</function_calls>",
-        between: "\n",
-        after_content: "",
-        result: "{content}",
-        result_mark: None,
-    },
+    writing: Writing::of("<function_calls>{calls|\n}</function_calls>", "{content}"),
 };
 
 /// The same for the Think models, whose prompt opens the reasoning.

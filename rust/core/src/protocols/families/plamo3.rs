@@ -1,28 +1,30 @@
 //! Calls in a section, as PLaMo 3 writes them: the name and one JSON object, each with its markers. From vLLM, `parser/plamo3.py`.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::named::{Ends, IdForm, NamedFormat};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
 
-const BEGIN: &str = "<|plamo:begin_tool_requests:plamo|>";
-const END: &str = "<|plamo:end_tool_requests:plamo|>";
-const OPEN: &[&str; 1] = &["<|plamo:begin_tool_request:plamo|>"];
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("plamo-3", "vLLM, parser/plamo3.py")],
+    templates: &[TemplateMarks::of(&[&["<|plamo:begin_tool_requests:plamo|>", "<|plamo:begin_tool_name:plamo|>"]])],
+    ..Row::new("plamo3", || Arc::new(PLAMO3))
+}];
 
 pub(crate) const PLAMO3: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks {
-            pairs: &[("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>")],
-            written: ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
-            call_ends: CallEnds::Declared,
-            ..ReasoningMarks::BARE
-        }),
+        reasoning: Some(
+            ReasoningMarks::of("<|plamo:begin_think:plamo|>{reasoning}<|plamo:end_think:plamo|>")
+                .call_ends(CallEnds::Declared),
+        ),
         starts_in_reasoning: true,
-        section: Some(Section { begin: &[BEGIN], end: &[END] }),
         stops: &["<|plamo:tag|>"],
         ..Layout::NATIVE
     },
     call: &NamedFormat {
-        open: OPEN,
+        open: &["<|plamo:begin_tool_request:plamo|>"],
         prefix: "<|plamo:begin_tool_name:plamo|>",
         marks: &["<|plamo:end_tool_name:plamo|>", "<|plamo:msg|>"],
         around: (
@@ -34,10 +36,11 @@ pub(crate) const PLAMO3: FlatFamily = FlatFamily {
         ends: &Ends {
             fence: "",
             close: "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
-            before: &[OPEN[0], END],
+            before: &["<|plamo:begin_tool_request:plamo|>", "<|plamo:end_tool_requests:plamo|>"],
         },
         last: "",
         list: None,
     },
-    writing: Writing { begin: BEGIN, end: END, between: "", after_content: "", result: "{content}", result_mark: None },
-};
+    writing: Writing::of("<|plamo:begin_tool_requests:plamo|>{calls}<|plamo:end_tool_requests:plamo|>", "{content}"),
+}
+.in_section();

@@ -1,42 +1,36 @@
 //! Calls as Seed-OSS writes them: a function with its parameters, each as raw text in a tag. Each call is in a section of its own.
 
-use crate::protocols::bodies::tagged::{Head, KeyTags, Tagged, Tags, ValueStyle};
+use std::sync::Arc;
+
+use crate::protocols::bodies::tagged::{Tagged, Tags, ValueStyle};
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks, Section};
+use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("seed-oss", "vLLM recipes, models/ByteDance-Seed/Seed-OSS-36B-Instruct.yaml")],
+    templates: &[TemplateMarks::of(&[&["<seed:tool_call>", "<function=", "<parameter=", "</seed:tool_call>"]])],
+    ..Row::new("seed-oss", || Arc::new(SEED_OSS))
+}];
 
 pub(super) const TAGS: Tags = Tags {
-    openers: &["<function="],
-    close: "</function>",
-    argument: "<parameter=",
-    argument_close: "</parameter>",
-    head: Head::Text(KeyTags { name_close: ">", key_close: ">", kind: None, value: "" }),
     values: ValueStyle::Python,
-    ends: &["<function=", "</seed:tool_call>"],
-    ..Tags::BASE
+    section_ends: &["</seed:tool_call>"],
+    ..Tags::of("<function={name}>\n{args}</function>", "<parameter={key}>{value}</parameter>\n")
 };
 
 pub(crate) const SEED_OSS: FlatFamily = FlatFamily {
     layout: Layout {
-        reasoning: Some(ReasoningMarks {
-            pairs: &[("<seed:think>", "</seed:think>")],
-            written: ("<seed:think>", "</seed:think>\n"),
-            breaks_after: true,
-            call_ends: CallEnds::Declared,
-            ..ReasoningMarks::BARE
-        }),
-        section: Some(Section { begin: &["<seed:tool_call>"], end: &["</seed:tool_call>"] }),
+        reasoning: Some(ReasoningMarks::of("<seed:think>{reasoning}</seed:think>\n").call_ends(CallEnds::Declared)),
         trim_before_call: true,
         special_tokens: true,
         stops: &["<seed:eos>"],
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: Writing {
-        begin: "<seed:tool_call>\n",
-        end: "\n</seed:tool_call>",
-        between: "\n</seed:tool_call>\n<seed:tool_call>\n",
-        after_content: "\n\n",
-        result: "{content}",
-        result_mark: None,
-    },
-};
+    writing: Writing::of(
+        "{content|\n\n}<seed:tool_call>\n{calls|\n</seed:tool_call>\n<seed:tool_call>\n}\n</seed:tool_call>",
+        "{content}",
+    ),
+}
+.in_section();

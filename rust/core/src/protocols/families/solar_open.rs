@@ -1,9 +1,18 @@
 //! Messages as Solar Open writes them: reasoning, content and calls, each in an element, and each call with its id.
 
+use std::sync::Arc;
+
 use crate::protocols::bodies::named::{Ends, IdForm, NamedFormat};
 use crate::protocols::frames::elements::Elements;
 use crate::protocols::frames::flat::{FlatFamily, Writing};
-use crate::protocols::layout::{Layout, Section};
+use crate::protocols::layout::Layout;
+use crate::protocols::row::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("solar-open", "llama.cpp, models/templates/upstage-Solar-Open-100B.jinja")],
+    templates: &[TemplateMarks::of(&[&["<|tool_call:begin|>", "<|tool_call:name|>", "<|tool_call:args|>"]])],
+    ..Row::new("solar-open", || Arc::new(SOLAR_OPEN))
+}];
 
 const ELEMENTS: Elements = Elements {
     reasoning: ("<|think|>", "<|end|>"),
@@ -19,7 +28,6 @@ const ELEMENTS: Elements = Elements {
 pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {
     layout: Layout {
         parts: Some(&ELEMENTS),
-        section: Some(Section { begin: &[ELEMENTS.calls.0], end: &[ELEMENTS.calls.1] }),
         special_tokens: true,
         stops: &["<|flush|>", "<|calls|>"],
         ..Layout::NATIVE
@@ -34,12 +42,10 @@ pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {
         last: "",
         list: None,
     },
-    writing: Writing {
-        begin: ELEMENTS.calls.0,
-        end: ELEMENTS.calls.1,
-        between: "",
-        after_content: "",
-        result: "<|tool_response:begin|>{id}<|tool_response:name|>{name}<|tool_response:result|>{content}<|tool_response:end|>",
-        result_mark: Some("<|tool_response"),
-    },
-};
+    writing: Writing::of(
+        "<|tool_calls|>{calls}<|calls|>",
+        "<|tool_response:begin|>{id}<|tool_response:name|>{name}<|tool_response:result|>{content}<|tool_response:end|>",
+    )
+    .marked("<|tool_response"),
+}
+.in_section();

@@ -335,6 +335,8 @@ impl PartsFrame for Channels {
                 Some(part) if self.content.last() == Some(&channel) => unless_object(part),
                 Some(part) => named(part),
             },
+            // The name of the channel is missing.
+            (None, None) if header.contains(self.channel) => unless_object(Part::Content),
             (None, None) => named(Part::Content),
         }
     }

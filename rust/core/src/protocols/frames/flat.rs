@@ -11,7 +11,7 @@ use crate::protocols::body::{Body, Form};
 use crate::protocols::commitment::{committed, near_opener, unreadable};
 use crate::protocols::format::{CallFormat, Joints, PastCall, fill, markers};
 use crate::protocols::frames::envelope;
-use crate::protocols::layout::{Layout, TOKEN_BEGINS};
+use crate::protocols::layout::{Layout, Section, TOKEN_BEGINS};
 use crate::protocols::marks::{MarkRole, MarkSet};
 use crate::protocols::protocol::{ANY_NAME, CallResult, Examples, Prompt, Protocol};
 use crate::protocols::settings::{Facts, Settings};
@@ -30,12 +30,9 @@ pub(crate) struct FlatFamily {
 /// How the official template writes past calls and results.
 #[derive(Debug)]
 pub(crate) struct Writing {
-    /// Before the first call of a message, and after the last.
-    pub begin: &'static str,
-    pub end: &'static str,
-    pub between: &'static str,
-    /// Between content and the first call. Where calls without markers are a whole message, it is the marker of calls after content.
-    pub after_content: &'static str,
+    /// What is around the calls of a message. Where calls without markers are a whole message, what follows the content is the marker
+    /// of calls after content.
+    pub joints: Joints,
     /// A result, with `{name}`, `{content}`, `{json}` (the content as a JSON string), `{id}` and `{index}` (of the call in its
     /// message, from 1) in it.
     pub result: &'static str,
@@ -44,13 +41,13 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// Calls on lines of their own, and results as they are.
-    pub(crate) const LINES: Writing =
-        Writing { begin: "", end: "", between: "\n", after_content: "\n", result: "{content}", result_mark: None };
+    /// From the templates of a message and of a result; see [`Joints::of`].
+    pub(crate) const fn of(message: &'static str, result: &'static str) -> Writing {
+        Writing { joints: Joints::of(message), result, result_mark: None }
+    }
 
-    pub(super) fn joints(&self, layout: &Layout) -> Joints {
-        let Writing { begin, end, between, after_content, .. } = *self;
-        Joints { begin, end, between, after_content, calls_first: layout.calls_first }
+    pub(crate) const fn marked(self, mark: &'static str) -> Writing {
+        Writing { result_mark: Some(mark), ..self }
     }
 
     /// A result of the call with this id, if it has one.
@@ -72,9 +69,14 @@ impl Writing {
 }
 
 impl FlatFamily {
+    /// Calls are only read in a section, between what is written around them.
+    pub(crate) const fn in_section(self) -> FlatFamily {
+        FlatFamily { layout: Layout { section: Some(Section::of(self.writing.joints)), ..self.layout }, ..self }
+    }
+
     /// What closes calls, and lists of them.
     fn ends(&self) -> impl Iterator<Item = &'static str> {
-        let sections = self.layout.section.iter().flat_map(|section| section.end).copied();
+        let sections = self.layout.section.iter().flat_map(Section::ends);
         let named = |mark: &&str| mark.contains(|c: char| c.is_alphabetic());
         [self.call.close()].into_iter().chain(sections).filter(named)
     }
@@ -199,7 +201,7 @@ impl Protocol for FlatFamily {
     }
 
     fn joints(&self) -> Joints {
-        self.writing.joints(&self.layout)
+        self.writing.joints
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

@@ -18,13 +18,13 @@ use crate::protocols::settings::{Facts, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, window, ws_run};
-use crate::syntax::tags::{self, OpenerAttributes, Row, TagForm, is_markup, is_name, push_name};
+use crate::syntax::tags::{self, ElementRow, OpenerAttributes, TagForm, is_markup, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tool, Tools};
 
 /// A format, with these tags.
 #[derive(Debug)]
 pub(crate) struct ParamsFamily {
-    pub row: &'static Row,
+    pub row: &'static ElementRow,
     /// Why the host cannot choose delimiters.
     pub fixed: &'static str,
     pub layout: Layout,
@@ -32,7 +32,12 @@ pub(crate) struct ParamsFamily {
 }
 
 /// The text of a value in its tags: a string unchanged, any other value as JSON. `None` if it would be read as another value.
-fn value_text<'v>(row: &'static Row, cx: &Context<'_>, id: NodeId, value: &'v Value<'_>) -> Option<Cow<'v, str>> {
+fn value_text<'v>(
+    row: &'static ElementRow,
+    cx: &Context<'_>,
+    id: NodeId,
+    value: &'v Value<'_>,
+) -> Option<Cow<'v, str>> {
     let text = match value {
         Value::String(text) => Cow::Borrowed(&**text),
         _ => {
@@ -45,7 +50,7 @@ fn value_text<'v>(row: &'static Row, cx: &Context<'_>, id: NodeId, value: &'v Va
 }
 
 /// The call's parameters in their tags. `None` if the tags cannot hold one of them.
-fn parameters(row: &'static Row, cx: &Context<'_>, arguments: &[Member<'_>]) -> Option<String> {
+fn parameters(row: &'static ElementRow, cx: &Context<'_>, arguments: &[Member<'_>]) -> Option<String> {
     let root = cx.schema.root;
     let mut out = String::new();
     for (key, value) in arguments {
@@ -199,7 +204,7 @@ impl Protocol for ParamsFamily {
     }
 
     fn joints(&self) -> Joints {
-        self.writing.joints(&self.layout)
+        self.writing.joints
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {

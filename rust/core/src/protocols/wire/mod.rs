@@ -6,10 +6,12 @@ mod opening;
 pub(crate) mod pairs;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::attempt::Attempt;
 use super::body::{Body, Form, recycle};
 use super::protocol::{CallResult, Examples, LISTED, Prompt, Protocol};
+use super::row::Row;
 use super::settings::{Facts, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::grammar::CallGrammarWriter;
@@ -21,6 +23,8 @@ use crate::syntax::scan::{Candidates, Delimiters, RESULT_MARKS};
 use crate::tools::{Syntax, Tool, Tools};
 use opening::may_repeat_name;
 use pairs::{Pairs, write_pairs};
+
+pub(crate) const ROW: Row = Row::new("wire", || Arc::new(Wire));
 
 static MARKS: [Cow<'static, str>; 2] = [Cow::Borrowed(RESULT_MARKS[0]), Cow::Borrowed(RESULT_MARKS[1])];
 

@@ -332,8 +332,9 @@ impl<'a> WrittenForm<'a> {
         match self.protocol.whole_messages() {
             true => marks.extend(known.layout.iter().map(|mark| (*mark).to_owned())),
             false => {
-                let sections = layout.section.iter().flat_map(|section| section.begin.iter().chain(section.end));
-                marks.extend(sections.map(|mark| (*mark).to_owned()));
+                let sections = layout.section.iter();
+                let sections = sections.flat_map(|section| [section.begin].into_iter().chain(section.ends()));
+                marks.extend(sections.map(str::to_owned));
             }
         }
         marks.push(self.settings.delimiters.open.clone());

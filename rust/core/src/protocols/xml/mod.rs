@@ -2,6 +2,8 @@
 
 pub(crate) mod body;
 
+use std::sync::Arc;
+
 use std::ops::Range;
 
 use crate::arguments::elements::{ElementWriter, is_nestable};
@@ -12,6 +14,7 @@ use crate::protocols::body::{Body, Form, Opening, recycle};
 use crate::protocols::named_tags::{self as tags, Opener, bad_name, closes, opener};
 use crate::protocols::protocol::{CallResult, Examples, Prompt, Protocol};
 use crate::protocols::results::ResultForm;
+use crate::protocols::row::Row;
 use crate::protocols::settings::{Facts, Settings};
 use crate::schema::{Choice, Schema};
 use crate::syntax::json::{Member, Value, parse, write_object};
@@ -21,6 +24,8 @@ use crate::syntax::scan::{
 use crate::syntax::xml::{For, escape, is_name, name_length};
 use crate::tools::{Syntax, Tool, Tools};
 use body::ElementsBody;
+
+pub(crate) const ROW: Row = Row { aliases: &["morph-xml"], ..Row::new("xml", || Arc::new(Xml)) };
 
 #[derive(Debug)]
 pub(crate) struct Xml;

@@ -3,6 +3,7 @@
 pub(crate) mod mapping;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::arguments::{CallWriter, Context, is_field, is_misnamed};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
@@ -11,6 +12,7 @@ use crate::protocols::body::{Body, Form, recycle};
 use crate::protocols::named_tags::{self, Opener, bad_name, closer, is_mark, opener, signature};
 use crate::protocols::protocol::{CallResult, Examples, Prompt, Protocol};
 use crate::protocols::results::ResultForm;
+use crate::protocols::row::Row;
 use crate::protocols::settings::{Facts, Settings};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
@@ -19,6 +21,8 @@ use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, ws_
 use crate::syntax::yaml::{NoSurroundings, document_mark, plain_key, quoted_key, write_key, write_value};
 use crate::tools::{Syntax, Tool, Tools};
 use mapping::Mapping;
+
+pub(crate) const ROW: Row = Row { aliases: &["yaml-xml"], ..Row::new("yaml", || Arc::new(Yaml)) };
 
 #[derive(Debug)]
 pub(crate) struct Yaml;

@@ -1,6 +1,6 @@
 //! Calls whose arguments are raw text in tags: `<function=name><parameter=key>value</parameter></function>`.
 //!
-//! A [`Row`] describes one such format. Its tags are also read in other forms that models write.
+//! A [`ElementRow`] describes one such format. Its tags are also read in other forms that models write.
 
 mod attributes;
 mod openings;
@@ -24,7 +24,7 @@ pub(crate) struct TagForm {
 
 /// A format whose arguments are raw text in tags.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct ElementRow {
     /// The tag around calls: its word, and how it is opened and closed in the usual form.
     pub block: &'static str,
     pub block_open: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Row {
 }
 
 /// The format of Qwen3-Coder, and of Qwen 3.5 and newer.
-pub(crate) static QWEN3CODER: Row = Row {
+pub(crate) static QWEN3CODER: ElementRow = ElementRow {
     block: "tool_call",
     block_open: "<tool_call>",
     block_close: "</tool_call>",

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::attributes::{Of, TagHead, head, word_end};
 use super::words::{begins, closes, closes_one_of, one_of};
-use super::{Row, TagForm};
+use super::{ElementRow, TagForm};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::scan::{Scan, first_chars, is_ws, starts, ws_run};
 
@@ -55,7 +55,7 @@ pub(crate) enum OpenerAttributes {
 /// How a function was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenTag {
-    pub row: &'static Row,
+    pub row: &'static ElementRow,
     pub wrapped: bool,
     pub tag: CallTag,
     pub attributes: OpenerAttributes,
@@ -68,7 +68,7 @@ pub(crate) struct OpenTag {
 }
 
 impl OpenTag {
-    fn new(row: &'static Row) -> Self {
+    fn new(row: &'static ElementRow) -> Self {
         OpenTag {
             row,
             wrapped: false,
@@ -81,7 +81,7 @@ impl OpenTag {
     }
 
     /// A tag of another format, with this word. Its attributes are the name of the tool and the arguments.
-    pub(crate) fn of_attributes(row: &'static Row, word: &'static str) -> Self {
+    pub(crate) fn of_attributes(row: &'static ElementRow, word: &'static str) -> Self {
         let (tag, attributes) = (CallTag::Word(word), OpenerAttributes::Named);
         OpenTag { tag, attributes, styled: true, foreign: true, ..OpenTag::new(row) }
     }
@@ -187,7 +187,7 @@ fn inner(text: &str, from: usize, tag: &str, last: bool) -> Scan<(Range<usize>, 
 }
 
 /// The tag of a known name, whose attributes are all arguments.
-pub(crate) fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Scan<CallOpener> {
+pub(crate) fn own_tag(row: &'static ElementRow, text: &str, last: bool, known: Known<'_>) -> Scan<CallOpener> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, cut) = (&text[..end], end < text.len());
     own(text, 0, last || cut, OpenTag::new(row), known).and_then(|found| found.checked(text, cut))
@@ -218,7 +218,7 @@ fn known_name(text: &str, start: usize, last: bool, known: Known<'_>) -> Scan<Ra
     }
 }
 
-impl Row {
+impl ElementRow {
     /// The opening of a function in the usual form.
     fn usual_opener(&'static self, text: &str, block: bool) -> Option<CallOpener> {
         let wrapped = block && text.starts_with(self.block_open);

@@ -1,6 +1,6 @@
 //! Names in tags, and untrusted text.
 
-use super::Row;
+use super::ElementRow;
 use crate::limits::NAME_CHARS;
 use crate::syntax::scan::{first_chars, starts_ignoring_case};
 
@@ -8,7 +8,7 @@ use crate::syntax::scan::{first_chars, starts_ignoring_case};
 const RESULTS: [&str; 2] = ["<tool_response", "</tool_response"];
 
 /// Whether a call could begin at the start of this text, or a result begin or end.
-pub(crate) fn is_mark(row: &Row, text: &str, known: &dyn Fn(&str) -> bool) -> bool {
+pub(crate) fn is_mark(row: &ElementRow, text: &str, known: &dyn Fn(&str) -> bool) -> bool {
     let Some(inner) = text.strip_prefix('<') else { return false };
     if RESULTS.iter().any(|tag| starts_ignoring_case(text, tag)) {
         return true;

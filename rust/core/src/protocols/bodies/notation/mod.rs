@@ -26,6 +26,9 @@ pub(crate) struct NotationFormat {
     pub quote: &'static str,
 }
 
+/// Characters between an opener without a name and the quote of a value.
+const VALUE_CHARS: usize = 64;
+
 /// What precedes the name.
 const CALL: &str = "call:";
 
@@ -51,14 +54,17 @@ impl NotationFormat {
         }
     }
 
-    /// Whether the quote of a value follows, with at most whitespace directly before it.
+    /// Whether the quote of a value follows, before any other marker: directly, or in a bracket.
     fn begins_value(&self, text: &str, last: bool) -> Scan {
-        let end = text.find(|c: char| c == '<' || c.is_whitespace()).unwrap_or(text.len());
-        let rest = text[end..].trim_start();
-        match text[..end].ends_with([':', '{', '[', ',']) {
-            false if end < text.len() => Scan::NoMatch,
-            _ if rest.is_empty() => Scan::at_end(last),
-            _ => starts(rest, self.quote, last),
+        let (near, ended) = window(text, VALUE_CHARS, last);
+        let end = near.find('<').unwrap_or(near.len());
+        let mut words = near[..end].split_whitespace();
+        let bracket = words.next().is_some_and(|word| word.contains('{'));
+        match near[..end].trim_end().ends_with([':', '{', '[', ',']) {
+            _ if !bracket && words.next().is_some() => Scan::NoMatch,
+            _ if end == near.len() => Scan::at_end(ended),
+            true => starts(&text[end..], self.quote, last),
+            false => Scan::NoMatch,
         }
     }
 }

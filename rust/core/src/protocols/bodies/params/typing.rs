@@ -7,7 +7,7 @@ use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
 use crate::syntax::json::{Value, parse, push_string};
 use crate::syntax::scan::trim;
-use crate::syntax::tags::Row;
+use crate::syntax::tags::ElementRow;
 use crate::syntax::tree::UntypedValue;
 
 /// Whether the text is exactly the JSON of a value other than a string that the type takes, or of any such value if the type is unknown.
@@ -71,7 +71,7 @@ pub(crate) fn write_text(
 }
 
 /// Whether the text between its tags reads as that value, without repairs or problems.
-pub(crate) fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Value<'_>) -> bool {
+pub(crate) fn reads_as(cx: &Context<'_>, row: &ElementRow, id: NodeId, text: &str, value: &Value<'_>) -> bool {
     if let (true, Value::String(own)) = (cx.schema.node(id).is_string(), value) {
         return own == text;
     }

@@ -11,7 +11,7 @@ use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, has_line_break, starts, window, ws_run};
-use crate::syntax::tags::{CallTag, Row, closes, names_near};
+use crate::syntax::tags::{CallTag, ElementRow, closes, names_near};
 
 /// What a tag in a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ struct AroundValue<'a> {
 /// How a tag is opened; decides what closes it.
 #[derive(Debug)]
 pub(super) struct ValueTag {
-    row: &'static Row,
+    row: &'static ElementRow,
     /// The name of the tag.
     tag: Cow<'static, str>,
     /// In another form than the usual one.
@@ -88,7 +88,7 @@ pub(super) struct ParameterValue {
 }
 
 impl ParameterValue {
-    pub(super) fn new(row: &'static Row) -> Self {
+    pub(super) fn new(row: &'static ElementRow) -> Self {
         ParameterValue {
             opened: ValueTag { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
             kept: false,
@@ -113,7 +113,7 @@ impl ParameterValue {
     }
 
     /// A new one, with the allocation of this one.
-    pub(super) fn fresh(&mut self, row: &'static Row) -> Self {
+    pub(super) fn fresh(&mut self, row: &'static ElementRow) -> Self {
         self.text.clear();
         ParameterValue { text: take(&mut self.text), ..ParameterValue::new(row) }
     }
@@ -385,7 +385,7 @@ impl ValueTag {
 }
 
 /// Whether the text can be written between the tags of a parameter in the usual form, whatever follows.
-pub(crate) fn holds(row: &'static Row, cx: &Context<'_>, text: &str) -> bool {
+pub(crate) fn holds(row: &'static ElementRow, cx: &Context<'_>, text: &str) -> bool {
     if memchr::memchr(b'<', text.as_bytes()).is_none() {
         return true;
     }

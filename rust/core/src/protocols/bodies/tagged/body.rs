@@ -202,7 +202,7 @@ impl TaggedBody {
             return self.close(input);
         }
         // Without arguments, the opener of a call could be written twice.
-        let ends = [tags.open()].into_iter().chain(tags.ends.iter().copied());
+        let ends = [tags.open].into_iter().chain(tags.ends());
         if Scan::first_of(ends.map(|mark| starts(rest, mark, false))).decided()?.is_some() && self.given {
             self.repair(input, Repair::MissingClose)?;
             return self.close(input);
@@ -217,14 +217,14 @@ impl TaggedBody {
         let value = value.filter(|value| !value.is_empty());
         while let Some(offset) = memchr::memchr(b'<', input.rest().as_bytes()) {
             input.at += offset;
-            let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends.iter().copied());
+            let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends());
             let rest = input.rest();
             let found = Scan::first_of(marks.map(|mark| starts(rest, mark, false).map(|()| mark)));
             let Some(mark) = found.decided()? else {
                 input.at += 1;
                 continue;
             };
-            if tags.ends.contains(&mark) {
+            if tags.ends().any(|end| end == mark) {
                 return Err(Progress::CallEnd);
             }
             input.at += mark.len();

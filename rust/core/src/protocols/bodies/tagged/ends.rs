@@ -104,7 +104,7 @@ impl Tags {
     /// What may follow a value's closer: with `false`, only where the closer of the call is missing.
     fn follows_value(&self, text: &str, last: bool) -> Scan<bool> {
         let own = first_mark(text, &[self.argument, self.close], last).map(|_| true);
-        own.or(|| first_mark(text, &[self.open()], last).or(|| first_mark(text, self.ends, last)).map(|_| false))
+        own.or(|| first_mark(text, &[self.open], last).or(|| first_mark(text, self.section_ends, last)).map(|_| false))
     }
 
     /// The end of the whitespace that may follow a closer.
@@ -157,14 +157,16 @@ impl Tags {
     /// At a mark that is not the value's closer.
     fn without_closer(&self, rest: &str, around: ValueContext<'_>, looked: &mut usize) -> Scan<ValueEnd> {
         let last = around.last;
-        let ends = if self.ends.is_empty() { self.openers } else { self.ends };
         let mut closed = || {
             starts(rest, self.close, last).and_then(|()| {
                 let end = self.after_closer(rest, self.close.len(), looked);
                 match &rest[end..] {
                     "" if last => Scan::Match(()),
                     "" => Scan::Incomplete,
-                    after => first_mark(after, ends, last).void(),
+                    after => {
+                        let ends = [self.open].into_iter().chain(self.section_ends.iter().copied());
+                        Scan::first_of(ends.map(|mark| starts(after, mark, last)))
+                    }
                 }
             })
         };
@@ -184,7 +186,8 @@ impl Tags {
             (QuotedTag::Closer, head) => {
                 let inner = if let Head::Text(text) = head { [text.key_close, text.value] } else { ["", ""] };
                 let inner = inner.into_iter().filter(|mark| mark.starts_with('<'));
-                let marks = [self.argument, self.open()].into_iter().chain(inner).chain(self.ends.iter().copied());
+                let marks =
+                    [self.argument, self.open].into_iter().chain(inner).chain(self.section_ends.iter().copied());
                 let found = Scan::first_of(marks.map(|mark| starts(rest, mark, last)));
                 found.or(closed).map(|()| ValueEnd::Ambiguous)
             }
@@ -208,8 +211,8 @@ impl Tags {
 
     /// Whether a call of a declared tool is opened here.
     fn opens_call(&self, rest: &str, around: ValueContext<'_>) -> Scan {
-        starts(rest, self.open(), around.last).and_then(|()| {
-            let (head, ended) = window(&rest[self.open().len()..], HEAD_CHARS, around.last);
+        starts(rest, self.open, around.last).and_then(|()| {
+            let (head, ended) = window(&rest[self.open.len()..], HEAD_CHARS, around.last);
             let name = match &self.head {
                 Head::Text(text) => {
                     let begin = ws_run(head, 0);

@@ -18,6 +18,7 @@ use crate::protocols::body::{Body, Opening, recycle};
 use crate::protocols::commitment::unreadable;
 use crate::protocols::format::{CallFormat, PastCall};
 use crate::protocols::settings::Settings;
+use crate::protocols::template::{attribute, cut, spaced, tags};
 use crate::syntax::scan::{Closers, Scan, is_ws, starts, trim, window, ws_run};
 use crate::syntax::tags::names_near;
 use crate::tools::{Lookup, Tools};
@@ -29,8 +30,8 @@ const HEAD_CHARS: usize = 1024;
 /// The tags of a format.
 #[derive(Debug)]
 pub(crate) struct Tags {
-    /// What begins a call: one text.
-    pub openers: &'static [&'static str],
+    /// What begins a call.
+    pub open: &'static str,
     pub close: &'static str,
     /// What begins an argument, and what ends its value.
     pub argument: &'static str,
@@ -43,8 +44,8 @@ pub(crate) struct Tags {
     pub line_breaks: bool,
     /// What the template writes between tags.
     pub lines: Lines,
-    /// In a section: what a call that has failed ends before, the opener of the next call or the end of the section.
-    pub ends: &'static [&'static str],
+    /// What ends the section, if there is one.
+    pub section_ends: &'static [&'static str],
 }
 
 /// How values other than strings are written.
@@ -73,12 +74,6 @@ pub(crate) struct Lines {
     pub close: &'static str,
     /// In a call without arguments, also.
     pub empty: &'static str,
-}
-
-impl Lines {
-    pub(crate) const NONE: Lines = Lines { head: "", key: "", value: "", close: "", empty: "" };
-    /// Each argument, and what closes the call, on a line of its own.
-    pub(crate) const EACH: Lines = Lines { head: "\n", value: "\n", ..Lines::NONE };
 }
 
 /// Where names and keys are.
@@ -117,27 +112,68 @@ pub(crate) struct TagAttributes {
     pub escaped: bool,
 }
 
+impl TagAttributes {
+    /// What the templates of tags do not say: no number, no tag of a call without arguments, and values of all types alike.
+    pub(crate) const PLAIN: TagAttributes = TagAttributes {
+        end: "",
+        empty: None,
+        tool: "",
+        index: None,
+        key: "",
+        kind: "",
+        kinds: [""; 6],
+        escaped: false,
+    };
+}
+
 /// The format of calls with these tags.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tagged(pub &'static Tags);
 
 impl Tags {
-    /// What most formats have in common: verbatim JSON values, with whitespace between tags.
-    pub(crate) const BASE: Tags = Tags {
-        openers: &[],
-        close: "",
-        argument: "",
-        argument_close: "",
-        spaced: true,
-        head: Head::Text(KeyTags { name_close: "", key_close: "", kind: None, value: "" }),
-        values: ValueStyle::Json,
-        line_breaks: false,
-        lines: Lines::EACH,
-        ends: &[],
-    };
+    /// Tags with names and keys as text, from the templates of a call, with `{name}` and `{args}`, and of an argument, with `{key}` and
+    /// `{value}`. Values are JSON, verbatim unless the template writes them on lines of their own; whitespace may be between tags.
+    pub(crate) const fn of(call: &'static str, argument: &'static str) -> Tags {
+        let ((open, call), (argument, value)) = (cut(call, "{name"), cut(argument, "{key"));
+        let ((head, end), (key, value_end)) = (cut(call, "{args"), cut(value, "{value"));
+        let (head, end, key, value_end) = (spaced(head), spaced(end), spaced(key), spaced(value_end));
+        let (key_close, value) = tags(key.text);
+        let key_close = spaced(key_close);
+        Tags {
+            open,
+            close: end.text,
+            argument,
+            argument_close: value_end.text,
+            spaced: true,
+            head: Head::Text(KeyTags { name_close: head.text, key_close: key_close.text, kind: None, value }),
+            values: ValueStyle::Json,
+            line_breaks: !key.after.is_empty() && !value_end.before.is_empty(),
+            lines: Lines {
+                head: head.after,
+                key: key_close.after,
+                value: value_end.after,
+                close: end.before,
+                empty: "",
+            },
+            section_ends: &[],
+        }
+    }
 
-    fn open(&self) -> &'static str {
-        self.openers.first().copied().unwrap_or_default()
+    /// Tags with names and keys in attributes, from the same templates. That of an argument has `{kind}` in a second attribute.
+    pub(crate) const fn with_attributes(call: &'static str, argument: &'static str, attributes: TagAttributes) -> Tags {
+        let text = Tags::of(call, argument);
+        let (kind, value) = cut(cut(argument, "{key").1, "{kind");
+        let ((open, tool), (argument, key)) = (attribute(text.open), attribute(text.argument));
+        // The quote is that of the attribute.
+        let (_, end) = cut(value, "{value").0.split_at(1);
+        let head = Head::Attributes(TagAttributes { end, tool, key, kind: attribute(kind).1, ..attributes });
+        Tags { open, argument, head, ..text }
+    }
+
+    /// What a call that has failed ends before, in a section: the next call, or the end of the section.
+    fn ends(&self) -> impl Iterator<Item = &'static str> + Clone {
+        let open = (!self.section_ends.is_empty()).then_some(self.open);
+        open.into_iter().chain(self.section_ends.iter().copied())
     }
 
     /// What directly precedes a value, if it is a tag.
@@ -156,7 +192,7 @@ impl Tags {
 
     /// A call with its name as text, at the end of its opener.
     fn named_by_text(&self, text: &KeyTags, tools: &Tools, head: &str, last: bool) -> Attempt {
-        let open = self.open().len();
+        let open = self.open.len();
         let begin = ws_run(head, 0);
         let Some(length) = head[begin..].find(|c: char| text.ends_name(c)) else {
             return if last { Attempt::Text(open) } else { Attempt::Incomplete };
@@ -167,7 +203,7 @@ impl Tags {
         let end = at + text.name_close.len();
         let follows = closed.and_then(|()| {
             let after = &head[ws_run(head, end)..];
-            match !text.name_close.is_empty() && !self.ends.is_empty() {
+            match !text.name_close.is_empty() && !self.section_ends.is_empty() {
                 // In a section, this is meant as a call.
                 true => Scan::Match(()),
                 false => starts(after, self.argument, last).or(|| starts(after, self.close, last)),
@@ -203,7 +239,7 @@ impl Tags {
 
     /// What ends a call that has failed: its closer, or what the next one begins with.
     fn closers(&self) -> Closers {
-        let before = self.openers.iter().chain(self.ends).copied().collect();
+        let before = [self.open].into_iter().chain(self.ends()).collect();
         Closers::Marks { close: vec![self.close], before }
     }
 
@@ -224,7 +260,7 @@ impl Tags {
 
     /// The same with its name in an attribute. What is wrong with the tag, the body says.
     fn named_by_attribute(&self, attributes: &TagAttributes, tools: &Tools, head: &str, last: bool) -> Attempt {
-        let open = self.open().len();
+        let open = self.open.len();
         let unnamed = Attempt::call(open, open, Opening::Native);
         match attributes.read(head, attributes.empty, last) {
             Scan::Incomplete => Attempt::Incomplete,
@@ -306,7 +342,7 @@ impl TagAttributes {
 
 impl CallFormat for Tagged {
     fn openers(&self) -> &'static [&'static str] {
-        self.0.openers
+        std::slice::from_ref(&self.0.open)
     }
 
     fn close(&self) -> &'static str {
@@ -334,12 +370,12 @@ impl CallFormat for Tagged {
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let Tagged(tags) = self;
-        match starts(text, tags.open(), last) {
+        match starts(text, tags.open, last) {
             Scan::Incomplete => return Attempt::Incomplete,
             Scan::NoMatch => return Attempt::text(text),
             Scan::Match(()) => {}
         }
-        let (head, last) = window(&text[tags.open().len()..], HEAD_CHARS, last);
+        let (head, last) = window(&text[tags.open.len()..], HEAD_CHARS, last);
         match &tags.head {
             Head::Text(text) => tags.named_by_text(text, tools, head, last),
             Head::Attributes(attributes) => tags.named_by_attribute(attributes, tools, head, last),

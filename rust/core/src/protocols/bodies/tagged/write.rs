@@ -17,7 +17,7 @@ use crate::syntax::scan::{Scan, first_chars, trim};
 use crate::syntax::tags::is_markup;
 
 pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
-    out.push_str(tags.open());
+    out.push_str(tags.open);
     match &tags.head {
         Head::Text(text) => out.extend([cx.tool, text.name_close]),
         Head::Attributes(attributes) => {
