@@ -8,17 +8,24 @@ from typing import Any
 
 import pytest
 
+import oracle
 from wirecall import PROTOCOLS, Toolset
 from wirecall_bench import goals, planning, protocols
 from wirecall_bench.correctness import entries_of
-from wirecall_bench.goals import NO_OP, ONE_THREAD, RIVAL, WIRECALL, at_most, faster, right
-from wirecall_bench.handwritten import parser as rival
-from wirecall_bench.peers import Contestant, WrongResultError, contestants, wirecall_of
+from wirecall_bench.goals import HERMES, JITER, JSON, NO_OP, ONE_THREAD, WIRECALL, at_most, faster, right
+from wirecall_bench.peers import (
+    Contestant,
+    WrongResultError,
+    contestants,
+    json_calls,
+    json_text,
+    wirecall_of,
+)
 from wirecall_bench.rounds import GoalResult, Row, Timing, main, measure, shown, table
 from wirecall_bench.workloads import Message, Workload, WorkloadCall, code_call
 
 KNOWN = {contestant.name: contestant for contestant in contestants()}
-WHO = [KNOWN[name] for name in (WIRECALL, NO_OP, RIVAL)]
+WHO = [KNOWN[name] for name in (WIRECALL, HERMES, NO_OP)]
 WORKLOADS = [
     code_call("4KB"),
     goals.parallel_calls(),
@@ -34,7 +41,7 @@ def never(row: Row) -> GoalResult:
 
 def timed(**best: float) -> Row:
     """A row with these figures; names are in lower case, with _ for spaces."""
-    names = {"wirecall": WIRECALL, "no_op": NO_OP, "rival": RIVAL, "one": ONE_THREAD}
+    names = {"wirecall": WIRECALL, "hermes": HERMES, "no_op": NO_OP, "one": ONE_THREAD}
     figures = {names.get(name, name): Timing(value, 2 * value) for name, value in best.items()}
     return Row("work", "delta", "goal", never, figures=figures)
 
@@ -58,12 +65,38 @@ def test_contestants_read_workloads_in_deltas_of_any_size(workload: Workload) ->
             assert reader.message().calls == calls
 
 
-def test_wirecall_and_its_rival_write_the_same() -> None:
-    toolset, compiled = Toolset(goals.tools()), rival.compile_tools(goals.tools())
+def test_what_wirecall_writes_is_read_by_others() -> None:
+    """The oracle reads wire as the document says, and `json` reads and writes the same Hermes texts."""
+    schemas = {tool["name"]: tool["parameters"] for tool in goals.tools()}
+    wire, hermes = (Toolset(goals.tools(), protocol=name) for name in ("wire", "hermes"))
     for call in goals.calls():
-        text = toolset.encode(call.name, call.arguments)
-        assert rival.encode(compiled, call.name, call.arguments) == text
-        goals.check_calls("wire", toolset.parse(text).items, [call])
+        text = wire.encode(call.name, call.arguments)
+        goals.check_calls("wire", wire.parse(text).items, [call])
+        (read,) = oracle.parse(text, schemas)
+        assert isinstance(read, oracle.Call)
+        assert (read.name, json.loads(read.arguments)) == (call.name, call.arguments)
+        text = hermes.encode(call.name, call.arguments)
+        assert json_text(call.name, call.arguments) == text
+        assert json_calls(text) == [{"name": call.name, "arguments": call.arguments}]
+
+
+def test_jiter_gets_the_arguments_of_each_call_alone() -> None:
+    workload = goals.parallel_calls()
+    (entry,) = right(workload, [KNOWN[JITER]])
+    (message,) = workload.messages
+    assert [json.loads(text) for text in entry.texts] == [call.arguments for call in message.calls]
+
+
+def test_peers_of_goals_must_be_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    who = [KNOWN[name] for name in (WIRECALL, HERMES)]
+    assert goals._whole(who).contest.keys() == {WIRECALL, HERMES, JSON}
+    assert goals._encode().contest.keys() == {WIRECALL, HERMES, JSON}
+    monkeypatch.setattr(goals, "json_calls", lambda text: json_calls(text)[1:])
+    with pytest.raises(WrongResultError, match=r"^json: not the calls that were written$"):
+        goals._whole(who)
+    monkeypatch.setattr(goals, "json_text", lambda name, arguments: json_text(name, {}))
+    with pytest.raises(WrongResultError, match=r"^json does not write <tool_call>"):
+        goals._encode()
 
 
 def test_what_is_wrong_is_not_timed() -> None:
@@ -133,12 +166,12 @@ def test_a_sample_is_long_enough_and_the_fastest_round_counts() -> None:
 
 
 def test_verdicts() -> None:
-    row = timed(wirecall=3.0, no_op=1.5, rival=12.0, one=6.0)
+    row = timed(wirecall=3.0, hermes=4.0, no_op=1.5, json=12.0, one=6.0)
     assert at_most(2, NO_OP)(row) == (2.0, "2.00 x no-op", True)
     assert not at_most(1.9, NO_OP)(row).met
-    assert faster(4)(row) == (4.0, "4.00 x faster", True)
-    assert not faster(4.1)(row).met
-    assert faster(1.7, ONE_THREAD, "one thread")(row) == (2.0, "2.00 x one thread", True)
+    assert faster(3, JSON, HERMES)(row) == (3.0, "3.00 x as fast", True)
+    assert not faster(3.1, JSON, HERMES)(row).met
+    assert faster(1.7, ONE_THREAD)(row) == (2.0, "2.00 x as fast", True)
 
 
 def test_every_protocol_is_compared_with_wire() -> None:

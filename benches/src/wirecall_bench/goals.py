@@ -17,8 +17,7 @@ from wirecall.tokens import native_definition
 from wirecall_bench import memory
 from wirecall_bench.catalogue import Catalogue, packaged
 from wirecall_bench.correctness import Entry, entries_of, judge
-from wirecall_bench.handwritten import parser as rival
-from wirecall_bench.peers import Contestant, Stream, WrongResultError, contestants
+from wirecall_bench.peers import Contestant, Stream, WrongResultError, contestants, json_calls, json_text
 from wirecall_bench.rounds import GoalResult, Row, Run, main, table
 from wirecall_bench.workloads import (
     DELTA,
@@ -32,7 +31,9 @@ from wirecall_bench.workloads import (
     prose,
 )
 
-WIRECALL, NO_OP, RIVAL = "wirecall wire", "no-op", "hand-written"
+WIRECALL, HERMES, NO_OP = "wirecall wire", "wirecall hermes", "no-op"
+# Peers that others wrote: jiter reads arguments alone, Python's `json` the same Hermes texts as wirecall.
+JITER, JSON = "jiter", "json"
 ONE_THREAD = f"{WIRECALL}, 1 thread"
 # Seconds that a contestant may take to read a workload once, before anything is timed.
 _LIMIT = 600.0
@@ -137,9 +138,18 @@ def feed_all(open_stream: Feed, deltas: Iterable[str]) -> None:
     stream.finish()
 
 
+def feed_each(open_stream: Feed, texts: Iterable[Iterable[str]]) -> None:
+    for deltas in texts:
+        feed_all(open_stream, deltas)
+
+
 def read_calls(items: Iterable[Any]) -> int:
     """Reads what a host needs of every call."""
     return sum(len(item.arguments) for item in items if item.type == "call_end")
+
+
+def deltas_of(text: str) -> list[str]:
+    return [text[at : at + DELTA] for at in range(0, len(text), DELTA)]
 
 
 def streamed(
@@ -154,8 +164,7 @@ def streamed(
     units = {}
     for entry in right(workload, who):
         assert entry.open_stream is not None
-        text = text_of(entry)
-        deltas = [text[at : at + DELTA] for at in range(0, len(text), DELTA)]
+        deltas = deltas_of(text_of(entry))
         contest[entry.contestant.name] = partial(feed_all, entry.open_stream, deltas)
         units[entry.contestant.name] = len(deltas)
     return Row(work or workload.length, "delta", goal, judged, contest, units)
@@ -171,12 +180,12 @@ def at_most(limit: float, other: str) -> Callable[[Row], GoalResult]:
     return judged
 
 
-def faster(limit: float, other: str = RIVAL, by: str = "faster") -> Callable[[Row], GoalResult]:
-    """The other must take at least this many times as long as wirecall."""
+def faster(limit: float, other: str, who: str = WIRECALL) -> Callable[[Row], GoalResult]:
+    """The other must take at least this many times as long as this parser of wirecall."""
 
     def judged(row: Row) -> GoalResult:
-        ratio = row.ratio(other, WIRECALL)
-        return GoalResult(ratio, f"{ratio:.2f} x {by}", ratio >= limit)
+        ratio = row.ratio(other, who)
+        return GoalResult(ratio, f"{ratio:.2f} x as fast", ratio >= limit)
 
     return judged
 
@@ -188,7 +197,7 @@ def rows() -> list[Row]:
         WrongResultError: Someone has not.
     """
     known = {contestant.name: contestant for contestant in contestants()}
-    who = [known[name] for name in (WIRECALL, NO_OP, RIVAL)]
+    who = [known[name] for name in (WIRECALL, NO_OP)]
     large = streamed(
         code_call("1MB"),
         who,
@@ -206,22 +215,21 @@ def rows() -> list[Row]:
         streamed(long_prose(), who, "at most 2 x no-op", at_most(2, NO_OP)),
         large,
         streamed(code_call("16KB"), who, "1 MB at most 1.2 x of it", constant, "the same, with 16 KB"),
-        _memory([known[WIRECALL], known[RIVAL]]),
-        streamed(parallel_calls(), who, "at least 4 x faster", faster(4)),
-        streamed(agent_turn(), who, "at least 4 x faster", faster(4)),
-        _whole(who),
+        _memory(known[WIRECALL]),
+        _parallel([known[name] for name in (WIRECALL, HERMES, NO_OP, JITER)]),
+        _whole([known[name] for name in (WIRECALL, HERMES)]),
         _encode(),
-        _batch(who),
+        _batch(known[WIRECALL]),
     ]
 
 
-def _memory(who: Sequence[Contestant]) -> Row:
+def _memory(contestant: Contestant) -> Row:
     large, warm_up = code_call("1MB"), code_call("16KB")
 
-    def given(contestant: Contestant, workload: Workload) -> tuple[list[Tool], Iterator[Step]]:
+    def given(workload: Workload) -> tuple[list[Tool], Iterator[Step]]:
         return workload.tools, entries_of(workload, [contestant])[0].steps
 
-    grown = {one.name: memory.grown(one, given(one, warm_up), given(one, large), _LIMIT) or 0 for one in who}
+    grown = {contestant.name: memory.grown(contestant, given(warm_up), given(large), _LIMIT) or 0}
 
     def judged(row: Row) -> GoalResult:
         ratio = row.grown[WIRECALL] / large.size
@@ -230,43 +238,63 @@ def _memory(who: Sequence[Contestant]) -> Row:
     return Row("the same, extra memory", "", "at most 3 x the argument", judged, grown=grown)
 
 
+def _parallel(who: Sequence[Contestant]) -> Row:
+    """By message: texts differ in length, and a parser of arguments gets a text for each call."""
+    workload = parallel_calls()
+    contest: dict[str, Run] = {}
+    for entry in right(workload, who):
+        assert entry.open_stream is not None
+        contest[entry.contestant.name] = partial(
+            feed_each, entry.open_stream, [deltas_of(text) for text in entry.texts]
+        )
+    return Row(workload.length, "message", f"at most 1.4 x {JITER}", at_most(1.4, JITER), contest)
+
+
 def _whole(who: Sequence[Contestant]) -> Row:
     workload = many_calls()
-    text = text_of(right(workload, who)[0])
-    toolset, compiled = Toolset(workload.tools), rival.compile_tools(workload.tools)
     expected = [call for message in workload.messages for call in message.calls]
-    check_calls(WIRECALL, toolset.parse(text).items, expected)
-    check_calls(RIVAL, rival.parse(compiled, text), expected)
-    contest: dict[str, Run] = {
-        WIRECALL: lambda: read_calls(toolset.parse(text).items),
-        RIVAL: lambda: read_calls(rival.parse(compiled, text)),
-    }
-    return Row(f"{workload.length}, whole", "message", "at least 8 x faster", faster(8), contest)
+    contest: dict[str, Run] = {}
+    for entry in right(workload, who):
+        name, text = entry.contestant.name, text_of(entry)
+        toolset = Toolset(workload.tools, protocol=entry.contestant.reads)
+        check_calls(name, toolset.parse(text).items, expected)
+        contest[name] = partial(_parse, toolset, text)
+        if name == HERMES:
+            if [WorkloadCall(**call) for call in json_calls(text)] != expected:
+                raise WrongResultError(f"{JSON}: not the calls that were written")
+            contest[JSON] = partial(json_calls, text)
+    goal = f"hermes at least 3 x as fast as {JSON}"
+    return Row(f"{workload.length}, whole", "message", goal, faster(3, JSON, HERMES), contest)
+
+
+def _parse(toolset: Toolset, text: str) -> int:
+    return read_calls(toolset.parse(text).items)
 
 
 def _encode() -> Row:
-    toolset, compiled = Toolset(tools()), rival.compile_tools(tools())
+    toolsets = {name: Toolset(tools(), protocol=name) for name in ("wire", "hermes")}
     for call in calls():
-        text = toolset.encode(call.name, call.arguments)
-        check_calls(WIRECALL, rival.parse(compiled, text), [call])
-        if text != rival.encode(compiled, call.name, call.arguments):
-            raise WrongResultError(f"{RIVAL} does not write {text}")
+        text = toolsets["hermes"].encode(call.name, call.arguments)
+        if text != json_text(call.name, call.arguments):
+            raise WrongResultError(f"{JSON} does not write {text}")
 
     def all_calls(encode: Callable[[str, dict[str, Any]], str]) -> None:
         for call in calls():
             encode(call.name, call.arguments)
 
-    contest = {
-        WIRECALL: partial(all_calls, toolset.encode),
-        RIVAL: partial(all_calls, partial(rival.encode, compiled)),
+    contest: dict[str, Run] = {
+        WIRECALL: partial(all_calls, toolsets["wire"].encode),
+        HERMES: partial(all_calls, toolsets["hermes"].encode),
+        JSON: partial(all_calls, json_text),
     }
-    return Row(f"encode {len(calls())} calls", "catalogue", "at least 5 x faster", faster(5), contest)
+    goal = f"hermes at least 4 x as fast as {JSON}"
+    return Row(f"encode {len(calls())} calls", "catalogue", goal, faster(4, JSON, HERMES), contest)
 
 
-def _batch(who: Sequence[Contestant]) -> Row:
+def _batch(contestant: Contestant) -> Row:
     workload = batch()
-    texts = right(workload, who)[0].texts
-    toolset, compiled = Toolset(workload.tools), rival.compile_tools(workload.tools)
+    texts = right(workload, [contestant])[0].texts
+    toolset = Toolset(workload.tools)
     parsed = toolset.parse_many(texts, threads=2)
     for message, expected in zip(parsed, workload.messages, strict=True):
         check_calls("parse_many", message.items, expected.calls)
@@ -274,12 +302,8 @@ def _batch(who: Sequence[Contestant]) -> Row:
     def on(threads: int) -> Run:
         return lambda: [message.items for message in toolset.parse_many(texts, threads=threads)]
 
-    contest: dict[str, Run] = {
-        RIVAL: lambda: [read_calls(rival.parse(compiled, text)) for text in texts],
-        ONE_THREAD: on(1),
-        WIRECALL: on(2),
-    }
-    judged = faster(1.7, ONE_THREAD, "one thread")
+    contest: dict[str, Run] = {ONE_THREAD: on(1), WIRECALL: on(2)}
+    judged = faster(1.7, ONE_THREAD)
     title = f"parse_many of {workload.length}, 2 threads"
     return Row(title, "batch", "at least 1.7 x one thread", judged, contest)
 
@@ -288,5 +312,5 @@ if __name__ == "__main__":
     main(
         "Measure wirecall against its baselines and its goals.",
         rows,
-        lambda measured: table(measured, (WIRECALL, NO_OP, RIVAL)),
+        lambda measured: table(measured, (WIRECALL, HERMES, NO_OP, JITER, JSON)),
     )

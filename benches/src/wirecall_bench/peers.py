@@ -5,6 +5,7 @@ imported, its parser is reported as missing.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -231,6 +232,22 @@ def _partial_json_parser(tools: list[Tool]) -> Callable[[], Stream]:
             return loads(self.text)
 
     return _PartialJsonStream
+
+
+# The standard library ---------------------------------------------------------------------------------------
+
+_HERMES_CALL = re.compile("<tool_call>(.*?)</tool_call>", re.DOTALL)
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def json_calls(text: str) -> list[dict[str, Any]]:
+    """The calls of a complete Hermes message, by the two steps of vLLM's `extract_tool_calls`."""
+    return [json.loads(found) for found in _HERMES_CALL.findall(text)]
+
+
+def json_text(name: str, arguments: dict[str, Any]) -> str:
+    """A call in Hermes' format, written by `json`."""
+    return f"<tool_call>\n{_as_json({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
 # Parsers of servers -----------------------------------------------------------------------------------------
