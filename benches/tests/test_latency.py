@@ -309,10 +309,10 @@ def test_a_peak_is_forgotten() -> None:
 
 
 @LINUX
-@pytest.mark.parametrize("name", ["hand-written", "wirecall wire"])
+@pytest.mark.parametrize("name", ["wirecall hermes", "wirecall wire"])
 def test_memory_holds_at_least_the_argument(name: str) -> None:
     contestant = next(one for one in contestants() if one.name == name)
-    encode = Toolset([WRITE_FILE]).encode
+    encode = Toolset([WRITE_FILE], protocol=contestant.reads).encode
 
     def given(workload: Workload) -> tuple[list[Any], list[Any]]:
         (call,) = workload.messages[0].calls
@@ -479,7 +479,7 @@ def test_an_empty_artifact_is_reported(tmp_path: Path) -> None:
 def test_the_real_ones_run(tmp_path: Path) -> None:
     path = tmp_path / "latency.jsonl"
     options = {"lengths": ["1KB"], "rounds": 1, "streams": 2, "limit": 10.0, "delta": DELTA}
-    names = ("wirecall wire", "hand-written")
+    names = ("wirecall wire", "wirecall hermes")
 
     def few(who: Contestant, *rest: Any) -> int | None:
         return grown(who, *rest) if who.name in names else None  # a process for each takes long

@@ -20,7 +20,7 @@ from wirecall_bench.workloads import Message, Workload, WorkloadCall, workloads
 
 WHO = {contestant.name: contestant for contestant in contestants()}
 WORKS = {workload.name: workload for workload in workloads(["4KB"], 5)}
-OURS = ("wirecall wire", "wirecall hermes", "hand-written")
+OURS = ("wirecall wire", "wirecall hermes")
 OF_ARGUMENTS = ("jiter", "jiter strings", "partial-json-parser")
 # vLLM's ends a call at the first closing marker, even inside of an argument.
 SERVERS = {"SGLang": ("sglang", []), "vLLM": ("vllm", ["markers"])}

@@ -159,7 +159,7 @@ def test_latency_picture_has_the_figures_of_the_page(script: ModuleType, page: s
         read = [(length, cell) for length, cell in zip(lengths, cells, strict=True) if cell != "cut off"]
         assert labels[labels.index(label) + 1] == f"{read[-1][1]} µs at {read[-1][0]}"
         points += [(length, float(cell)) for length, cell in read]
-    assert not {"SGLang", "vLLM", "no-op", "hand-written"} & {*labels}
+    assert not {"SGLang", "vLLM", "no-op"} & {*labels}
     # The marks are where the axes have these values.
     root = ElementTree.fromstring(svg)
     ticks = {element.text: element for element in root.iter(f"{SVG}text")}

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 from wirecall._tools.toolset import Toolset
 from wirecall.tokens import compact
 from wirecall_bench.artifact import version
-from wirecall_bench.handwritten.parser import HandWritten, NoOp, compile_tools
 from wirecall_bench.workloads import Message, Tool, Workload, WorkloadCall
 
 # What contestants read that receive the arguments of a call, as providers' APIs stream them.
@@ -70,13 +69,6 @@ def contestants() -> list[Contestant]:
             "no-op", "a method that does nothing: the cost of any call", "wire", lambda tools: NoOp, None
         ),
         *map(wirecall_of, ("wire", "hermes")),
-        Contestant(
-            "hand-written",
-            "feed of a fast parser in plain Python",
-            "wire",
-            _hand_written,
-            _Events,
-        ),
         Contestant("jiter", "from_json(…, partial_mode=True)", ARGUMENTS, _jiter(True), _Value),
         Contestant(
             "jiter strings",
@@ -129,12 +121,17 @@ def _of(distribution: str) -> Iterator[None]:
         ) from error
 
 
-# Ours, and that of plain Python -----------------------------------------------------------------------------
+# The floor, and ours ----------------------------------------------------------------------------------------
 
 
-def _hand_written(tools: list[Tool]) -> Callable[[], Stream]:
-    compiled = compile_tools(tools)
-    return lambda: HandWritten(compiled)
+class NoOp:
+    """Takes a delta and returns nothing: the cost of the method call alone."""
+
+    def feed(self, delta: str) -> tuple[()]:
+        return ()
+
+    def finish(self) -> tuple[()]:
+        return ()
 
 
 @dataclass
