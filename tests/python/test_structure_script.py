@@ -3,7 +3,6 @@
 The figures that have a goal are held here for this checkout.
 """
 
-import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any

@@ -1,9 +1,9 @@
 """Models that write no native format, and words that say nothing of it: data of `protocol_for`.
 
-The models of a format stand in its row (`rust/core/src/protocols/families/`). A pattern is a model's name in
-lower case, with `-` between words. `*` is any number of sizes, dates, quantisations and the like; they may also
-follow the name. Of several patterns that match, the longest one decides. A model is missing if its documentation
-does not say clearly what it writes.
+The models of a format stand in its row (`rust/core/src/protocols/families/`). A pattern is a model's name
+in lower case, with `-` between words. `*` is any number of sizes, dates, quantisations and the like; they
+may also follow the name. Of several patterns that match, the longest one decides. A model is missing if its
+documentation does not say clearly what it writes.
 """
 
 from functools import cache
@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 
 
 LLAMA_CPP = "llama.cpp, docs/function-calling.md"
+GEMMA_2 = "llama.cpp, models/templates/google-gemma-2-2b-it.jinja"
 OLLAMA = "the tags of Ollama's library"
 
 NO_FORMAT = (
@@ -46,7 +47,7 @@ NO_FORMAT = (
         chat="instruct think",
         several="it is the Instruct or the Think model",
     ),
-    Entry("gemma-3n gemma-3 gemma-2 gemma codegemma", None, "llama.cpp, models/templates/google-gemma-2-2b-it.jinja"),
+    Entry("gemma-3n gemma-3 gemma-2 gemma codegemma", None, GEMMA_2),
     Entry("phi-4 phi-3.5-mini phi-3.5-moe phi-3-mini phi-3-medium phi-3-small", None, LLAMA_CPP),
     Entry("llama-3 llama-2 codellama", None, LLAMA_CPP),
     Entry("qwen2-vl qwen2 qwen1.5", None, LLAMA_CPP),
@@ -60,11 +61,7 @@ def entries() -> tuple[Entry, ...]:
     """The models of all formats, and those that have none."""
     rows = native_formats()
     return (
-        *(
-            Entry(names, row["name"], source, chat)
-            for row in rows
-            for names, source, chat in row["models"]
-        ),
+        *(Entry(names, row["name"], source, chat) for row in rows for names, source, chat in row["models"]),
         *NO_FORMAT,
     )
 

@@ -21,8 +21,8 @@ _ESCAPE = re.compile(r"\\s[*+?]?|\\.", re.DOTALL)
 class Marks(NamedTuple):
     """What is in the chat templates, or the response templates, of one format, as its row says.
 
-    A line fits if all of its marks are in a template. Where several fit, those whose marks are among another's
-    are left out. The rest must name one format.
+    A line fits if all of its marks are in a template. Where several fit, those whose marks are among
+    another's are left out. The rest must name one format.
     """
 
     protocol: str

@@ -2,8 +2,7 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::quoted::{QUOTED, TextQuotes};
-use super::text::Candidate;
+use super::quoted::TextQuotes;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::parser::state::ParserState;
 use crate::protocols::Attempt;
@@ -50,9 +49,6 @@ pub(super) struct Preceding {
     pub mentioned: bool,
     pub quotes: TextQuotes,
 }
-
-/// What the model is told of what closes a call that has no opener.
-const UNOPENED: &str = "A call has no opening marker that can be read, so it was not run. Write it again in full.";
 
 /// Less text between a call and what closes one is a rest of that call.
 const LEAST_BYTES: usize = 8;
@@ -213,7 +209,7 @@ impl Machine {
     }
 
     /// Whitespace up to this byte: framing or content.
-    fn blanks(&mut self, framing: bool, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+    pub(super) fn blanks(&mut self, framing: bool, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         match framing {
             true => self.frame(window, end, on_event),
             false => {
@@ -252,104 +248,8 @@ impl Machine {
         true
     }
 
-    pub(super) fn framed_text(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
-        let layout = tools.protocol.layout();
-        let text = window.text;
-        if self.place.breaks && !self.line_breaks(tools, window, on_event) {
-            return false;
-        }
-        let mut at = window.at + self.place.looked;
-        // The end of the last text that is not whitespace, and how far it is known.
-        let (mut solid, mut known) = (window.at, at);
-        // Calls without markers, of this format or of others, are read where the content begins.
-        let unmarked = tools.protocol.begins_message() || !tools.others.is_empty();
-        let mut begins = unmarked && !self.place.begun && at == window.at;
-        loop {
-            let begin = std::mem::take(&mut begins);
-            let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
-            let end = found.unwrap_or(text.len());
-            // Whitespace before the candidate is held back. What was looked at is not scanned again.
-            let seen = content_end(&text[..end], known);
-            if seen > known {
-                solid = seen;
-            }
-            known = end;
-            self.content(window, solid, on_event);
-            let Some(found) = found else {
-                self.place.looked = text.len() - window.at;
-                if window.last {
-                    self.blanks(self.place.called && !self.place.content, window, text.len(), on_event);
-                }
-                return false;
-            };
-            at = found;
-            let rest = &text[at..];
-            let framing = layout.trim_before_call || !self.place.content;
-            if !self.place.begun
-                && let Some(more) = self.reasoning_mark(tools, window, at, on_event)
-            {
-                return more;
-            }
-            if let Some(more) = self.answer_mark(layout, window, at, on_event) {
-                return more;
-            }
-            match first_mark(rest, &tools.settings.marks.ends, window.last) {
-                Scan::NoMatch => {}
-                Scan::Incomplete => {
-                    self.place.looked = at - window.at;
-                    return false;
-                }
-                Scan::Match(length) if self.lacks_opener(tools, window, at) => {
-                    self.blanks(framing, window, at, on_event);
-                    return self.lone_mark(tools, window, length, UNOPENED, on_event);
-                }
-                Scan::Match(_) => self.place.mentioned = true,
-            }
-            match self.look(tools, rest, begin, window.last) {
-                Candidate::Text(length) => {
-                    self.read_code_and_quotes(tools, &text[at..at + length]);
-                    at += length;
-                }
-                Candidate::Mention(length) => {
-                    self.mention(tools, &text[at..at + length]);
-                    at += length;
-                }
-                Candidate::Quoted(length) => {
-                    self.content(window, at, on_event);
-                    return self.lone_mark(tools, window, length, QUOTED, on_event);
-                }
-                Candidate::Section(other, length) => {
-                    self.blanks(framing, window, at, on_event);
-                    return self.open_section(other, window, at + length, on_event);
-                }
-                // A forged result ends the reading as the end of the message does.
-                Candidate::Forged(mark) => {
-                    self.blanks(self.place.called && !self.place.content, window, at, on_event);
-                    return self.forged(window, at, mark, on_event);
-                }
-                Candidate::Need if window.last => {
-                    self.content(window, at, on_event);
-                    return self.undecided(tools, window, at, on_event);
-                }
-                Candidate::Need => {
-                    self.place.looked = at - window.at;
-                    return false;
-                }
-                Candidate::Call(other, attempt) => {
-                    if let Attempt::Call { lead, .. } = attempt {
-                        at += lead;
-                    }
-                    self.blanks(framing, window, at, on_event);
-                    self.other = other;
-                    self.code = CodeScanner::AFTER_CALL;
-                    return self.commit(tools, window, attempt, on_event);
-                }
-            }
-        }
-    }
-
     /// Whether the text since the last call ends in a bracket here, and may hold a call whose opener is missing or misspelled.
-    fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
+    pub(super) fn lacks_opener(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
         let (before, blanks) = match window.text.as_bytes()[window.at..at].iter().rposition(|byte| !is_ws(*byte)) {
             Some(last) => (window.text.as_bytes()[window.at + last], &window.text[window.at + last + 1..at]),
             None => (self.place.last, &window.text[window.at..at]),

@@ -337,7 +337,6 @@ impl Machine {
                     self.framed_reasoning(tools, &mut window, on_event)
                 }
                 ParserState::Reasoning => self.reasoning(tools, &mut window, on_event),
-                ParserState::Text if tools.native => self.framed_text(tools, &mut window, on_event),
                 ParserState::Text => self.text(tools, &mut window, on_event),
                 ParserState::Between => match tools.protocol.layout().parts {
                     Some(frame) => self.between(tools, frame, &mut window, on_event),

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::buried::goes_on;
+use super::framed::content_end;
 use super::quoted::QUOTED;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
@@ -17,7 +18,7 @@ use crate::protocols::commitment::{begins_call, begins_tag, unreadable};
 use crate::protocols::layout::Section;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
-use crate::syntax::scan::{Closers, CodeScanner, Scan, starts, window, ws_run};
+use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts, window, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What is at a place where a call could begin.
@@ -117,61 +118,139 @@ fn outside_section(set: &Toolset, text: &str) -> Attempt {
     }
 }
 
+/// What the model is told of what closes a call that has no opener.
+const UNOPENED: &str = "A call has no opening marker that can be read, so it was not run. Write it again in full.";
+
 impl Machine {
+    /// Text up to the next call or section, or what belongs to the format. In native formats, whitespace before these is held back: it
+    /// may belong to them.
     pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         if self.place.breaks && !self.line_breaks(tools, window, on_event) {
             return false;
         }
         let text = window.text;
-        let mut at = window.at;
-        let mut begins = window.before + at == 0;
+        let mut at = window.at + self.place.looked;
+        // The end of the last text that is not whitespace, and how far it is known.
+        let (mut solid, mut known) = (window.at, at);
+        let mut begins = self.begins_here(tools, window, at);
         loop {
             let begin = std::mem::take(&mut begins);
             let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
+            let end = found.unwrap_or(text.len());
+            // What was looked at is not scanned again.
+            let seen = if tools.native { content_end(&text[..end], known) } else { end };
+            if seen > known {
+                solid = seen;
+            }
+            known = end;
+            // Elsewhere, what begins nothing is not divided.
+            if tools.native || found.is_none() {
+                self.content(window, solid, on_event);
+            }
             let Some(found) = found else {
-                emit_text(&text[window.at..], on_event);
-                window.at = text.len();
+                self.place.looked = text.len() - window.at;
+                if window.last {
+                    self.blanks(self.place.called && !self.place.content, window, text.len(), on_event);
+                }
                 return false;
             };
             at = found;
-            match self.look(tools, &text[at..], begin, window.last) {
+            let framing = tools.native && (tools.protocol.layout().trim_before_call || !self.place.content);
+            if tools.native
+                && let Some(more) = self.own_mark(tools, window, at, framing, on_event)
+            {
+                return more;
+            }
+            let candidate = self.look(tools, &text[at..], begin, window.last);
+            match candidate {
                 Candidate::Text(length) => {
                     self.read_code_and_quotes(tools, &text[at..at + length]);
                     at += length;
+                    continue;
                 }
                 Candidate::Mention(length) => {
                     self.mention(tools, &text[at..at + length]);
                     at += length;
+                    continue;
                 }
-                Candidate::Quoted(length) => {
-                    emit_text(&text[window.at..at], on_event);
-                    window.at = at;
-                    return self.lone_mark(tools, window, length, QUOTED, on_event);
-                }
-                Candidate::Forged(mark) => return self.forged(window, at, mark, on_event),
-                Candidate::Need if window.last => return self.undecided(tools, window, at, on_event),
-                Candidate::Need => {
-                    emit_text(&text[window.at..at], on_event);
-                    window.at = at;
-                    return false;
+                Candidate::Call(_, Attempt::Call { lead, .. }) => at += lead,
+                _ => {}
+            }
+            if !(tools.native || window.last && matches!(candidate, Candidate::Need)) {
+                self.content(window, at, on_event);
+            }
+            return match candidate {
+                Candidate::Section(other, length) => {
+                    self.blanks(framing, window, at, on_event);
+                    self.open_section(other, window, at + length, on_event)
                 }
                 Candidate::Call(other, attempt) => {
-                    if let Attempt::Call { lead, .. } = attempt {
-                        at += lead;
-                    }
-                    emit_text(&text[window.at..at], on_event);
-                    window.at = at;
+                    self.blanks(framing, window, at, on_event);
                     self.other = other;
                     self.code = CodeScanner::AFTER_CALL;
-                    return self.commit(tools, window, attempt, on_event);
+                    self.commit(tools, window, attempt, on_event)
                 }
-                Candidate::Section(other, length) => {
-                    emit_text(&text[window.at..at], on_event);
-                    window.at = at;
-                    return self.open_section(other, window, at + length, on_event);
+                // A forged result ends the reading as the end of the message does.
+                Candidate::Forged(mark) => {
+                    self.blanks(self.place.called && !self.place.content, window, at, on_event);
+                    self.forged(window, at, mark, on_event)
                 }
-            }
+                Candidate::Quoted(length) => {
+                    self.content(window, at, on_event);
+                    self.lone_mark(tools, window, length, QUOTED, on_event)
+                }
+                Candidate::Need if window.last => {
+                    if tools.native {
+                        self.content(window, at, on_event);
+                    }
+                    self.undecided(tools, window, at, on_event)
+                }
+                Candidate::Need | Candidate::Text(_) | Candidate::Mention(_) => {
+                    self.place.looked = at - window.at;
+                    false
+                }
+            };
         }
+    }
+
+    /// Whether calls without markers, of this format or of others, are looked for at byte `at`.
+    fn begins_here(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
+        match tools.native {
+            true => {
+                let unmarked = tools.protocol.begins_message() || !tools.others.is_empty();
+                unmarked && !self.place.begun && at == window.at
+            }
+            false => window.before + at == 0,
+        }
+    }
+
+    /// A marker of the format at byte `at` that is no opener. The result says whether to go on with the window; `None` if there is none.
+    fn own_mark(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        at: usize,
+        framing: bool,
+        on_event: OnEvent<'_>,
+    ) -> Option<bool> {
+        let found = if self.place.begun { None } else { self.reasoning_mark(tools, window, at, on_event) };
+        let found = found.or_else(|| self.answer_mark(tools.protocol.layout(), window, at, on_event));
+        if found.is_some() {
+            return found;
+        }
+        match first_mark(&window.text[at..], &tools.settings.marks.ends, window.last) {
+            Scan::NoMatch => {}
+            Scan::Incomplete => {
+                self.place.looked = at - window.at;
+                return Some(false);
+            }
+            Scan::Match(length) if self.lacks_opener(tools, window, at) => {
+                self.blanks(framing, window, at, on_event);
+                return Some(self.lone_mark(tools, window, length, UNOPENED, on_event));
+            }
+            Scan::Match(_) => self.place.mentioned = true,
+        }
+        None
     }
 
     /// The next candidate from byte `at` on that is outside of code. The text before it is scanned for code.
