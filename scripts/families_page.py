@@ -65,7 +65,7 @@ in". Stop tokens at the end of a message are not content. If the markers are spe
 server to keep them (`skip_special_tokens=False` in vLLM and SGLang). Each example is a whole message
 that `Toolset.encode_message` writes, with reasoning if the format has any. "Models" are names that
 `protocol_for` knows, without sizes and the like. "Documented in" says where they are said to write
-this format; a row without models has its source in its file in `rust/core/src/protocols/families/`.
+this format; a row without models has its source in its file in `rust/core/src/formats/rows/`.
 """
 
 SAME = """\

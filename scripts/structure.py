@@ -27,7 +27,7 @@ BUILT = ("target", "__pycache__")
 LONG = 500
 # The folders of rust/core/src/protocols that are not protocols, but what protocols are made of.
 SHARED = ("frames", "bodies", "written_form")
-ROWS = "families"
+ROWS = "rows"
 
 Graph = Mapping[str, set[str]]
 Names = dict[str, list[str]]
@@ -411,7 +411,7 @@ class Checkout:
 
 def row_lines(root: Path) -> tuple[int, int]:
     """How many native formats there are, and the lines of their rows."""
-    files = (root / RUST / "protocols" / ROWS).glob("*.rs")
+    files = (root / RUST / "formats" / ROWS).glob("*.rs")
     rows = [path.read_text(encoding="utf-8") for path in files if path.stem != "unmarked"]
     return sum(len(re.findall(r"\bRow::new\(", text)) for text in rows), sum(map(rust_lines, rows))
 
@@ -428,7 +428,7 @@ def report(checkout: Checkout, *, limit: int = 12) -> Iterator[str]:
     bare = sum(python_lines(text, docstrings=False) for text in python)
     yield f"  {PYTHON}: {counted:,}, of which {counted - bare:,} are docstrings"
 
-    if (checkout.root / RUST / "protocols" / ROWS).is_dir():
+    if (checkout.root / RUST / "formats" / ROWS).is_dir():
         formats, lines = row_lines(checkout.root)
         yield f"  rows of {formats} formats, with model names and marks of templates: {lines:,}"
 

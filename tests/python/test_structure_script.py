@@ -198,7 +198,7 @@ def test_a_native_format_has_few_lines(script: ModuleType) -> None:
     assert formats > 60
     assert lines / formats <= 40
     long = set()
-    for path in (ROOT / script.RUST / "protocols" / script.ROWS).glob("*.rs"):
+    for path in (ROOT / script.RUST / "formats" / script.ROWS).glob("*.rs"):
         text = path.read_text(encoding="utf-8")
         # A file has the rows that share most of their data.
         rows = text.count("Row::new(")

@@ -17,11 +17,11 @@ const LAYERS: &[&[&str]] = &[
     &["arguments"],
     &["event"],
     &["grammar"],
-    &["protocols"],
-    &["protocols::bodies"],
-    &["protocols::frames"],
-    &["protocols::wire", "protocols::xml", "protocols::yaml", "protocols::custom", "protocols::families"],
-    &["protocols::registry"],
+    &["formats"],
+    &["formats::bodies"],
+    &["formats::frames"],
+    &["formats::wire", "formats::xml", "formats::yaml", "formats::custom", "formats::rows"],
+    &["formats::registry"],
     &["toolset"],
     &["past", "constrained"],
     &["document"],
@@ -302,12 +302,12 @@ fn siblings_do_not_import_each_other() {
 #[test]
 fn a_wrong_import_is_found() {
     let mut read = core();
-    let source = read.sources.get_mut(&words("protocols::xml")).expect("the folder of xml");
-    source.insert_str(0, "use crate::protocols::{Attempt, wire::{Wire as Other}};\n");
-    assert_eq!(wrong_imports(&read.imports()), ["protocols::xml imports protocols::wire"]);
-    let source = read.sources.get_mut(&words("protocols::body")).expect("the trait");
-    source.push_str("type Other = crate::protocols::bodies::json_body::JsonBody;\n");
-    assert!(across_folders(&read).contains(&"protocols::bodies::json_body and protocols::body".to_owned()));
+    let source = read.sources.get_mut(&words("formats::xml")).expect("the folder of xml");
+    source.insert_str(0, "use crate::formats::{Attempt, wire::{Wire as Other}};\n");
+    assert_eq!(wrong_imports(&read.imports()), ["formats::xml imports formats::wire"]);
+    let source = read.sources.get_mut(&words("formats::body")).expect("the trait");
+    source.push_str("type Other = crate::formats::bodies::json_body::JsonBody;\n");
+    assert!(across_folders(&read).contains(&"formats::bodies::json_body and formats::body".to_owned()));
     let source = read.sources.get_mut(&words("grammar::rules")).expect("the model");
     source.push_str("type Other = crate::grammar::values::JsonValues;\n");
     assert!(of_siblings(&read).contains(&"grammar::rules and grammar::values".to_owned()));

@@ -1,12 +1,12 @@
 //! Grammars for constrained decoding: what a model with these tools may write.
 
 use crate::error::ToolError;
+use crate::formats::WrittenForm;
 use crate::grammar::{
     CallGrammar, CallGrammarWriter, Grammar, GrammarKind, GrammarRules, JsonValues, Language, ToolChoice,
     Unconstrained, unconstrained,
 };
 use crate::limits::COUNTED_JSON_CHARS;
-use crate::protocols::WrittenForm;
 use crate::schema::{SchemaDocument, Variants, compile_variants};
 use crate::tools::{Tool, Tools, unwritable};
 use crate::toolset::Toolset;

@@ -6,8 +6,8 @@ use crate::arguments::elements::{ElementReader, ElementWriter, Fault, Halt, Rule
 use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Lists, Report, TreeWriter};
 use crate::error::{EncodeError, SchemaError, SyntaxError};
+use crate::formats::Xml;
 use crate::limits::{Limits, RECURSION};
-use crate::protocols::Xml;
 use crate::schema::{Schema, SchemaDocument, UNKNOWN, compile, read_schema};
 use crate::syntax::json::{Value, json_string};
 use crate::syntax::position::Position;

@@ -1,7 +1,7 @@
 //! What the model is told about the tools: a header with example calls, then one line for each tool.
 
+use crate::formats::Examples;
 use crate::parser::shown_example;
-use crate::protocols::Examples;
 use crate::toolset::Toolset;
 
 impl Toolset {

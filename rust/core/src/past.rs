@@ -2,7 +2,7 @@
 
 use crate::error::EncodeError;
 use crate::event::{CallError, message};
-use crate::protocols::{CallResult, PastCall};
+use crate::formats::{CallResult, PastCall};
 use crate::syntax::json::{Member, Value, push_string, write_spaced_object};
 use crate::toolset::Toolset;
 

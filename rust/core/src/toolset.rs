@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::arguments::Context;
 use crate::error::ToolError;
+use crate::formats::layout::ReasoningMarks;
+use crate::formats::parts::{Header, PartsFrame};
+use crate::formats::protocol::Neutralise;
+use crate::formats::registry::{Reads, Recover, custom, named};
+use crate::formats::{Attempt, Custom, Prompt, Protocol, Settings};
 use crate::limits::Limits;
-use crate::protocols::layout::ReasoningMarks;
-use crate::protocols::parts::{Header, PartsFrame};
-use crate::protocols::protocol::Neutralise;
-use crate::protocols::registry::{Reads, Recover, custom, named};
-use crate::protocols::{Attempt, Custom, Prompt, Protocol, Settings};
 use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
 use crate::syntax::scan::{Delimiters, Scan, ws_run};
@@ -73,7 +73,7 @@ pub enum ReasoningTags {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How calls are written: a name of [`protocols`](crate::protocols), or `auto` to read the protocol of each message's
+    /// How calls are written: a name of [`protocols`](crate::formats), or `auto` to read the protocol of each message's
     /// first call and write the first of them.
     pub protocol: String,
     /// A protocol of the host, used instead of `protocol`.

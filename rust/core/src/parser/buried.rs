@@ -6,12 +6,12 @@ use super::example::example;
 use super::{Machine, OnEvent};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
+use crate::formats::Attempt;
+use crate::formats::commitment::{begins_call, begins_call_of};
+use crate::formats::layout::TOKEN_BEGINS;
+use crate::formats::registry::Reads;
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
-use crate::protocols::Attempt;
-use crate::protocols::commitment::{begins_call, begins_call_of};
-use crate::protocols::layout::TOKEN_BEGINS;
-use crate::protocols::registry::Reads;
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::toolset::Toolset;
 

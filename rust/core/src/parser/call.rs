@@ -6,11 +6,11 @@ use super::{Machine, OnEvent, Window, emit_text};
 use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, Event};
-use crate::parser::state::{Call, ParserState, Refused, WaitingCall};
-use crate::protocols::attempt::Style;
-use crate::protocols::bodies::body_of;
-use crate::protocols::registry::Reads;
-use crate::protocols::{Attempt, BadCall};
+use crate::formats::attempt::Style;
+use crate::formats::bodies::body_of;
+use crate::formats::registry::Reads;
+use crate::formats::{Attempt, BadCall};
+use crate::parser::state::{Call, ParserState, RejectedText, WaitingCall};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closers, fitting};
@@ -102,7 +102,7 @@ impl Machine {
             return false;
         }
         let mark = &window.text[window.at..window.at + open];
-        let refused = Refused::new(mark, ErrorKind::TooManyCalls, too_many_calls(tools));
+        let refused = RejectedText::new(mark, ErrorKind::TooManyCalls, too_many_calls(tools));
         self.refuse(window, refused, on_event);
         self.drop_rest(tools);
         true
@@ -111,7 +111,7 @@ impl Machine {
     /// There are too many calls. More may follow, and markup of native formats is never content.
     pub(super) fn drop_rest(&mut self, tools: &Toolset) {
         if tools.native {
-            self.state = ParserState::Dropped;
+            self.state = ParserState::TailAsFraming;
         }
     }
 

@@ -4,10 +4,10 @@
 
 use super::quoted::TextQuotes;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
+use crate::formats::Attempt;
+use crate::formats::commitment::unreadable;
+use crate::formats::registry::Reads;
 use crate::parser::state::ParserState;
-use crate::protocols::Attempt;
-use crate::protocols::commitment::unreadable;
-use crate::protocols::registry::Reads;
 use crate::syntax::quoting::leaves_open;
 use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
@@ -15,7 +15,7 @@ use crate::toolset::Toolset;
 
 /// What precedes the place outside calls where the parser is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Preceding {
+pub(super) struct TextContext {
     /// Between the markers of a section.
     pub section: bool,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
@@ -31,7 +31,7 @@ pub(super) struct Preceding {
     /// Line breaks here are framing.
     pub breaks: bool,
     /// So many bytes of the next window are known to be whitespace.
-    pub looked: usize,
+    pub scanned: usize,
     /// The next window begins with so many bytes that need more text, and end in whitespace. More whitespace decides nothing.
     pub waits: usize,
     /// Which pair of markers opened the reasoning.
@@ -53,7 +53,7 @@ pub(super) struct Preceding {
 /// Less text between a call and what closes one is a rest of that call.
 const LEAST_BYTES: usize = 8;
 
-impl Preceding {
+impl TextContext {
     /// Text that ends in something other than whitespace.
     #[inline]
     pub(super) fn saw(&mut self, text: &str) {
@@ -132,7 +132,7 @@ impl Machine {
     pub(super) fn prose(&mut self, tools: &Toolset, text: &str, on_event: OnEvent<'_>) -> bool {
         let held = self.buffer.len() - self.held;
         // Nothing but whitespace is held back.
-        let inside = tools.native && self.place.content && self.place.looked == held;
+        let inside = tools.native && self.place.content && self.place.scanned == held;
         let plain = |text: &[u8]| memchr::memchr(b'<', text).is_none() && tools.settings.candidates.are_missing(text);
         if !inside || !matches!(self.state, ParserState::Text) || !plain(text.as_bytes()) {
             return false;
@@ -150,17 +150,17 @@ impl Machine {
             self.place.saw(content);
             emit_text(content, on_event);
             self.buffer.clear();
-            (self.held, self.place.looked) = (0, 0);
+            (self.held, self.place.scanned) = (0, 0);
         }
         self.buffer.push_str(&text[end..]);
-        self.place.looked += text.len() - end;
+        self.place.scanned += text.len() - end;
         true
     }
 
     pub(super) fn framed_start(&mut self, tools: &Toolset) {
         let layout = tools.protocol.layout();
         let reasons = !tools.reasoning.is_empty() && self.in_reasoning.unwrap_or(layout.starts_in_reasoning);
-        self.place = Preceding { breaks: layout.breaks_at_start && !reasons, opened: true, ..Preceding::default() };
+        self.place = TextContext { breaks: layout.breaks_at_start && !reasons, opened: true, ..TextContext::default() };
         if let Some(frame) = layout.parts {
             self.state = ParserState::Between;
             let in_reasoning = self.in_reasoning.or(layout.starts_in_reasoning.then_some(true));
@@ -174,7 +174,7 @@ impl Machine {
 
     /// The state after a call or an error.
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
-        (self.place.content, self.place.looked, self.place.last) = (false, 0, 0);
+        (self.place.content, self.place.scanned, self.place.last) = (false, 0, 0);
         (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
         self.place.listed = self.place.section;
@@ -188,14 +188,14 @@ impl Machine {
     /// Text was reported.
     pub(super) fn wrote(&mut self) {
         (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
-        self.place.looked = 0;
+        self.place.scanned = 0;
     }
 
     /// Framing up to this byte of the window.
     pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
         emit_framing(&window.text[window.at..end], on_event);
         window.at = end;
-        self.place.looked = 0;
+        self.place.scanned = 0;
     }
 
     /// Content up to this byte, which is not whitespace alone.
@@ -215,7 +215,7 @@ impl Machine {
             false => {
                 emit_text(&window.text[window.at..end], on_event);
                 window.at = end;
-                self.place.looked = 0;
+                self.place.scanned = 0;
             }
         }
     }
@@ -263,7 +263,7 @@ impl Machine {
 
     /// Outside reasoning, calls and sections.
     pub(super) fn enter_text(&mut self, tools: &Toolset) -> bool {
-        self.place.looked = 0;
+        self.place.scanned = 0;
         self.state = if tools.protocol.layout().parts.is_some() { ParserState::Between } else { ParserState::Text };
         true
     }

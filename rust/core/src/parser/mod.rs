@@ -21,10 +21,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
-use crate::parser::framed::{Preceding, stop_tail};
+use crate::formats::parts::Part;
+use crate::formats::registry::Reads;
+use crate::parser::framed::{TextContext, stop_tail};
 use crate::parser::state::{Call, ParserState, WaitingCall};
-use crate::protocols::parts::Part;
-use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
@@ -144,7 +144,7 @@ struct Machine {
     /// What the host says of the end of the prompt.
     in_reasoning: Option<bool>,
     /// In native formats, and for reasoning that is separated from the text.
-    place: Preceding,
+    place: TextContext,
     /// Code in the text that is consumed, if it matters.
     code: CodeScanner,
     /// Calls of a list that has not ended.
@@ -347,12 +347,12 @@ impl Machine {
                     None => self.enter_text(tools),
                 },
                 ParserState::Section => self.section(tools, &mut window, on_event),
-                ParserState::Rest => {
+                ParserState::TailAsText => {
                     emit_text(&window.text[window.at..], on_event);
                     window.at = text.len();
                     false
                 }
-                ParserState::Dropped => {
+                ParserState::TailAsFraming => {
                     self.frame(&mut window, text.len(), on_event);
                     false
                 }
@@ -400,7 +400,7 @@ impl Machine {
                 ParserState::Reasoning
             }
             Scan::NoMatch => ParserState::Text,
-            Scan::Incomplete if window.last => ParserState::Rest,
+            Scan::Incomplete if window.last => ParserState::TailAsText,
             Scan::Incomplete => return false,
         };
         true

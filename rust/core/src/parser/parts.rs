@@ -4,12 +4,12 @@ use super::buried::buried;
 use super::quoted::{QUOTED, TextQuotes};
 use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
+use crate::formats::Attempt;
+use crate::formats::commitment::{begins, unreadable};
+use crate::formats::parts::{Header, InPart, Part, PartsFrame};
+use crate::formats::registry::Reads;
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
-use crate::protocols::Attempt;
-use crate::protocols::commitment::{begins, unreadable};
-use crate::protocols::parts::{Header, InPart, Part, PartsFrame};
-use crate::protocols::registry::Reads;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, first_chars, first_mark, is_ws, starts, window as window_of, ws_run};
 use crate::toolset::Toolset;
@@ -45,7 +45,7 @@ impl Machine {
                 if tools.reads == Reads::Nothing =>
             {
                 self.place.anything = true;
-                self.state = ParserState::Rest;
+                self.state = ParserState::TailAsText;
                 return true;
             }
             Header::Part(_, Part::Calls) if !sections => {
@@ -194,7 +194,7 @@ impl Machine {
 
     /// A part begins.
     pub(super) fn enter(&mut self, part: Part) {
-        (self.place.looked, self.place.content, self.place.buried) = (0, false, None);
+        (self.place.scanned, self.place.content, self.place.buried) = (0, false, None);
         (self.place.section, self.place.listed) = (part == Part::Calls, false);
         self.state = if part == Part::Calls { ParserState::Section } else { ParserState::Part(part) };
     }
@@ -239,7 +239,7 @@ impl Machine {
                 Scan::NoMatch => self.place.anything = true,
             }
         }
-        let mut at = window.at + self.place.looked;
+        let mut at = window.at + self.place.scanned;
         let (mut closer, mut call, mut quoted, mut undecided) = (None, None, None, false);
         let mut end = text.len();
         // Quotes are not followed in reasoning; elsewhere, up to byte `read`.
@@ -295,10 +295,10 @@ impl Machine {
             self.read_quotes(tools, &text[read.min(end)..end]);
         }
         // What was looked at is whitespace.
-        let blank = !self.place.content && ws_run(&text[..end], window.at + self.place.looked) == end;
+        let blank = !self.place.content && ws_run(&text[..end], window.at + self.place.scanned) == end;
         match (blank, part) {
             (true, _) if closer.is_none() && call.is_none() && quoted.is_none() && !window.last => {
-                self.place.looked = end - window.at;
+                self.place.scanned = end - window.at;
                 return undecided && self.wait(window);
             }
             (true, _) | (_, Part::Dropped | Part::Calls) => self.frame(window, end, on_event),

@@ -3,7 +3,7 @@
 //! What was meant as a call, but is text, may quote other calls: these do not run. They are errors, so that nothing vanishes.
 
 use super::example::example;
-use super::state::Refused;
+use super::state::RejectedText;
 use super::{Machine, OnEvent, Window};
 use crate::error::ErrorKind;
 use crate::syntax::quoting::Alternation;
@@ -80,7 +80,7 @@ impl Machine {
         let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
         let raw = mark[..fitting(mark, 0, tools.settings.limits.call_bytes)].to_owned();
         let (kind, sentence) = (ErrorKind::MalformedCall, sentence.to_owned());
-        self.refuse(window, Refused { length, raw, kind, sentence, example }, on_event);
+        self.refuse(window, RejectedText { length, raw, kind, sentence, example }, on_event);
         self.state = self.outside(tools);
         self.place.buried = buried;
         true

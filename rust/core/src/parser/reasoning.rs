@@ -4,10 +4,10 @@ use super::buried::buried;
 use super::framed::content_end;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::event::Event;
+use crate::formats::Attempt;
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::limits::ATTEMPT_CHARS;
 use crate::parser::state::ParserState;
-use crate::protocols::Attempt;
-use crate::protocols::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::syntax::scan::{CodeScanner, Scan, first_mark, partial_end, starts, ws_run};
 use crate::toolset::Toolset;
 
@@ -68,11 +68,11 @@ impl Machine {
         }
         // What could have become a marker is no call.
         if incomplete && window.last {
-            self.state = ParserState::Rest;
+            self.state = ParserState::TailAsText;
             return Some(true);
         }
         if incomplete {
-            self.place.looked = at - window.at;
+            self.place.scanned = at - window.at;
         }
         incomplete.then_some(false)
     }
@@ -97,11 +97,11 @@ impl Machine {
                 Some(true)
             }
             Scan::Incomplete if window.last => {
-                self.state = ParserState::Rest;
+                self.state = ParserState::TailAsText;
                 Some(true)
             }
             Scan::Incomplete => {
-                self.place.looked = at - window.at;
+                self.place.scanned = at - window.at;
                 Some(false)
             }
             Scan::NoMatch => None,
@@ -121,16 +121,16 @@ impl Machine {
         if !self.place.anything
             && let Some((open, _)) = tools.reasoning.first()
         {
-            let at = ws_run(text, window.at + self.place.looked);
+            let at = ws_run(text, window.at + self.place.scanned);
             match starts(&text[at..], open, window.last) {
                 Scan::Incomplete => {
-                    self.place.looked = at - window.at;
+                    self.place.scanned = at - window.at;
                     return false;
                 }
                 Scan::Match(()) => self.mark(tools, window, at + open.len(), on_event),
                 Scan::NoMatch => {}
             }
-            (self.place.anything, self.place.looked) = (true, 0);
+            (self.place.anything, self.place.scanned) = (true, 0);
         }
         if self.place.opened && marks.break_after_open {
             match text.as_bytes().get(window.at) {
@@ -140,7 +140,7 @@ impl Machine {
             }
         }
         self.place.opened = false;
-        let from = window.at + self.place.looked;
+        let from = window.at + self.place.scanned;
         let closed = memchr::memmem::find(&text.as_bytes()[from..], close.as_bytes()).map(|found| from + found);
         let open_end = if window.last { text.len() } else { window.at + partial_end(&text[window.at..], close) };
         let reasoned = &text[..closed.unwrap_or(open_end)];
@@ -192,7 +192,7 @@ impl Machine {
             if window.last {
                 self.mark(tools, window, text.len(), on_event);
             } else {
-                self.place.looked = end - window.at;
+                self.place.scanned = end - window.at;
             }
             return false;
         };
@@ -266,7 +266,7 @@ impl Machine {
             false => {
                 emit_text(&window.text[window.at..end], on_event);
                 window.at = end;
-                self.place.looked = 0;
+                self.place.scanned = 0;
             }
         }
     }
@@ -284,6 +284,6 @@ impl Machine {
             on_event(Event::Text(text));
         }
         window.at = end;
-        self.place.looked = 0;
+        self.place.scanned = 0;
     }
 }

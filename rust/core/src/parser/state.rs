@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::arguments::{Failure, Report};
 use crate::error::ErrorKind;
 use crate::event::CallError;
-use crate::protocols::body::Body;
-use crate::protocols::parts::Part;
+use crate::formats::body::Body;
+use crate::formats::parts::Part;
 use crate::syntax::scan::{Closers, Delimiters, fitting};
 
 /// The state between events. Undecided text is in the parser's buffer.
@@ -26,9 +26,9 @@ pub(super) enum ParserState {
     Part(Part),
     Call(Box<Call>),
     /// Everything up to the end of the message is text.
-    Rest,
+    TailAsText,
     /// Everything up to the end of the message is framing.
-    Dropped,
+    TailAsFraming,
 }
 
 /// Bytes of memory for a call's source that are kept for the next call.
@@ -104,7 +104,7 @@ impl Call {
 }
 
 /// An error of text that begins no call that can be read.
-pub(super) struct Refused {
+pub(super) struct RejectedText {
     /// Bytes from the place where it begins.
     pub length: usize,
     /// The text, as far as there is room for a call.
@@ -114,9 +114,9 @@ pub(super) struct Refused {
     pub example: Option<String>,
 }
 
-impl Refused {
+impl RejectedText {
     /// An error of a marker.
     pub(super) fn new(mark: &str, kind: ErrorKind, sentence: String) -> Self {
-        Refused { length: mark.len(), raw: mark.to_owned(), kind, sentence, example: None }
+        RejectedText { length: mark.len(), raw: mark.to_owned(), kind, sentence, example: None }
     }
 }

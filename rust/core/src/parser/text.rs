@@ -12,12 +12,12 @@ use super::quoted::QUOTED;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
+use crate::formats::commitment::{begins_call, begins_tag, unreadable};
+use crate::formats::layout::Section;
+use crate::formats::registry::Reads;
+use crate::formats::{Attempt, BadCall};
 use crate::limits::ATTEMPT_CHARS;
-use crate::parser::state::{ParserState, Refused};
-use crate::protocols::commitment::{begins_call, begins_tag, unreadable};
-use crate::protocols::layout::Section;
-use crate::protocols::registry::Reads;
-use crate::protocols::{Attempt, BadCall};
+use crate::parser::state::{ParserState, RejectedText};
 use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts, window, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
@@ -129,7 +129,7 @@ impl Machine {
             return false;
         }
         let text = window.text;
-        let mut at = window.at + self.place.looked;
+        let mut at = window.at + self.place.scanned;
         // The end of the last text that is not whitespace, and how far it is known.
         let (mut solid, mut known) = (window.at, at);
         let mut begins = self.begins_here(tools, window, at);
@@ -148,7 +148,7 @@ impl Machine {
                 self.content(window, solid, on_event);
             }
             let Some(found) = found else {
-                self.place.looked = text.len() - window.at;
+                self.place.scanned = text.len() - window.at;
                 if window.last {
                     self.blanks(self.place.called && !self.place.content, window, text.len(), on_event);
                 }
@@ -206,7 +206,7 @@ impl Machine {
                     self.undecided(tools, window, at, on_event)
                 }
                 Candidate::Need | Candidate::Text(_) | Candidate::Mention(_) => {
-                    self.place.looked = at - window.at;
+                    self.place.scanned = at - window.at;
                     false
                 }
             };
@@ -241,7 +241,7 @@ impl Machine {
         match first_mark(&window.text[at..], &tools.settings.marks.ends, window.last) {
             Scan::NoMatch => {}
             Scan::Incomplete => {
-                self.place.looked = at - window.at;
+                self.place.scanned = at - window.at;
                 return Some(false);
             }
             Scan::Match(length) if self.lacks_opener(tools, window, at) => {
@@ -448,16 +448,16 @@ impl Machine {
         let shown = mark.trim_matches(['<', '>']);
         let message =
             format!("Only the tools write {shown}. End your message after the calls and wait for their results.");
-        self.refuse(window, Refused::new(mark, ErrorKind::ForgedResult, message), on_event)
+        self.refuse(window, RejectedText::new(mark, ErrorKind::ForgedResult, message), on_event)
     }
 
     /// An error. The rest of the message is text.
-    pub(super) fn refuse(&mut self, window: &mut Window<'_>, refused: Refused, on_event: OnEvent<'_>) -> bool {
-        let Refused { length, raw, kind, sentence, example } = refused;
+    pub(super) fn refuse(&mut self, window: &mut Window<'_>, refused: RejectedText, on_event: OnEvent<'_>) -> bool {
+        let RejectedText { length, raw, kind, sentence, example } = refused;
         let (start, byte) = (window.offset(window.at), window.before + window.at);
         window.at += length;
         let end = window.offset(window.at);
-        self.state = ParserState::Rest;
+        self.state = ParserState::TailAsText;
         let bytes = byte..byte + length;
         let (index, name, arguments) = (None, None, None);
         let problems = Vec::new();

@@ -35,7 +35,7 @@ pub(crate) enum Halt {
     Incomplete,
     TooDeep,
     /// A fault was refused.
-    Refused,
+    RejectedText,
 }
 
 /// What decides how elements are read.
@@ -48,7 +48,7 @@ pub(crate) struct Rules<'r, 'f> {
 
 impl Rules<'_, '_> {
     fn tell(&mut self, fault: Fault, at: usize) -> Result<(), Halt> {
-        if (self.faults)(fault, at) { Ok(()) } else { Err(Halt::Refused) }
+        if (self.faults)(fault, at) { Ok(()) } else { Err(Halt::RejectedText) }
     }
 }
 

@@ -1,0 +1,473 @@
+//! The body of a call, from after the tool's name.
+
+use std::mem::take;
+
+use super::ends::{QuotedTag, ValueContext, ValueEnd};
+use super::value::{Kind, TaggedValue};
+use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueStyle};
+use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
+use crate::error::{ErrorKind, Repair};
+use crate::formats::body::Body;
+use crate::syntax::scan::{Delimiters, Scan, first_chars, starts, trim, ws_run};
+use crate::syntax::tags::is_markup;
+
+#[derive(Debug)]
+enum State {
+    /// In the tag of the call, which names the tool.
+    Name,
+    /// Before what ends that tag.
+    NameEnd,
+    /// Before an argument, or before the end of the call.
+    Between,
+    /// In what names an argument.
+    Key,
+    /// Before what begins the value of that argument.
+    BeforeValue(Option<Slot>),
+    /// At the start of a value.
+    ValueStart,
+    Value,
+}
+
+#[derive(Debug)]
+pub(super) struct TaggedBody {
+    tags: &'static Tags,
+    state: State,
+    fields: Fields,
+    value: TaggedValue,
+    /// It is between [`CDATA`].
+    cdata: bool,
+    quoted_tag: QuotedTag,
+    /// An argument was read.
+    given: bool,
+    /// A type said that it is a string.
+    quoted: bool,
+    /// Bytes of the window that were already scanned.
+    looked: usize,
+    /// The call has failed: only its end is searched for.
+    failed: bool,
+}
+
+impl Body for TaggedBody {
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress {
+        steps(|| self.step(input))
+    }
+
+    fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        if !self.failed {
+            self.failed = true;
+            self.value.fail();
+        }
+        self.feed(input)
+    }
+
+    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
+        let mark = self.mark();
+        let held = self.tags.holds_break() && text.ends_with('\n');
+        (matches!(self.state, State::Value) && !held).then(|| self.value.feed_plain(report, mark, text))?
+    }
+
+    fn unterminated(&self) -> bool {
+        !matches!(self.state, State::Between)
+    }
+
+    fn finish(&self, _: &Context<'_>, report: &mut Report) {
+        report.args.close();
+    }
+}
+
+fn malformed<T>(message: String) -> Flow<T> {
+    Err((ErrorKind::MalformedCall, message).into())
+}
+
+impl TaggedBody {
+    /// `name`: the tool's name as written; empty if the tag of the call is not read yet.
+    pub(super) fn new(tags: &'static Tags, name: &str) -> Self {
+        let state = match tags.head {
+            Head::Text(_) => State::Between,
+            Head::Attributes(_) if name.is_empty() => State::Name,
+            Head::Attributes(_) => State::NameEnd,
+        };
+        TaggedBody {
+            tags,
+            state,
+            fields: Fields::default(),
+            value: TaggedValue::default(),
+            cdata: false,
+            quoted_tag: QuotedTag::None,
+            given: false,
+            quoted: false,
+            looked: 0,
+            failed: false,
+        }
+    }
+
+    /// Starts over, and keeps the allocations.
+    pub(super) fn reset(&mut self, tags: &'static Tags, name: &str) {
+        let (mut fields, mut value) = (take(&mut self.fields), take(&mut self.value));
+        fields.reset(Lists::Own);
+        value.fail();
+        *self = TaggedBody { fields, value, ..TaggedBody::new(tags, name) };
+    }
+
+    fn step(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        match (&mut self.state, &tags.head) {
+            (State::Name, Head::Attributes(attributes)) => self.name(input, attributes),
+            (State::NameEnd, Head::Attributes(attributes)) => self.name_end(input, attributes),
+            (State::Key, Head::Attributes(attributes)) => self.key_in_tag(input, attributes),
+            (State::Key, Head::Text(text)) => self.key(input, text.key_close),
+            (State::BeforeValue(slot), Head::Text(text)) => {
+                let slot = slot.take();
+                self.before_value(input, text, slot)
+            }
+            (State::ValueStart, _) => self.value_start(input),
+            (State::Value, _) => self.value(input),
+            (State::Between | State::Name | State::NameEnd | State::BeforeValue(_), _) => self.between(input),
+        }
+    }
+
+    fn to(&mut self, state: State) -> Flow {
+        (self.state, self.looked) = (state, 0);
+        Ok(())
+    }
+
+    /// The first byte of what may end a value.
+    fn mark(&self) -> u8 {
+        if self.cdata { b']' } else { b'<' }
+    }
+
+    /// After a failure, the call is read on from that state.
+    fn fail(&mut self, state: State, message: &str) -> Flow {
+        self.to(state)?;
+        if self.failed { Ok(()) } else { malformed(message.to_owned()) }
+    }
+
+    fn name(&mut self, input: &mut Input<'_>, attributes: &TagAttributes) -> Flow {
+        let rest = input.rest();
+        let found = attributes.read(head(rest), attributes.empty, is_long(rest)).decided()?;
+        let name = found.and_then(|found| {
+            let name = attributes.decode(trim(&rest[found.value(rest, attributes.tool)?]));
+            (!name.is_empty()).then_some((found.end, name))
+        });
+        let Some((end, name)) = name else {
+            return self.fail(State::Between, "The tag of a call must have the tool's name.");
+        };
+        input.at += end;
+        self.to(State::NameEnd)?;
+        if self.failed { Ok(()) } else { Err(Progress::ToolName(name.into())) }
+    }
+
+    fn name_end(&mut self, input: &mut Input<'_>, attributes: &TagAttributes) -> Flow {
+        let rest = input.rest();
+        if let Some(empty) = attributes.empty
+            && starts(rest, empty, false).decided()?.is_some()
+        {
+            input.at += empty.len();
+            return self.close(input);
+        }
+        if starts(rest, attributes.end, false).decided()?.is_some() {
+            input.at += attributes.end.len();
+        }
+        self.to(State::Between)
+    }
+
+    /// The call is complete.
+    fn close(&mut self, input: &mut Input<'_>) -> Flow {
+        if !self.failed {
+            self.fields.finish(&input.cx, input.report)?;
+        }
+        Err(Progress::CallEnd)
+    }
+
+    fn between(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        if self.failed {
+            return self.pass_over(input);
+        }
+        if input.next_byte().is_err() {
+            if !input.last {
+                return Err(Progress::Incomplete);
+            }
+            input.repair(Repair::MissingClose, format!("Close the call with {}.", tags.close))?;
+            return self.close(input);
+        }
+        // A tag that is cut off at the end of the message stays incomplete.
+        let rest = input.rest();
+        if starts(rest, tags.argument, false).decided()?.is_some() {
+            input.at += tags.argument.len();
+            return self.to(State::Key);
+        }
+        if starts(rest, tags.close, false).decided()?.is_some() {
+            input.at += tags.close.len();
+            return self.close(input);
+        }
+        // Without arguments, the opener of a call could be written twice.
+        let ends = [tags.open].into_iter().chain(tags.ends());
+        if Scan::first_of(ends.map(|mark| starts(rest, mark, false))).decided()?.is_some() && self.given {
+            self.repair(input, Repair::MissingClose)?;
+            return self.close(input);
+        }
+        malformed(format!("{}: only {} or {} may follow.", input.cx.tool, tags.argument.trim_end(), tags.close))
+    }
+
+    /// In a call that has failed: up to the next tag.
+    fn pass_over(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        let value = if let Head::Text(KeyTags { value, .. }) = &tags.head { Some(*value) } else { None };
+        let value = value.filter(|value| !value.is_empty());
+        while let Some(offset) = memchr::memchr(b'<', input.rest().as_bytes()) {
+            input.at += offset;
+            let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends());
+            let rest = input.rest();
+            let found = Scan::first_of(marks.map(|mark| starts(rest, mark, false).map(|()| mark)));
+            let Some(mark) = found.decided()? else {
+                input.at += 1;
+                continue;
+            };
+            if tags.ends().any(|end| end == mark) {
+                return Err(Progress::CallEnd);
+            }
+            input.at += mark.len();
+            return match mark {
+                _ if mark == tags.close => Err(Progress::CallEnd),
+                _ if mark == tags.argument => self.to(State::Key),
+                _ => self.to(State::ValueStart),
+            };
+        }
+        input.at = input.window.len();
+        Err(Progress::Incomplete)
+    }
+
+    fn key_in_tag(&mut self, input: &mut Input<'_>, attributes: &TagAttributes) -> Flow {
+        let rest = input.rest();
+        let found = attributes.read(head(rest), None, is_long(rest)).decided()?;
+        let argument = found.and_then(|found| {
+            let key = attributes.decode(&rest[found.value(rest, attributes.key)?]);
+            let kind = &rest[found.value(rest, attributes.kind)?];
+            let kind = if kind == attributes.kinds[0] { Kind::Text } else { Kind::Json };
+            Some((found.end + attributes.end.len(), key, kind))
+        });
+        let Some((length, key, kind)) = argument else {
+            let message = format!(
+                "Write an argument as {}{}=\"…\" {}=\"…\"{}.",
+                self.tags.argument, attributes.key, attributes.kind, attributes.end
+            );
+            return self.fail(State::ValueStart, &message);
+        };
+        input.at += length;
+        self.to(State::ValueStart)?;
+        let Some(slot) = self.slot(input, &key)? else { return Ok(()) };
+        Ok(self.value.begin(&input.cx, input.report, slot, kind)?)
+    }
+
+    fn key(&mut self, input: &mut Input<'_>, close: &str) -> Flow {
+        let rest = input.rest();
+        let (head, long) = head_before(rest, close);
+        let Some(found) = memchr::memmem::find(&head.as_bytes()[self.looked..], close.as_bytes()) else {
+            if long {
+                return self.fail(State::Between, "The key of an argument is too long, or is not closed.");
+            }
+            self.looked = rest.len().saturating_sub(close.len() - 1);
+            return Err(Progress::Incomplete);
+        };
+        let end = self.looked + found;
+        let key = &rest[..end];
+        input.at += end + close.len();
+        self.to(State::BeforeValue(None))?;
+        let slot = self.slot(input, trim(key))?;
+        self.quoted = false;
+        self.to(State::BeforeValue(slot))
+    }
+
+    /// The place of an argument; `None` if the call has failed.
+    fn slot(&mut self, input: &mut Input<'_>, key: &str) -> Flow<Option<Slot>> {
+        if self.failed {
+            return Ok(None);
+        }
+        if matches!(self.tags.head, Head::Text(_))
+            && is_markup(key)
+            && !input.cx.schema.declares(input.cx.schema.root, key)
+        {
+            return malformed(format!("{}: the name of an argument must not contain tags or quotes.", input.cx.tool));
+        }
+        let slot = self.fields.open(&input.cx, input.report, key, false)?;
+        if slot.is_taken(input.report) {
+            let message = format!("{} is given twice. Give it once.", slot.path());
+            return Err((ErrorKind::DuplicateArgument, message).into());
+        }
+        Ok(Some(slot))
+    }
+
+    fn before_value(&mut self, input: &mut Input<'_>, text: &KeyTags, slot: Option<Slot>) -> Flow {
+        let open = text.value;
+        if !open.is_empty() {
+            input.at = ws_run(input.window, input.at);
+        }
+        match text.kind.map_or(Scan::NoMatch, |tags| kind(input.rest(), tags)) {
+            Scan::Match((length, is_string)) => {
+                input.at += length;
+                self.quoted = is_string;
+                return self.to(State::BeforeValue(slot));
+            }
+            Scan::NoMatch => {}
+            Scan::Incomplete => {
+                self.state = State::BeforeValue(slot);
+                return Err(Progress::Incomplete);
+            }
+        }
+        match starts(input.rest(), open, false) {
+            Scan::Match(()) => {
+                input.at += open.len();
+                self.to(State::ValueStart)?;
+                match slot {
+                    Some(slot) => {
+                        self.value.begin(&input.cx, input.report, slot, Kind::Schema)?;
+                        if take(&mut self.quoted) {
+                            self.value.quote(&input.cx);
+                        }
+                        Ok(())
+                    }
+                    None => Ok(()),
+                }
+            }
+            Scan::Incomplete => {
+                self.state = State::BeforeValue(slot);
+                Err(Progress::Incomplete)
+            }
+            Scan::NoMatch => self.fail(State::Between, &format!("A key must be followed by {open}.")),
+        }
+    }
+
+    fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
+        (self.quoted_tag, self.given) = (QuotedTag::None, true);
+        let value = self.tags.before_value();
+        if !value.is_empty() && starts(input.rest(), value, input.last).decided()?.is_some() {
+            self.repair(input, Repair::TagStyle)?;
+            input.at += value.len();
+        }
+        if self.tags.line_breaks && starts(input.rest(), "\n", input.last).decided()?.is_some() {
+            input.at += 1;
+            return self.to(State::Value);
+        }
+        self.cdata = self.tags.values == ValueStyle::PythonOrCdata
+            && starts(input.rest(), CDATA.0, input.last).decided()?.is_some();
+        if self.cdata {
+            input.at += CDATA.0.len();
+            self.value.quote(&input.cx);
+        }
+        self.to(State::Value)
+    }
+
+    fn value(&mut self, input: &mut Input<'_>) -> Flow {
+        self.read_value(input)
+    }
+
+    fn read_value(&mut self, input: &mut Input<'_>) -> Flow {
+        let tags = self.tags;
+        loop {
+            let rest = input.rest();
+            let end = memchr::memchr(self.mark(), rest.as_bytes()).unwrap_or(rest.len());
+            // The last line break may belong to the closer.
+            let held = usize::from(tags.holds_break() && rest[..end].ends_with('\n'));
+            if end > held {
+                self.push(input, end - held)?;
+            }
+            if end == rest.len() {
+                return Err(Progress::Incomplete);
+            }
+            // In a call that has failed, only its end is searched for.
+            let quoted = if self.failed { QuotedTag::Call } else { self.quoted_tag };
+            let spaced = held == 0 && self.value.last() == Some(b' ');
+            let around = ValueContext { cx: &input.cx, cdata: self.cdata, quoted, spaced, last: input.last };
+            let found = tags.value_end(&rest[end..], around, &mut self.looked).decided()?;
+            let (length, closed) = match found {
+                Some(ValueEnd::Closer(length)) => (length, true),
+                Some(ValueEnd::Unclosed(length)) if self.failed || self.is_clean() => (length, true),
+                Some(ValueEnd::Doubled(length)) => {
+                    self.repair(input, Repair::TagStyle)?;
+                    (length, true)
+                }
+                Some(ValueEnd::CallCloser) if self.failed || self.is_clean() => (0, false),
+                Some(ValueEnd::Argument) if !self.failed && self.is_clean() => {
+                    self.repair(input, Repair::MissingClose)?;
+                    (0, false)
+                }
+                None | Some(ValueEnd::Kept | ValueEnd::Call) => {
+                    match (found, self.quoted_tag) {
+                        (Some(ValueEnd::Kept), QuotedTag::None) => self.quoted_tag = QuotedTag::Closer,
+                        (Some(ValueEnd::Call), QuotedTag::None) => self.quoted_tag = QuotedTag::Call,
+                        _ => {}
+                    }
+                    self.looked = 0;
+                    self.push(input, held + 1)?;
+                    continue;
+                }
+                Some(ValueEnd::Unclosed(_) | ValueEnd::Argument | ValueEnd::Ambiguous | ValueEnd::CallCloser) => {
+                    if !self.failed {
+                        return malformed(format!(
+                            "{}: a value contains tags of the call, so its end is ambiguous. Close each value with {}.",
+                            input.cx.tool, tags.argument_close
+                        ));
+                    }
+                    self.looked = 0;
+                    self.push(input, held + 1)?;
+                    continue;
+                }
+            };
+            if closed && !tags.line_breaks {
+                self.value.push(input.report, &rest[end - held..end]);
+            }
+            input.at += held + length;
+            self.to(State::Between)?;
+            return Ok(self.value.end(&input.cx, input.report, tags.values)?);
+        }
+    }
+
+    /// Takes so many bytes as a part of the value.
+    fn push(&mut self, input: &mut Input<'_>, length: usize) -> Flow {
+        self.value.push(input.report, &input.rest()[..length]);
+        input.at += length;
+        Ok(self.value.go_live(&input.cx, input.report, self.tags.values)?)
+    }
+
+    /// Whether the value, so far, does not end in a sign of tags, which could be a misspelled closer, or in a line break, which could
+    /// be that of a closer.
+    fn is_clean(&self) -> bool {
+        self.value.since_sign() > self.tags.argument_close.len() + 2
+            && !(self.tags.line_breaks && self.value.last() == Some(b'\n'))
+    }
+
+    fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Flow {
+        if !self.failed {
+            input.repair(repair, "Write the call in the usual form.")?;
+        }
+        Ok(())
+    }
+}
+
+/// As much of a text as the head of a tag may have.
+fn head(text: &str) -> &str {
+    &text[..first_chars(text, HEAD_CHARS)]
+}
+
+/// As much of a text as the head of a tag and what closes it may have, and whether nothing that follows can close it any more.
+fn head_before<'a>(text: &'a str, close: &str) -> (&'a str, bool) {
+    let chars = HEAD_CHARS + close.chars().count();
+    let head = &text[..first_chars(text, chars)];
+    (head, head.len() < text.len() || head.chars().count() == chars)
+}
+
+/// A type between these tags: its number of bytes, and whether it is that of a string. The schema knows other types better.
+fn kind(text: &str, (open, close): (&str, &str)) -> Scan<(usize, bool)> {
+    starts(text, open, false).and_then(|()| {
+        let (head, long) = head_before(&text[open.len()..], close);
+        match memchr::memmem::find(head.as_bytes(), close.as_bytes()) {
+            None => Scan::at_end(long),
+            Some(length) => Scan::Match((open.len() + length + close.len(), trim(&head[..length]) == "string")),
+        }
+    })
+}
+
+fn is_long(text: &str) -> bool {
+    head(text).len() < text.len()
+}

@@ -1,0 +1,231 @@
+//! The protocols by name.
+
+use std::sync::Arc;
+
+use super::custom::{Custom, CustomProtocol};
+use super::layout::ReasoningMarks;
+use super::protocol::Protocol;
+use super::rows;
+use super::rows::hermes::{GEMMA_ROW, HERMES_ROW};
+use super::rows::qwen3coder::QWEN3CODER_ROW;
+use super::rows::unmarked::UnmarkedCalls;
+use super::spec::{Models, Row, TemplateMarks};
+use super::{wire, xml, yaml};
+
+/// A protocol with its name.
+pub(crate) type NamedProtocol = (&'static str, Arc<dyn Protocol>);
+
+/// A protocol, the others in which calls are read, and when they are read.
+pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<NamedProtocol>, Reads);
+
+/// In which protocols calls are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// In none: calls are text.
+    Nothing,
+    /// Only in the toolset's own.
+    Own,
+    /// In the protocol of the message's first call.
+    First,
+    /// Also in the others, as repairs, until there is a call in the toolset's own.
+    Recovers,
+}
+
+/// What a manual teaches, and `recover` reads: in this order.
+const TAUGHT: &[Row] = &[
+    wire::ROW,
+    HERMES_ROW,
+    GEMMA_ROW,
+    xml::ROW,
+    yaml::ROW,
+    // It also reads tags with tools' names, so it comes last.
+    QWEN3CODER_ROW,
+];
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    TAUGHT.iter().chain(rows::ROWS.iter().copied().flatten())
+}
+
+/// The names of the protocols that a manual teaches, without aliases.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TAUGHT.iter().map(|row| row.name)
+}
+
+/// What a host or a server must know about a native format.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NativeFormat {
+    /// The name as an option of a toolset.
+    pub name: &'static str,
+    /// Other names of the same.
+    pub aliases: &'static [&'static str],
+    /// What opens and what closes a call.
+    pub call: (String, String),
+    /// What begins and what ends a list of calls, if anything does.
+    pub section: Option<(&'static str, &'static str)>,
+    /// What opens and what closes reasoning: none, or several pairs. Formats of messages in parts have no such pair.
+    pub reasoning: Vec<(&'static str, &'static str)>,
+    /// A message begins in reasoning, unless the host says how the prompt ends.
+    pub starts_in_reasoning: bool,
+    /// The end of a prompt after which a message begins in reasoning, as the official template writes it: with several pairs, the
+    /// first opener. `None` if there is no reasoning, or no prompt opens it.
+    pub reasoning_prompt: Option<String>,
+    /// The markers are special tokens, which servers remove from text unless they are told not to.
+    pub special_tokens: bool,
+    /// Calls may be in a list that is one unit: they start one after another, and end together where the list ends.
+    pub lists: bool,
+    /// Messages are divided into parts, or a call may be a whole message.
+    pub whole_messages: bool,
+    /// Tokens that end a message, and that are no part of it.
+    pub stops: Vec<&'static str>,
+    /// The models that write it.
+    pub models: &'static [Models],
+    /// The marks of their chat templates: one of these is in each.
+    pub templates: &'static [TemplateMarks],
+    /// The same for the response templates of Hugging Face, one line for each text or pattern, after what it is for.
+    pub responses: &'static [TemplateMarks],
+}
+
+/// The native formats: those that a manual teaches, too, and the others by name.
+pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
+    let mut others: Vec<_> = rows::ROWS.iter().copied().flatten().collect();
+    others.sort_unstable_by_key(|row| row.name);
+    TAUGHT.iter().chain(others).filter_map(|row| {
+        let protocol = (row.make)();
+        let layout = protocol.layout();
+        let (open, close) = protocol.facts().delimiters;
+        let ends = layout.parts.map_or(&[][..], |parts| parts.ends());
+        layout.native.then(|| NativeFormat {
+            name: row.name,
+            aliases: row.aliases,
+            call: (open.into_owned(), close.into_owned()),
+            section: layout.section.as_ref().map(|section| (section.begin, section.end)),
+            reasoning: layout.reasoning.iter().flat_map(ReasoningMarks::pairs).collect(),
+            starts_in_reasoning: layout.starts_in_reasoning,
+            reasoning_prompt: layout.reasoning_prompt(),
+            special_tokens: layout.special_tokens,
+            lists: protocol.has_lists(),
+            whole_messages: protocol.whole_messages(),
+            stops: layout.stops.iter().chain(ends).copied().collect(),
+            models: row.models,
+            templates: row.templates,
+            responses: row.responses,
+        })
+    })
+}
+
+/// In which other protocols calls are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Recover<'a> {
+    Nothing,
+    /// In all that are not only native, and as JSON objects without markers.
+    Usual,
+    Named(&'a [String]),
+}
+
+/// The protocol of that name or alias; or a sentence with names near it.
+fn find(name: &str) -> Result<&'static Row, String> {
+    rows().find(|row| row.is_named(name)).ok_or_else(|| {
+        let near: Vec<_> = near(name).iter().map(|name| format!("{name:?}")).collect();
+        let advice = match near.is_empty() {
+            true => format!("available: {}, auto;", names().collect::<Vec<_>>().join(", ")),
+            false => format!("did you mean {}?", near.join(" or ")),
+        };
+        format!("there is no protocol {name:?}; {advice} `wirecall protocols` lists all")
+    })
+}
+
+/// The known names that differ least from this one. Case and separators do not count, nor does a version that was left out.
+fn near(name: &str) -> Vec<&'static str> {
+    let folded = |name: &str| {
+        let kept = name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b'.' | b' '));
+        kept.map(|byte| byte.to_ascii_lowercase()).take(NEAR_BYTES).collect::<Vec<_>>()
+    };
+    let given = folded(name);
+    let all = rows().flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied()));
+    let rated = all.map(|known| (differences(&given, &folded(known)), known));
+    let mut rated: Vec<_> = rated.filter(|(count, known)| *count * 3 <= folded(known).len()).collect();
+    if let Some(least) = rated.iter().map(|(count, _)| *count).min() {
+        rated.retain(|(count, _)| *count == least);
+    } else if given.len() >= 3 {
+        let all = rows().map(|row| row.name);
+        rated = all.filter(|known| folded(known).starts_with(&given)).map(|known| (0, known)).collect();
+    }
+    rated.into_iter().map(|(_, known)| known).collect()
+}
+
+/// How many bytes of names are compared.
+const NEAR_BYTES: usize = 32;
+
+/// How many bytes must be added, removed or replaced.
+fn differences(from: &[u8], to: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (at, byte) in from.iter().enumerate() {
+        let (mut before, mut left) = (at, at + 1);
+        for (place, other) in row.iter_mut().skip(1).zip(to) {
+            let above = *place;
+            left = (before + usize::from(byte != other)).min(above + 1).min(left + 1);
+            (before, *place) = (above, left);
+        }
+        if let Some(first) = row.first_mut() {
+            *first = at + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
+fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<NamedProtocol>, String> {
+    let is_other = |name: &str| own != Some(name);
+    let made = |row: &'static Row| (row.name, (row.make)());
+    match recover {
+        Recover::Nothing => Ok(Vec::new()),
+        Recover::Usual => Ok(TAUGHT.iter().filter(|row| is_other(row.name)).map(made).collect()),
+        Recover::Named(names) => {
+            if names.iter().any(|name| name == "auto") {
+                return Err(
+                    "recover lists formats, and auto is not one of them; recover=True reads all that it reads".into()
+                );
+            }
+            let found = names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+            let given = || names.iter().zip(&found);
+            for (at, (name, row)) in given().enumerate() {
+                if let Some((first, _)) = given().take(at).find(|(_, other)| other.name == row.name) {
+                    return Err(format!("{first} and {name} are names of the same format; leave one out"));
+                }
+            }
+            Ok(found.into_iter().filter(|row| is_other(row.name)).map(made).collect())
+        }
+    }
+}
+
+/// The protocol of that name, and the others in which calls are read; or a sentence about a name.
+pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, String> {
+    if name == "auto" {
+        if let Recover::Named(_) = recover {
+            return Err(
+                "auto reads the protocol of each message's first call, so it takes no list of other formats".into()
+            );
+        }
+        // Calls are written in the first one.
+        let first = &TAUGHT[0];
+        return Ok(((first.make)(), others(Some(first.name), Recover::Usual)?, Reads::First));
+    }
+    let row = find(name)?;
+    recovering((row.make)(), Some(row.name), recover)
+}
+
+/// A custom protocol, and the others in which calls are read.
+pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, String> {
+    let base = parts.base.map(|name| find(name).map(|row| (row.taught)())).transpose()?;
+    recovering(Arc::new(CustomProtocol::new(parts, base)?), None, recover)
+}
+
+fn recovering(own: Arc<dyn Protocol>, name: Option<&str>, recover: Recover<'_>) -> Result<Protocols, String> {
+    let mut others = others(name, recover)?;
+    if let Recover::Usual = recover {
+        others.push(("calls without markers", Arc::new(UnmarkedCalls)));
+    }
+    let reads = if others.is_empty() { Reads::Own } else { Reads::Recovers };
+    Ok((own, others, reads))
+}

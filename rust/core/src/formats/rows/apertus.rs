@@ -1,0 +1,31 @@
+//! Calls as Apertus writes them: a list of JSON objects, in which the name is the only key, between two tokens. Calls also end reasoning.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("apertus", "vLLM, docs/features/tool_calling.md").chat("instruct")],
+    templates: &[TemplateMarks::of(&[&["<|tools_prefix|>", "<|tools_suffix|>"]])],
+    ..Row::new("apertus", || Arc::new(APERTUS))
+}];
+
+pub(crate) const APERTUS: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::of("<|inner_prefix|>{reasoning}<|inner_suffix|>").call_ends(CallEnds::Always)),
+        special_tokens: true,
+        stops: &["<|assistant_end|>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<|tools_prefix|>"],
+        written: "{{name}: {arguments}}",
+        keys: NativeEnvelope { name: NameKey::NameIsKey, close: &["<|tools_suffix|>"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("<|tools_prefix|>[{calls|, }]<|tools_suffix|>", "[{content}]"),
+};

@@ -1,0 +1,100 @@
+//! Messages as Cohere's models write them: reasoning, content, and a list of calls, each in an element.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
+use crate::formats::frames::elements::Elements;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        models: &[
+            Models::of("command-a-reasoning command-a", "vLLM, docs/features/tool_calling.md"),
+            Models::of("command-r7b", "llama.cpp, docs/function-calling.md"),
+        ],
+        templates: &[TemplateMarks::of(&[&[
+            "<|START_ACTION|>",
+            r#""tool_name""#,
+            r#""parameters""#,
+            "<|START_RESPONSE|>",
+        ]])],
+        responses: &[TemplateMarks::of(&[&[
+            "open <|START_ACTION|>",
+            "{tool_name}",
+            "{parameters}",
+            "open <|START_RESPONSE|>",
+        ]])],
+        ..Row::new("cohere", || Arc::new(COHERE))
+    },
+    Row {
+        models: &[Models::of("command-a-plus north-mini-code", "vLLM, parser/cohere_command.py")],
+        templates: &[TemplateMarks::of(&[&[
+            "<|START_ACTION|>",
+            r#""tool_name""#,
+            r#""parameters""#,
+            "<|START_TEXT|>",
+        ]])],
+        responses: &[TemplateMarks::of(&[&[
+            "open <|START_ACTION|>",
+            "{tool_name}",
+            "{parameters}",
+            "open <|START_TEXT|>",
+        ]])],
+        ..Row::new("cohere-command4", || Arc::new(COHERE_COMMAND4))
+    },
+];
+
+const RESPONSE: (&str, &str) = ("<|START_RESPONSE|>", "<|END_RESPONSE|>");
+const TEXT: (&str, &str) = ("<|START_TEXT|>", "<|END_TEXT|>");
+
+const ELEMENTS: Elements = Elements {
+    reasoning: ("<|START_THINKING|>", "<|END_THINKING|>"),
+    content: &[RESPONSE, TEXT],
+    calls: ("<|START_ACTION|>", "<|END_ACTION|>"),
+    join: "",
+    close: "",
+    tags: &["<|START_", "<|END_"],
+    always_present: false,
+    name_first: false,
+};
+
+const LAYOUT: Layout =
+    Layout { parts: Some(&ELEMENTS), special_tokens: true, stops: &["<|END_OF_TURN_TOKEN|>"], ..Layout::NATIVE };
+
+/// Of Command R7B and Command A.
+pub(crate) const COHERE: FlatFamily = FlatFamily {
+    layout: LAYOUT,
+    call: &MarkedEnvelope {
+        open: &[ELEMENTS.calls.0],
+        written: r#"{"tool_call_id": {id}, "tool_name": {name}, "parameters": {arguments}}"#,
+        keys: NativeEnvelope {
+            name: NameKey::Under("tool_name"),
+            arguments: &["parameters"],
+            id: "tool_call_id",
+            close: &[ELEMENTS.calls.1],
+            ..NativeEnvelope::USUAL
+        },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
+            "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {json}\n        },\n",
+            "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
+        )).marked("<|START_TOOL_RESULT|>"),
+};
+
+/// Of newer models, whose prompt opens the reasoning.
+pub(crate) const COHERE_COMMAND4: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&Elements { content: &[TEXT, RESPONSE], ..ELEMENTS }),
+        starts_in_reasoning: true,
+        ..LAYOUT
+    },
+    writing: PastText::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
+            "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {\"content\": {json}}\n        },\n",
+            "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
+        )).marked("<|START_TOOL_RESULT|>"),
+    ..COHERE
+};

@@ -1,0 +1,35 @@
+//! Calls as Command R+ writes them: `Action:` and a list of JSON objects in a fence.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of(
+        "command-r-plus",
+        "llama.cpp, models/templates/CohereForAI-c4ai-command-r-plus-tool_use.jinja",
+    )],
+    templates: &[TemplateMarks::of(&[&["<|CHATBOT_TOKEN|>", "Action:\n```json\n[", r#""tool_name": "#]])],
+    ..Row::new("command-r-plus", || Arc::new(COMMAND_R_PLUS))
+}];
+
+pub(crate) const COMMAND_R_PLUS: FlatFamily = FlatFamily {
+    layout: Layout { trim_before_call: true, stops: &["<|END_OF_TURN_TOKEN|>"], ..Layout::NATIVE },
+    call: &MarkedEnvelope {
+        open: &["Action:\n```json\n[", "Action: ```json\n["],
+        written: "    {\n        \"tool_name\": {name},\n        \"parameters\": {arguments}\n    }",
+        keys: NativeEnvelope {
+            name: NameKey::Under("tool_name"),
+            arguments: &["parameters"],
+            close: &["```"],
+            ..NativeEnvelope::USUAL
+        },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("\nAction:\n```json\n[\n{calls|,\n}\n]```", "<results>\n{content}</results>")
+        .marked("<results>"),
+};

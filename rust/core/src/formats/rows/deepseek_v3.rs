@@ -1,0 +1,97 @@
+//! Calls in a section, as DeepSeek V3, R1 and V3.1 write them: the name, and one JSON object, in a fence in V3.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+const V3_CALL_HEAD: &[&str] = &["<｜tool▁calls▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"];
+const V3_FENCE: &str = "'```json'";
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        models: &[Models::of(
+            "deepseek-r1 deepseek-r1-distill-qwen deepseek-r1-distill-llama",
+            "llama.cpp, docs/function-calling.md",
+        )],
+        templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]]).prompt(&["<｜Assistant｜><think>\n'"])],
+        ..Row::new("deepseek-r1", || Arc::new(DEEPSEEK_R1))
+    },
+    Row {
+        aliases: &["deepseek-v3-0324", "deepseek-r1-0528"],
+        models: &[
+            Models::of("deepseek-r1-*-0528 deepseek-r1-*-0528-qwen3", "vLLM, docs/features/tool_calling.md"),
+            Models::of("deepseek-v3", "vLLM recipes, models/deepseek-ai/DeepSeek-V3.yaml"),
+        ],
+        templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]])],
+        ..Row::new("deepseek-v3", || Arc::new(DEEPSEEK_V3))
+    },
+    Row {
+        models: &[Models::of(
+            "deepseek-v3.1 deepseek-v3.1-terminus",
+            "SGLang cookbook, docs/autoregressive/DeepSeek/DeepSeek-V3_1.md",
+        )],
+        templates: &[TemplateMarks::of(&[V3_CALL_HEAD]).lacks(&[V3_FENCE, "function<｜tool▁sep｜>"])],
+        ..Row::new("deepseek-v3.1", || Arc::new(DEEPSEEK_V31))
+    },
+];
+
+const OPEN: &[&str; 1] = &["<｜tool▁call▁begin｜>"];
+const CLOSE: &str = "<｜tool▁call▁end｜>";
+const BEFORE: &[&str] = &["<｜tool▁call▁begin｜>", "<｜tool▁calls▁end｜>"];
+
+const LAYOUT: Layout = Layout {
+    reasoning: Some(ReasoningMarks::LINES),
+    special_tokens: true,
+    stops: &["<｜end▁of▁sentence｜>"],
+    ..Layout::NATIVE
+};
+
+const WRITING: PastText = PastText::of(
+    "<｜tool▁calls▁begin｜>{calls|\n}<｜tool▁calls▁end｜>",
+    "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜><｜tool▁outputs▁end｜>",
+)
+.marked("<｜tool▁output");
+
+/// Of V3, V3-0324 and R1-0528.
+pub(crate) const DEEPSEEK_V3: FlatFamily = FlatFamily {
+    layout: LAYOUT,
+    call: &NamedFormat {
+        open: OPEN,
+        prefix: "function<｜tool▁sep｜>",
+        name_terminators: &["\n", "```", "{"],
+        around_arguments: ("\n```json\n", "\n```"),
+        id: IdForm::None,
+        ends: &Ends { fence: "```", close: CLOSE, implicit_closers: BEFORE },
+        end_of_message: "",
+        json_list: None,
+    },
+    writing: WRITING,
+}
+.in_section();
+
+/// The same for models whose prompt opens the reasoning.
+pub(crate) const DEEPSEEK_R1: FlatFamily =
+    FlatFamily { layout: Layout { starts_in_reasoning: true, ..LAYOUT }, ..DEEPSEEK_V3 }.in_section();
+
+pub(crate) const DEEPSEEK_V31: FlatFamily = FlatFamily {
+    layout: Layout { reasoning: Some(ReasoningMarks::BARE), ..LAYOUT },
+    call: &NamedFormat {
+        open: OPEN,
+        prefix: "",
+        name_terminators: &["<｜tool▁sep｜>"],
+        around_arguments: ("<｜tool▁sep｜>", ""),
+        id: IdForm::None,
+        ends: &Ends { fence: "", close: CLOSE, implicit_closers: BEFORE },
+        end_of_message: "",
+        json_list: None,
+    },
+    writing: PastText::of(
+        "<｜tool▁calls▁begin｜>{calls}<｜tool▁calls▁end｜>",
+        "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>",
+    )
+    .marked("<｜tool▁output"),
+}
+.in_section();

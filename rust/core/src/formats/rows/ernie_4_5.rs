@@ -1,0 +1,36 @@
+//! Calls as ERNIE 4.5 writes them: one JSON object between two tags. The prompt opens the reasoning. From vLLM,
+//! `tool_parsers/ernie45_tool_parser.py` and `reasoning/ernie45_reasoning_parser.py`.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::rows::templates::{JSON_CALL, RESPONSE_JSON};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("ernie-4.5-*-thinking ernie-4.5-vl-*-thinking", "vLLM, ernie45_tool_parser.py")],
+    templates: &[TemplateMarks::of(&[JSON_CALL, &["<response>", "</response>"]])],
+    responses: &[TemplateMarks::of(&[RESPONSE_JSON, &["open <response>"]])],
+    ..Row::new("ernie-4.5", || Arc::new(ERNIE_4_5))
+}];
+
+pub(crate) const ERNIE_4_5: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES),
+        answer: Some(("<response>", "</response>")),
+        starts_in_reasoning: true,
+        trim_before_call: true,
+        stops: &["<|im_end|>", "</s>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<tool_call>"],
+        written: "<tool_call>\n{\"name\": {name}, \"arguments\": {arguments}}\n</tool_call>",
+        keys: NativeEnvelope { close: &["</tool_call>"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("{content|\n}{calls|\n}\n", "{content}"),
+};

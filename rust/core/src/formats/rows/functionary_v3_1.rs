@@ -1,0 +1,31 @@
+//! Calls as Functionary 3.1 and Llama 4's custom form write them: the name in a tag, and one JSON object.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::rows::templates::LLAMA_TURN;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    aliases: &["llama4-custom"],
+    models: &[Models::of("functionary-small-v3.1 functionary-medium-v3.1", "llama.cpp, docs/function-calling.md")],
+    templates: &[TemplateMarks::of(&[LLAMA_TURN, &["'<function='", "'</function>'"]])],
+    ..Row::new("functionary-v3.1", || Arc::new(FUNCTIONARY_V3_1))
+}];
+
+pub(crate) const FUNCTIONARY_V3_1: FlatFamily = FlatFamily {
+    layout: Layout { stops: &["<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>"], ..Layout::NATIVE },
+    call: &NamedFormat {
+        open: &["<function="],
+        prefix: "",
+        name_terminators: &[">"],
+        around_arguments: (">", ""),
+        id: IdForm::None,
+        ends: &Ends { fence: "", close: "</function>", implicit_closers: &["<function="] },
+        end_of_message: "",
+        json_list: None,
+    },
+    writing: PastText::of("{calls}", "{content}"),
+};

@@ -1,0 +1,37 @@
+//! Messages to recipients, as Functionary 3.2 writes them: the name on a line of its own, and one JSON object.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::recipients::Recipients;
+use crate::formats::layout::Layout;
+use crate::formats::rows::templates::LLAMA_TURN;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("functionary-small-v3.2 functionary-medium-v3.2", "llama.cpp, docs/function-calling.md")],
+    templates: &[TemplateMarks::of(&[LLAMA_TURN, &["'>>>all\n'", "'>>>' + "]])],
+    ..Row::new("functionary-v3.2", || Arc::new(FUNCTIONARY_V3_2))
+}];
+
+const OPEN: &[&str; 1] = &[">>>"];
+
+pub(crate) const FUNCTIONARY_V3_2: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&Recipients { mark: OPEN[0], content: "all" }),
+        stops: &["<|eot_id|>", "<|eom_id|>"],
+        ..Layout::NATIVE
+    },
+    call: &NamedFormat {
+        open: OPEN,
+        prefix: "",
+        name_terminators: &["\n"],
+        around_arguments: ("\n", ""),
+        id: IdForm::None,
+        ends: &Ends { fence: "", close: "", implicit_closers: OPEN },
+        end_of_message: "<|eot_id|>",
+        json_list: None,
+    },
+    writing: PastText::of("{calls}", "{content}"),
+};

@@ -1,0 +1,30 @@
+//! A call as GigaChat 3.1 writes it: one JSON object after a token. The form of 3, a message of its own, is read, too.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    aliases: &["gigachat3.1"],
+    models: &[Models::of("gigachat3.1 gigachat3", "vLLM, docs/features/tool_calling.md")],
+    templates: &[
+        TemplateMarks::of(&[&["<|message_sep|>", "<|role_sep|>", "'function call'"]]),
+        TemplateMarks::of(&[&["<|message_sep|>", "<|role_sep|>", "<|function_call|>"]]),
+    ],
+    ..Row::new("gigachat3", || Arc::new(GIGACHAT3))
+}];
+
+pub(crate) const GIGACHAT3: FlatFamily = FlatFamily {
+    layout: Layout { special_tokens: true, stops: &["<|message_sep|>", "</s>"], ..Layout::NATIVE },
+    call: &MarkedEnvelope {
+        open: &["<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n"],
+        lists: false,
+        end_of_message: "<|message_sep|>",
+        written: r#"<|function_call|>{"name": {name}, "arguments": {arguments}}"#,
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("{calls}", "{content}"),
+};

@@ -1,0 +1,32 @@
+//! Calls as Granite 3 writes them: a list of JSON objects after a token, or after a tag in 3.1. From vLLM,
+//! `tool_parsers/granite_tool_parser.py` and `reasoning/granite_reasoning_parser.py`.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    aliases: &["granite-3.1", "granite-3.2", "granite-3.3"],
+    models: &[Models::of("granite-3.3 granite-3.2 granite-3.1 granite-3.0", "vLLM, docs/features/tool_calling.md")],
+    templates: &[TemplateMarks::of(&[&["<|start_of_role|>", "<|tool_call|> followed by a JSON list"]])],
+    ..Row::new("granite-3", || Arc::new(GRANITE_3))
+}];
+
+pub(crate) const GRANITE_3: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::BARE),
+        answer: Some(("<response>", "</response>")),
+        trim_before_call: true,
+        stops: &["<|end_of_text|>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<|tool_call|>", "<tool_call>"],
+        end_of_message: "<|end_of_text|>",
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("{content|\n}<|tool_call|> [{calls|, }]", "{content}"),
+};

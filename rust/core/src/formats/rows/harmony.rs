@@ -1,0 +1,111 @@
+//! Messages in channels, as gpt-oss writes them: `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>`.
+
+use std::sync::Arc;
+
+use crate::arguments::Context;
+use crate::error::EncodeError;
+use crate::formats::attempt::Attempt;
+use crate::formats::bodies::named::{Ends, Named};
+use crate::formats::body::Body;
+use crate::formats::call::{CallFormat, PastCall};
+use crate::formats::frames::channels::Channels;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::settings::Settings;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+use crate::syntax::json::write_spaced_object;
+use crate::tools::Tools;
+
+const CHANNELS_CALL: &[&str] = &["<|channel|>", "'<|channel|>commentary ", "functions.", "<|call|>"];
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        aliases: &["gpt-oss"],
+        models: &[Models::of("gpt-oss gpt-oss-safeguard", "vLLM recipes, models/openai")],
+        templates: &[TemplateMarks::of(&[CHANNELS_CALL])],
+        responses: &[TemplateMarks::of(&[&[
+            "to=functions.",
+            "<|channel|>commentary",
+            "close <|call|>",
+            "content json\n",
+        ]])],
+        ..Row::new("harmony", || Arc::new(HARMONY))
+    },
+    Row {
+        models: &[Models::of(
+            "llm-jp-4.1-*-thinking llm-jp-4.1",
+            "llama.cpp, models/templates/llm-jp-llm-jp-4.1-8b-thinking.jinja",
+        )],
+        templates: &[TemplateMarks::of(&[CHANNELS_CALL, &["'<|constrain|> json'"]])],
+        ..Row::new("llm-jp-4.1", || Arc::new(LLM_JP))
+    },
+];
+
+const WRITING: PastText = PastText::of(
+    "{content|<|end|><|start|>assistant}{calls|<|call|><|start|>assistant}<|call|>",
+    "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
+);
+
+const CHANNELS: Channels = Channels {
+    start: "<|start|>",
+    channel: "<|channel|>",
+    constrain: "<|constrain|>",
+    separator: "<|message|>",
+    ends: &["<|end|>", "<|call|>", "<|return|>"],
+    recipient: "to=",
+    functions: "functions.",
+    built_in: &["browser", "python", "container"],
+    reasoning: "analysis",
+    content: &["final", "commentary"],
+    address: " to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>",
+};
+
+pub(crate) const HARMONY: FlatFamily = FlatFamily {
+    layout: Layout { parts: Some(&CHANNELS), special_tokens: true, ..Layout::NATIVE },
+    call: &HarmonyCall,
+    writing: WRITING,
+};
+
+/// Of llm-jp-4.1, which ends only the last of several calls as a call.
+pub(crate) const LLM_JP: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&Channels {
+            address: " to=functions.{name}<|channel|>commentary <|constrain|> json<|message|>",
+            ..CHANNELS
+        }),
+        ..HARMONY.layout
+    },
+    writing: PastText::of(
+        "{content|<|end|><|start|>assistant}{calls|<|end|><|start|>assistant}<|call|>",
+        "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{json}<|end|>",
+    ),
+    ..HARMONY
+};
+
+#[derive(Debug)]
+struct HarmonyCall;
+
+/// The object's last bracket ends a call. A message that has failed is read up to its end.
+const ENDS: Ends = Ends { fence: "", close: "", implicit_closers: CHANNELS.ends };
+
+impl CallFormat for HarmonyCall {
+    fn openers(&self) -> &'static [&'static str] {
+        &["<|channel|>"]
+    }
+    fn close(&self) -> &'static str {
+        "<|call|>"
+    }
+    fn attempt(&self, _: &Tools, _: &Settings, text: &str, _: bool) -> Attempt {
+        Attempt::text(text)
+    }
+    fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+        Named::make(cx, &ENDS, false, recycled)
+    }
+    fn write(&self, _: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        write_spaced_object(call.arguments, out);
+        Ok(())
+    }
+    fn field_example(&self, field: &str, value: &str) -> String {
+        format!("\"{field}\": {value}")
+    }
+}

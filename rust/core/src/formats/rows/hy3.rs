@@ -1,0 +1,69 @@
+//! Calls as Hunyuan Hy3 and Hy4 write them: keys and values in tags with a suffix, which is that of the checkpoint.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::tagged::{Tagged, Tags};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        models: &[Models::of("hy3", "vLLM recipes, models/tencent/Hy3.yaml")],
+        templates: &[TemplateMarks::of(&[&["'<tool_calls{}>'", "'<tool_call{}>'", "'<tool_sep{}>'", "'<arg_key{}>'"]])],
+        ..Row::new("hy3", || Arc::new(HY3))
+    },
+    Row { models: &[Models::of("hy4", "vLLM, parser hy_v4")], ..Row::new("hy4", || Arc::new(HY4)) },
+];
+
+const TAGS: Tags = Tags {
+    section_ends: &["</tool_calls:opensource>"],
+    ..Tags::of(
+        "<tool_call:opensource>{name}<tool_sep:opensource>\n{args}</tool_call:opensource>",
+        "<arg_key:opensource>{key}</arg_key:opensource>\n<arg_value:opensource>{value}</arg_value:opensource>\n",
+    )
+};
+
+/// The prompt opens the reasoning, or closes it if the host does not ask for it.
+pub(crate) const HY3: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(
+            ReasoningMarks::of("<think:opensource>{reasoning}</think:opensource>").call_ends(CallEnds::Declared),
+        ),
+        trim_before_call: true,
+        special_tokens: true,
+        stops: &["<｜hy_eos:opensource｜>"],
+        ..Layout::NATIVE
+    },
+    call: &Tagged(&TAGS),
+    writing: PastText::of(
+        "<tool_calls:opensource>\n{calls|\n}\n</tool_calls:opensource>",
+        "<tool_response:opensource>\n{content}\n</tool_response:opensource>",
+    )
+    .marked("<tool_response:opensource>"),
+}
+.in_section();
+
+/// Hy4, which has no tag after the name. vLLM, `tool_parsers/hy_v4_tool_parser.py`; the suffix is that of Hy4-preview.
+pub(crate) const HY4: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(
+            ReasoningMarks::of("<think:6124c78e>{reasoning}</think:6124c78e>").call_ends(CallEnds::Declared),
+        ),
+        stops: &["<｜hy_eos:6124c78e｜>"],
+        ..HY3.layout
+    },
+    call: &Tagged(&Tags {
+        section_ends: &["</tool_calls:6124c78e>"],
+        ..Tags::of(
+            "<tool_call:6124c78e>{name}\n{args}</tool_call:6124c78e>",
+            "<arg_key:6124c78e>{key}</arg_key:6124c78e>\n<arg_value:6124c78e>{value}</arg_value:6124c78e>\n",
+        )
+    }),
+    writing: PastText::of(
+        "<tool_calls:6124c78e>\n{calls|\n}\n</tool_calls:6124c78e>",
+        "<tool_response:6124c78e>\n{content}\n</tool_response:6124c78e>",
+    )
+    .marked("<tool_response:6124c78e>"),
+}
+.in_section();

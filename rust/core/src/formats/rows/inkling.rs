@@ -1,0 +1,49 @@
+//! Messages as Inkling writes them: reasoning, content, and each call in an element of its own. From vLLM, `parser/inkling.py`.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::elements::Elements;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("inkling inkling-small", "vLLM recipes, models/thinkingmachines")],
+    templates: &[TemplateMarks::of(&[&["<|content_invoke_tool_json|>", "<|end_message|>"]])],
+    responses: &[TemplateMarks::of(&[&["<|content_invoke_tool_json|>", "close <|end_message|>", "{content.args}"]])],
+    ..Row::new("inkling", || Arc::new(INKLING))
+}];
+
+const ELEMENTS: Elements = Elements {
+    reasoning: ("<|content_thinking|>", "<|end_message|>"),
+    content: &[("<|content_text|>", "<|end_message|>")],
+    calls: ("<|content_invoke_tool_json|>", "<|end_message|>"),
+    join: "<|message_model|>",
+    close: "",
+    tags: &["<|message_model|>", "<|content_", "<|end_message|>"],
+    always_present: false,
+    name_first: true,
+};
+
+pub(crate) const INKLING: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&ELEMENTS),
+        special_tokens: true,
+        stops: &["<|content_model_end_sampling|>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &[ELEMENTS.calls.0],
+        lists: false,
+        written: r#"<|content_invoke_tool_json|>{"name":{name},"args":{arguments}}<|end_message|>"#,
+        keys: NativeEnvelope { arguments: &["args"], close: &[ELEMENTS.calls.1], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of(
+        "{calls|<|message_model|>}",
+        "<|message_tool|>{name}<|content_text|>{content}<|end_message|>",
+    )
+    .marked("<|message_tool|>"),
+};

@@ -1,0 +1,29 @@
+//! Calls as Jamba writes them: a list of JSON objects between two tags. From vLLM, `tool_parsers/jamba_tool_parser.py`.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("jamba-1.5-mini jamba-1.5-large", "vLLM, docs/features/tool_calling.md")],
+    ..Row::new("jamba", || Arc::new(JAMBA))
+}];
+
+pub(crate) const JAMBA: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES),
+        trim_before_call: true,
+        stops: &["<|eom|>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<tool_calls>"],
+        keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("{content|\n}<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
+};

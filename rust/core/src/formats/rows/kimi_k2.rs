@@ -1,0 +1,69 @@
+//! Calls in a section, as Kimi K2 writes them: an id that holds the name, and one JSON object.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+const K2_CALL: &[&str] = &["<|tool_calls_section_begin|>", "<|tool_call_argument_begin|>"];
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        models: &[
+            Models::of("kimi-k2", "vLLM, docs/features/tool_calling.md"),
+            Models::of("kimi-linear", "SGLang cookbook, docs/autoregressive/Moonshotai/Kimi-Linear.md"),
+        ],
+        templates: &[TemplateMarks::of(&[K2_CALL])],
+        ..Row::new("kimi-k2", || Arc::new(KIMI_K2))
+    },
+    Row {
+        models: &[Models::of("kimi-k2-thinking", "vLLM recipes, models/moonshotai/Kimi-K2-Thinking.yaml")],
+        templates: &[TemplateMarks::of(&[K2_CALL, &["<think></think>{{", "<think>{{", "}}</think>{{"]])],
+        ..Row::new("kimi-k2-thinking", || Arc::new(KIMI_K2_THINKING))
+    },
+    Row {
+        aliases: &["kimi-k2.5", "kimi-k2.7"],
+        models: &[Models::of("kimi-k2.7 kimi-k2.7-code kimi-k2.6 kimi-k2.5", "vLLM recipes, models/moonshotai")],
+        templates: &[TemplateMarks::of(&[K2_CALL]).prompt(&["assistant<|im_middle|>{%", "<think>"])],
+        ..Row::new("kimi-k2.6", || Arc::new(KIMI_K26))
+    },
+];
+
+const LAYOUT: Layout = Layout { special_tokens: true, stops: &["<|im_end|>"], ..Layout::NATIVE };
+
+/// Of K2-Instruct, which does not reason.
+pub(crate) const KIMI_K2: FlatFamily = FlatFamily {
+    layout: LAYOUT,
+    call: &NamedFormat {
+        open: &["<|tool_call_begin|>"],
+        prefix: "functions.",
+        name_terminators: &["<|tool_call_argument_begin|>"],
+        around_arguments: ("<|tool_call_argument_begin|>", ""),
+        id: IdForm::Indexed,
+        ends: &Ends {
+            fence: "",
+            close: "<|tool_call_end|>",
+            implicit_closers: &["<|tool_call_begin|>", "<|tool_calls_section_end|>"],
+        },
+        end_of_message: "",
+        json_list: None,
+    },
+    writing: PastText::of(
+        "<|tool_calls_section_begin|>{calls}<|tool_calls_section_end|>",
+        "## Return of {id}\n{content}",
+    ),
+}
+.in_section();
+
+/// Of K2-Thinking, which opens the reasoning itself.
+pub(crate) const KIMI_K2_THINKING: FlatFamily = FlatFamily {
+    layout: Layout { reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)), ..LAYOUT },
+    ..KIMI_K2
+}
+.in_section();
+
+/// Of K2.5 and later, whose prompt opens the reasoning.
+pub(crate) const KIMI_K26: FlatFamily =
+    FlatFamily { layout: Layout { starts_in_reasoning: true, ..KIMI_K2_THINKING.layout }, ..KIMI_K2 }.in_section();

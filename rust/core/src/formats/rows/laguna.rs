@@ -1,0 +1,35 @@
+//! Calls as Laguna XS writes them: those of GLM-4.5, with the reasoning on lines of its own. Laguna S writes those of GLM-4.7.
+
+use super::glm::GLM_4_5;
+use std::sync::Arc;
+
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::rows::templates::KEY_TAGS;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of(
+        "laguna-xs-2.1 laguna-xs-2 laguna-xs",
+        "llama.cpp, models/templates/poolside-Laguna-XS-2.1.jinja",
+    )],
+    templates: &[TemplateMarks::of(&[KEY_TAGS, &["'<assistant>\n'", "</assistant>", "'</arg_key>\n'"]])],
+    ..Row::new("laguna-xs", || Arc::new(LAGUNA_XS))
+}];
+
+/// The prompt opens the reasoning only if the host asks for it.
+pub(crate) const LAGUNA_XS: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks {
+            written: ("<think>\n", "\n</think>\n"),
+            prompt: Some("<think>"),
+            call_ends: CallEnds::Declared,
+            ..ReasoningMarks::LINES
+        }),
+        stops: &["</assistant>"],
+        ..GLM_4_5.layout
+    },
+    writing: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+        .marked("<tool_response>"),
+    ..GLM_4_5
+};

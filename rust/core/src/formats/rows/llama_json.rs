@@ -1,0 +1,38 @@
+//! A call as Llama 3 writes it: one JSON object as the whole message, or after a tag.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::rows::templates::LLAMA_TURN;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[
+        Models::of("llama-3.1-nemotron-70b", "llama.cpp, docs/function-calling.md"),
+        Models::of("llama-3.3", "vLLM, docs/features/tool_calling.md"),
+        Models::of("llama-3.2 llama-3.2-*-vision llama-3.1", "vLLM, docs/features/tool_calling.md").chat("instruct"),
+    ],
+    templates: &[TemplateMarks::of(&[LLAMA_TURN, &[r#"{"name": ""#, r#""parameters": "#, "ipython"]])],
+    responses: &[TemplateMarks::of(&[&[r#"open {"name":"#, r#""parameters":"#, "<|eot_id|>", "content json\n"]])],
+    ..Row::new("llama-json", || Arc::new(LLAMA_JSON))
+}];
+
+pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
+    layout: Layout {
+        special_tokens: true,
+        stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<|python_tag|>"],
+        openers_at_start: &[""],
+        lists: false,
+        end_of_message: "<|eom_id|>",
+        written: r#"{"name": {name}, "parameters": {arguments}}"#,
+        keys: NativeEnvelope { arguments: &["parameters", "arguments"], may_be_text: true, ..NativeEnvelope::USUAL },
+    },
+    writing: PastText::of("{content|<|python_tag|>}{calls}", "{json}"),
+};

@@ -1,0 +1,31 @@
+//! Calls as MiniCPM5 writes them: `<function name="NAME"><param name="KEY">VALUE</param></function>`.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("minicpm5", "vLLM recipes, models/openbmb/MiniCPM5-1B.yaml")],
+    templates: &[TemplateMarks::of(&[&[r#"'<function name="'"#, r#"'<param name="'"#, "CDATA"]])],
+    ..Row::new("minicpm5", || Arc::new(MINICPM5))
+}];
+
+const TAGS: Tags = Tags {
+    values: ValueStyle::PythonOrCdata,
+    ..Tags::of("<function name=\"{name}\">{args}</function>", "<param name=\"{key}\">{value}</param>")
+};
+
+pub(crate) const MINICPM5: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES.call_ends(CallEnds::Declared)),
+        trim_before_call: true,
+        stops: &["<|im_end|>"],
+        ..Layout::NATIVE
+    },
+    call: &Tagged(&TAGS),
+    writing: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+        .marked("<tool_response>"),
+};

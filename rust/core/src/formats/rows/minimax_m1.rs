@@ -1,0 +1,30 @@
+//! Calls as MiniMax M1 writes them: JSON objects between two tags, one on each line.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("minimax-m1", "llama.cpp, models/templates/MiniMax-M1.jinja")],
+    templates: &[TemplateMarks::of(&[&["<tool_calls>\n", "</tool_calls>", r#"{"name": "#, "<beginning_of_sentence>"]])],
+    ..Row::new("minimax-m1", || Arc::new(MINIMAX_M1))
+}];
+
+pub(crate) const MINIMAX_M1: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES),
+        trim_before_call: true,
+        stops: &["<end_of_sentence>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<tool_calls>"],
+        keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("{content|\n}<tool_calls>\n{calls|\n}\n</tool_calls>", "tool result: {content}\n\n"),
+};

@@ -1,0 +1,36 @@
+//! What MiniMax-M3 writes: an element for each argument, with a prefix before every tag.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::nested::NestedFormat;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("minimax-m3", "vLLM recipes, models/MiniMaxAI/MiniMax-M3.yaml")],
+    templates: &[TemplateMarks::of(&[&["]<]minimax[>[", "tool_call>", "invoke name="]])],
+    ..Row::new("minimax-m3", || Arc::new(MINIMAX_M3))
+}];
+
+pub(crate) const MINIMAX_M3: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::of("<mm:think>{reasoning}</mm:think>").call_ends(CallEnds::Declared)),
+        special_tokens: true,
+        stops: &["[e~["],
+        ..Layout::NATIVE
+    },
+    call: &NestedFormat {
+        open: &["]<]minimax[>[<invoke name=\""],
+        open_end: "\">",
+        prefix: "]<]minimax[>[",
+        close: "]<]minimax[>[</invoke>",
+        item: "item",
+        ends: &["]<]minimax[>[<invoke name=\"", "]<]minimax[>[</tool_call>"],
+    },
+    writing: PastText::of(
+        "]<]minimax[>[<tool_call>\n{calls|\n}\n]<]minimax[>[</tool_call>",
+        "<response>{content}</response>",
+    ),
+}
+.in_section();

@@ -1,0 +1,56 @@
+//! Calls as Mistral's models write them: `[TOOL_CALLS]` with the name and one JSON object, or with a list of objects before v11.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[
+        Models::of(
+            "mistral-small-4 mistral-small-3.2 mistral-small-3.1 mistral-small-3",
+            "vLLM recipes, models/mistralai",
+        ),
+        Models::of("mistral-medium-3.5 mistral-large-3", "vLLM recipes, models/mistralai"),
+        Models::of("ministral-3 ministral-3-*-reasoning", "vLLM recipes, models/mistralai"),
+        Models::of(
+            "devstral-2 devstral-small-2 devstral-small devstral",
+            "SGLang cookbook, docs/autoregressive/Mistral/Devstral-2.md",
+        ),
+        Models::of("magistral-small magistral", "canitoolcall, docs/formats"),
+        Models::of("mistral-nemo mistral-large mistral-7b-*-v0.3", "llama.cpp, docs/function-calling.md")
+            .chat("instruct"),
+        Models::of("mistral-small", "SGLang cookbook, data/models/src/v0.5.6/mistral.yaml"),
+    ],
+    templates: &[TemplateMarks::of(&[&["[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"]])],
+    ..Row::new("mistral", || Arc::new(MISTRAL))
+}];
+
+const OPEN: &[&str; 1] = &["[TOOL_CALLS]"];
+
+/// Of v13, which writes no ids. Those of the older versions are read, too.
+pub(crate) const MISTRAL: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks {
+            also: &[("<think>", "</think>")],
+            ..ReasoningMarks::of("[THINK]{reasoning}[/THINK]")
+        }),
+        special_tokens: true,
+        stops: &["</s>"],
+        ..Layout::NATIVE
+    },
+    call: &NamedFormat {
+        open: OPEN,
+        prefix: "",
+        name_terminators: &["[CALL_ID]", "[ARGS]", "{"],
+        around_arguments: ("[ARGS]", ""),
+        id: IdForm::Marked { mark: "[CALL_ID]", written: false },
+        ends: &Ends { fence: "", close: "", implicit_closers: OPEN },
+        end_of_message: "</s>",
+        json_list: Some(NativeEnvelope::USUAL),
+    },
+    writing: PastText::of("{calls}", "[TOOL_RESULTS]{content}[/TOOL_RESULTS]").marked("[TOOL_RESULTS]"),
+};

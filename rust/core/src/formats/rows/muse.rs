@@ -1,0 +1,46 @@
+//! Messages to recipients, as Muse writes them: ` to=NAME<|message|>`, and calls in tags to each tool.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::tagged::{Tagged, Tags};
+use crate::formats::frames::channels::Channels;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, Section};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("muse-glimmer", "vLLM recipes, models/meta-models/Muse-Glimmer-30B.yaml")],
+    templates: &[TemplateMarks::of(&[&["<atem:function_calls>", "<atem:invoke name=", "<atem:parameter name="]])],
+    ..Row::new("muse", || Arc::new(MUSE))
+}];
+
+const TAGS: Tags = Tags {
+    section_ends: &["</atem:function_calls>"],
+    ..Tags::of(
+        "<atem:invoke name=\"{name}\">\n{args}</atem:invoke>",
+        "<atem:parameter name=\"{key}\">{value}</atem:parameter>\n",
+    )
+};
+
+pub(crate) const MUSE: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&Channels {
+            start: "<|start|>",
+            channel: "",
+            constrain: "<|constrain|>",
+            separator: "<|message|>",
+            ends: &["<|eot|>", "<|eom|>"],
+            recipient: "to=",
+            functions: "",
+            built_in: &[],
+            reasoning: "self",
+            content: &["user"],
+            address: " to={name}<|message|><atem:function_calls>\n",
+        }),
+        section: Some(Section { begin: "<atem:function_calls>", end: "</atem:function_calls>", also: &["<|eot|>", "<|eom|>"] }),
+        special_tokens: true,
+        ..Layout::NATIVE
+    },
+    call: &Tagged(&TAGS),
+    writing: PastText::of("{content|<|eom|><|start|>assistant}{calls|\n</atem:function_calls><|eom|><|start|>assistant}\n</atem:function_calls><|eot|>", "<tool_output name=\"{name}\">\n{content}\n</tool_output>").marked("<tool_output"),
+};

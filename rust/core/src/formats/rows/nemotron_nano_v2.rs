@@ -1,0 +1,35 @@
+//! Calls as NVIDIA's Nemotron Nano v2 writes them: a list of JSON objects between two tags. The prompt opens the reasoning.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("nemotron-nano-*-v2 nemotron-nano-*-v2-japanese", "vLLM recipes, models/nvidia")],
+    templates: &[TemplateMarks::of(&[&["<TOOLCALL>[", "]</TOOLCALL>", r#""name": "#, r#""arguments": "#]])],
+    ..Row::new("nemotron-nano-v2", || Arc::new(NEMOTRON_NANO_V2))
+}];
+
+pub(crate) const NEMOTRON_NANO_V2: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES),
+        starts_in_reasoning: true,
+        trim_before_call: true,
+        stops: &["<SPECIAL_12>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<TOOLCALL>"],
+        keys: NativeEnvelope { close: &["</TOOLCALL>"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of(
+        "{content|\n}<TOOLCALL>[{calls|, }]</TOOLCALL>",
+        "<TOOL_RESPONSE>[{content}]</TOOL_RESPONSE>",
+    )
+    .marked("<TOOL_RESPONSE>"),
+};

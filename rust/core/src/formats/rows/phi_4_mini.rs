@@ -1,0 +1,25 @@
+//! Calls as Phi-4-mini writes them: a list of JSON objects after a word, or between two tokens. From vLLM,
+//! `tool_parsers/phi4mini_tool_parser.py`.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::spec::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("phi-4-mini", "vLLM, phi4mini_tool_parser.py")],
+    ..Row::new("phi-4-mini", || Arc::new(PHI_4_MINI))
+}];
+
+pub(crate) const PHI_4_MINI: FlatFamily = FlatFamily {
+    layout: Layout { trim_before_call: true, stops: &["<|end|>", "<|endoftext|>"], ..Layout::NATIVE },
+    call: &MarkedEnvelope {
+        open: &["functools[", "<|tool_call|>"],
+        keys: NativeEnvelope { close: &["<|/tool_call|>"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("{content|\n}functools[{calls|, }]", "{content}"),
+};

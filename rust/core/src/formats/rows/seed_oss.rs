@@ -1,0 +1,36 @@
+//! Calls as Seed-OSS writes them: a function with its parameters, each as raw text in a tag. Each call is in a section of its own.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("seed-oss", "vLLM recipes, models/ByteDance-Seed/Seed-OSS-36B-Instruct.yaml")],
+    templates: &[TemplateMarks::of(&[&["<seed:tool_call>", "<function=", "<parameter=", "</seed:tool_call>"]])],
+    ..Row::new("seed-oss", || Arc::new(SEED_OSS))
+}];
+
+pub(super) const TAGS: Tags = Tags {
+    values: ValueStyle::Python,
+    section_ends: &["</seed:tool_call>"],
+    ..Tags::of("<function={name}>\n{args}</function>", "<parameter={key}>{value}</parameter>\n")
+};
+
+pub(crate) const SEED_OSS: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::of("<seed:think>{reasoning}</seed:think>\n").call_ends(CallEnds::Declared)),
+        trim_before_call: true,
+        special_tokens: true,
+        stops: &["<seed:eos>"],
+        ..Layout::NATIVE
+    },
+    call: &Tagged(&TAGS),
+    writing: PastText::of(
+        "{content|\n\n}<seed:tool_call>\n{calls|\n</seed:tool_call>\n<seed:tool_call>\n}\n</seed:tool_call>",
+        "{content}",
+    ),
+}
+.in_section();

@@ -1,0 +1,51 @@
+//! Messages as Solar Open writes them: reasoning, content and calls, each in an element, and each call with its id.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
+use crate::formats::frames::elements::Elements;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::Layout;
+use crate::formats::spec::{Models, Row, TemplateMarks};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("solar-open", "llama.cpp, models/templates/upstage-Solar-Open-100B.jinja")],
+    templates: &[TemplateMarks::of(&[&["<|tool_call:begin|>", "<|tool_call:name|>", "<|tool_call:args|>"]])],
+    ..Row::new("solar-open", || Arc::new(SOLAR_OPEN))
+}];
+
+const ELEMENTS: Elements = Elements {
+    reasoning: ("<|think|>", "<|end|>"),
+    content: &[("<|content|>", "<|end|>")],
+    calls: ("<|tool_calls|>", "<|calls|>"),
+    join: "<|begin|>assistant",
+    close: "",
+    tags: &["<|begin|>", "<|think|>", "<|content|>", "<|tool_calls|>", "<|tool_call:", "<|end|>", "<|calls|>"],
+    always_present: false,
+    name_first: false,
+};
+
+pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {
+    layout: Layout {
+        parts: Some(&ELEMENTS),
+        special_tokens: true,
+        stops: &["<|flush|>", "<|calls|>"],
+        ..Layout::NATIVE
+    },
+    call: &NamedFormat {
+        open: &["<|tool_call:begin|>"],
+        prefix: "",
+        name_terminators: &["<|tool_call:args|>"],
+        around_arguments: ("<|tool_call:args|>", ""),
+        id: IdForm::BeforeName { mark: "<|tool_call:name|>" },
+        ends: &Ends { fence: "", close: "<|tool_call:end|>", implicit_closers: &["<|tool_call:begin|>", "<|calls|>"] },
+        end_of_message: "",
+        json_list: None,
+    },
+    writing: PastText::of(
+        "<|tool_calls|>{calls}<|calls|>",
+        "<|tool_response:begin|>{id}<|tool_response:name|>{name}<|tool_response:result|>{content}<|tool_response:end|>",
+    )
+    .marked("<|tool_response"),
+}
+.in_section();

@@ -1,0 +1,31 @@
+//! Calls as xLAM writes them: a list of JSON objects as the whole message, there also in a fence, or after a marker. From vLLM,
+//! `tool_parsers/xlam_tool_parser.py`.
+
+use std::sync::Arc;
+
+use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::envelope::marked::MarkedEnvelope;
+use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::layout::{Layout, ReasoningMarks};
+use crate::formats::spec::{Models, Row};
+
+pub(crate) const ROWS: &[Row] = &[Row {
+    models: &[Models::of("llama-xlam-2-*-fc-r xlam-2-*-fc-r qwen-xlam-*-fc-r", "vLLM, docs/features/tool_calling.md")],
+    ..Row::new("xlam", || Arc::new(XLAM))
+}];
+
+pub(crate) const XLAM: FlatFamily = FlatFamily {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::LINES),
+        trim_before_call: true,
+        stops: &["<|im_end|>", "<|eot_id|>"],
+        ..Layout::NATIVE
+    },
+    call: &MarkedEnvelope {
+        open: &["<tool_call>", "[TOOL_CALLS]"],
+        openers_at_start: &["```json", "```", ""],
+        keys: NativeEnvelope { may_be_text: true, close: &["</tool_call>", "```"], ..NativeEnvelope::USUAL },
+        ..MarkedEnvelope::LIST
+    },
+    writing: PastText::of("{content|[TOOL_CALLS]}[{calls|, }]", "{content}"),
+};
