@@ -64,9 +64,9 @@ pub(super) fn goes_on(set: &Toolset, text: &str, last: bool) -> Scan {
 impl Machine {
     /// The message has ended. A call inside reasoning that does not end was not run.
     pub(super) fn report_buried(&mut self, tools: &Toolset, on_event: OnEvent<'_>) {
-        let outside = matches!(self.state, ParserState::Reasoning | ParserState::Part(_) | ParserState::Between);
+        let outside = matches!(self.state, ParserState::Reasoning { .. } | ParserState::Part(_) | ParserState::Between);
         let Some(tool) = self.place.buried.take().filter(|_| outside) else { return };
-        let kind = if self.complete { ErrorKind::MalformedCall } else { ErrorKind::IncompleteCall };
+        let kind = if self.truncated == Some(false) { ErrorKind::MalformedCall } else { ErrorKind::IncompleteCall };
         let name = tool.map(|at| tools.tools.at(at).name.clone());
         let of = name.as_ref().map_or(String::new(), |name| format!(" of {name}"));
         let sentence =

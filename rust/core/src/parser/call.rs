@@ -234,7 +234,7 @@ impl Machine {
     /// Whether the end of the message completes the call. It does not where a word may have been cut off.
     fn ends(&self, call: &Call, window: &Window<'_>, begin: usize) -> bool {
         let cut_off = || call.body.ends_bare() && ends_inside_word(&call.raw, &window.text[begin..]);
-        call.body.is_complete() || (self.complete && !cut_off())
+        call.body.is_complete() || (self.truncated == Some(false) && !cut_off())
     }
 
     /// The window is read. The call continues in the next one.
@@ -351,19 +351,20 @@ impl Machine {
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
         let mut window = Window { at: rest.len(), ..Window::new(rest, self.bytes, self.offset, true) };
-        if !self.cut && call.failure.is_none() && call.body.may_be_text() {
+        if self.truncated != Some(true) && call.failure.is_none() && call.body.may_be_text() {
             self.not_a_call(tools, call, &mut window, 0, on_event);
             return;
         }
         if call.failure.is_none() {
             let body = &call.body;
-            let whole = self.complete && rest.is_empty() && body.closable(&call.report);
+            let complete = self.truncated == Some(false);
+            let whole = complete && rest.is_empty() && body.closable(&call.report);
             if whole && !tools.settings.strict {
                 call.report.repair(Repair::MissingClose);
                 self.end(tools, call, &mut window, 0, on_event);
                 return;
             }
-            let kind = match (whole, self.complete && body.unterminated()) {
+            let kind = match (whole, complete && body.unterminated()) {
                 (true, _) => ErrorKind::Strict(Repair::MissingClose),
                 (false, true) => ErrorKind::UnterminatedValue,
                 (false, false) => ErrorKind::IncompleteCall,
@@ -376,7 +377,7 @@ impl Machine {
             call.failure = Some(Failure { kind, message, recovery: body.recovery() });
         }
         // What follows could have made it a call that can be read.
-        let cut = !self.complete && matches!(call.closers, Closers::Marks { .. });
+        let cut = self.truncated != Some(false) && matches!(call.closers, Closers::Marks { .. });
         if let Some(failure) = call.failure.as_mut().filter(|_| cut) {
             (failure.kind, failure.message) = (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
         }

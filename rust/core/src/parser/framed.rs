@@ -13,15 +13,22 @@ use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, window,
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
 
+/// Whether the parser is between the markers of a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum InSection {
+    #[default]
+    Outside,
+    /// Before the first call or error in it.
+    Begun,
+    Listed,
+}
+
 /// What precedes the place outside calls where the parser is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TextContext {
-    /// Between the markers of a section.
-    pub section: bool,
+    pub section: InSection,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
     pub content: bool,
-    /// There was a call or an error in the section.
-    pub listed: bool,
     /// There was a call or a section.
     pub called: bool,
     /// There was text other than whitespace, a call, or a section. No reasoning begins any more.
@@ -34,12 +41,6 @@ pub(super) struct TextContext {
     pub scanned: usize,
     /// The next window begins with so many bytes that need more text, and end in whitespace. More whitespace decides nothing.
     pub waits: usize,
-    /// Which pair of markers opened the reasoning.
-    pub pair: usize,
-    /// There was reasoning other than whitespace.
-    pub reasoned: bool,
-    /// A line break here belongs to the opener of the reasoning.
-    pub opened: bool,
     /// A call begins in the reasoning, which has not ended. Its tool, if it is known.
     pub buried: Option<Option<usize>>,
     /// The last byte of text since the last call or section that is not whitespace, and how much other text precedes it, up to [`LEAST_BYTES`].
@@ -160,7 +161,7 @@ impl Machine {
     pub(super) fn framed_start(&mut self, tools: &Toolset) {
         let layout = tools.protocol.layout();
         let reasons = !tools.reasoning.is_empty() && self.in_reasoning.unwrap_or(layout.starts_in_reasoning);
-        self.place = TextContext { breaks: layout.breaks_at_start && !reasons, opened: true, ..TextContext::default() };
+        self.place = TextContext { breaks: layout.breaks_at_start && !reasons, ..TextContext::default() };
         if let Some(frame) = layout.parts {
             self.state = ParserState::Between;
             let in_reasoning = self.in_reasoning.or(layout.starts_in_reasoning.then_some(true));
@@ -169,7 +170,7 @@ impl Machine {
             }
             return;
         }
-        self.state = if reasons { ParserState::Reasoning } else { ParserState::Text };
+        self.state = if reasons { ParserState::OPENED } else { ParserState::Text };
     }
 
     /// The state after a call or an error.
@@ -177,9 +178,11 @@ impl Machine {
         (self.place.content, self.place.scanned, self.place.last) = (false, 0, 0);
         (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
         (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
-        self.place.listed = self.place.section;
+        if self.place.section == InSection::Begun {
+            self.place.section = InSection::Listed;
+        }
         match tools.protocol.layout().parts {
-            _ if self.place.section => ParserState::Section,
+            _ if self.place.section != InSection::Outside => ParserState::Section,
             Some(_) => ParserState::Between,
             None => ParserState::Text,
         }
@@ -243,7 +246,7 @@ impl Machine {
         self.frame(window, end, on_event);
         self.other = other;
         self.code = CodeScanner::AFTER_CALL;
-        (self.place.section, self.place.listed) = (true, false);
+        self.place.section = InSection::Begun;
         self.state = ParserState::Section;
         true
     }
@@ -285,7 +288,7 @@ impl Machine {
                 Scan::Match(length) => {
                     self.frame(window, at + length, on_event);
                     self.state = self.outside(tools);
-                    self.place.section = false;
+                    self.place.section = InSection::Outside;
                     return self.enter_text(tools);
                 }
                 Scan::Incomplete => {
@@ -340,7 +343,7 @@ impl Machine {
             found => found,
         };
         let first = found(text);
-        if self.place.listed {
+        if self.place.section == InSection::Listed {
             return first;
         }
         let mut at = 0;

@@ -133,10 +133,8 @@ struct Machine {
     whole: bool,
     /// Errors have no examples.
     bare: bool,
-    /// The message is known to be complete, so its end can complete a call.
-    complete: bool,
-    /// The message is known to be cut off.
-    cut: bool,
+    /// Whether the message is cut off, if that is known: the end of a complete one can complete a call.
+    truncated: Option<bool>,
     /// The position of the other protocol in which the call, or the message from its first call on, is read.
     other: Option<usize>,
     /// It is decided which protocol the message has.
@@ -296,14 +294,14 @@ impl Machine {
     }
 
     fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, on_event: OnEvent<'_>) {
-        (self.complete, self.cut) = (truncated == Some(false), truncated == Some(true));
+        self.truncated = truncated;
         // The end of a list counts for the calls before one that has failed.
         let ends = |call: &Call| call.body.is_complete() && (call.failure.is_none() || call.body.waits());
         let inside = matches!(&self.state, ParserState::Call(call) if !ends(call));
         // Stop tokens belong to no call, also if it is still open.
         let stops = self.held + self.stop_tail(tools, &self.buffer[self.held..], true);
         let stops = self.buffer.split_off(stops);
-        if self.complete || !inside {
+        if truncated == Some(false) || !inside {
             self.run_buffer(tools, true, on_event);
         }
         if matches!(self.state, ParserState::Call(_)) {
@@ -333,10 +331,10 @@ impl Machine {
         loop {
             let more = match self.state {
                 ParserState::Start => self.start(tools, &mut window, on_event),
-                ParserState::Reasoning if tools.native || tools.separates => {
+                ParserState::Reasoning { .. } if tools.native || tools.separates => {
                     self.framed_reasoning(tools, &mut window, on_event)
                 }
-                ParserState::Reasoning => self.reasoning(tools, &mut window, on_event),
+                ParserState::Reasoning { .. } => self.reasoning(tools, &mut window, on_event),
                 ParserState::Text => self.text(tools, &mut window, on_event),
                 ParserState::Between => match tools.protocol.layout().parts {
                     Some(frame) => self.between(tools, frame, &mut window, on_event),
@@ -384,9 +382,8 @@ impl Machine {
             self.framed_start(tools);
             return true;
         }
-        self.place.opened = true;
         if self.in_reasoning == Some(true) {
-            self.state = ParserState::Reasoning;
+            self.state = ParserState::OPENED;
             return true;
         }
         let open = tools.reasoning.first().map(|(open, _)| open);
@@ -397,7 +394,7 @@ impl Machine {
                     emit_framing(&window.text[..window.at], on_event);
                 }
                 self.place.anything = true;
-                ParserState::Reasoning
+                ParserState::OPENED
             }
             Scan::NoMatch => ParserState::Text,
             Scan::Incomplete if window.last => ParserState::TailAsText,

@@ -1,6 +1,7 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::buried::buried;
+use super::framed::InSection;
 use super::quoted::{QUOTED, TextQuotes};
 use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
@@ -67,7 +68,9 @@ impl Machine {
                 let undecided = || begins_section(tools, section, &rest[length..], false).is_incomplete();
                 match begins_section(tools, section, &rest[length..], window.last) {
                     Scan::Match(()) => Header::Part(length, Part::Calls),
-                    Scan::NoMatch if window.last && self.cut && undecided() => Header::Part(length, Part::Calls),
+                    Scan::NoMatch if window.last && self.truncated == Some(true) && undecided() => {
+                        Header::Part(length, Part::Calls)
+                    }
                     Scan::Incomplete => Header::Incomplete,
                     Scan::NoMatch => Header::Part(0, Part::Content),
                 }
@@ -195,7 +198,7 @@ impl Machine {
     /// A part begins.
     pub(super) fn enter(&mut self, part: Part) {
         (self.place.scanned, self.place.content, self.place.buried) = (0, false, None);
-        (self.place.section, self.place.listed) = (part == Part::Calls, false);
+        self.place.section = if part == Part::Calls { InSection::Begun } else { InSection::Outside };
         self.state = if part == Part::Calls { ParserState::Section } else { ParserState::Part(part) };
     }
 

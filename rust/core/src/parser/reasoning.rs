@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::formats::Attempt;
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::limits::ATTEMPT_CHARS;
-use crate::parser::state::ParserState;
+use crate::parser::state::{ParserState, ReasoningStage};
 use crate::syntax::scan::{CodeScanner, Scan, first_mark, partial_end, starts, ws_run};
 use crate::toolset::Toolset;
 
@@ -54,9 +54,8 @@ impl Machine {
                     Scan::Match(()) => {
                         self.mark(tools, window, at + mark.len(), on_event);
                         self.place.anything = true;
-                        (self.place.pair, self.place.opened, self.place.reasoned) = (pair, true, false);
                         match opens {
-                            true => self.state = ParserState::Reasoning,
+                            true => self.state = ParserState::Reasoning { pair, stage: ReasoningStage::Opened },
                             false => self.place.breaks = self.breaks_after(tools),
                         }
                         return Some(true);
@@ -115,7 +114,8 @@ impl Machine {
     pub(super) fn framed_reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         // Tags of the host's choice have nothing around them.
         let marks = tools.protocol.layout().reasoning.as_ref().unwrap_or(&ReasoningMarks::BARE);
-        let Some((_, close)) = tools.reasoning.get(self.place.pair) else { return self.enter_text(tools) };
+        let ParserState::Reasoning { pair, stage } = self.state else { return self.enter_text(tools) };
+        let Some((_, close)) = tools.reasoning.get(pair) else { return self.enter_text(tools) };
         let text = window.text;
         // The model may open the reasoning although the prompt has done so.
         if !self.place.anything
@@ -132,14 +132,17 @@ impl Machine {
             }
             (self.place.anything, self.place.scanned) = (true, 0);
         }
-        if self.place.opened && marks.break_after_open {
+        if stage == ReasoningStage::Opened && marks.break_after_open {
             match text.as_bytes().get(window.at) {
                 None => return false,
                 Some(b'\n') => self.mark(tools, window, window.at + 1, on_event),
                 Some(_) => {}
             }
         }
-        self.place.opened = false;
+        let blank = stage != ReasoningStage::Begun;
+        if blank {
+            self.state = ParserState::Reasoning { pair, stage: ReasoningStage::Blank };
+        }
         let from = window.at + self.place.scanned;
         let closed = memchr::memmem::find(&text.as_bytes()[from..], close.as_bytes()).map(|found| from + found);
         let open_end = if window.last { text.len() } else { window.at + partial_end(&text[window.at..], close) };
@@ -165,7 +168,7 @@ impl Machine {
         let seen = content_end(&text[..end], from.min(end));
         let seen = if seen == from.min(end) { window.at } else { seen };
         let by_call = matches!(call, Some((_, true)));
-        let kept = if seen == window.at && !self.place.reasoned {
+        let kept = if seen == window.at && blank {
             window.at
         } else if next.is_none() && !window.last {
             if marks.call_ends != CallEnds::Never {
@@ -185,7 +188,7 @@ impl Machine {
             end
         };
         if kept > window.at {
-            self.place.reasoned = true;
+            self.state = ParserState::Reasoning { pair, stage: ReasoningStage::Begun };
             self.reason(tools, window, kept, on_event);
         }
         let Some(next) = next else {

@@ -15,8 +15,11 @@ pub(super) enum ParserState {
     /// Nothing is read yet. Reasoning may begin.
     #[default]
     Start,
-    /// Up to its closer.
-    Reasoning,
+    /// Up to its closer. `pair`: which pair of markers opened it.
+    Reasoning {
+        pair: usize,
+        stage: ReasoningStage,
+    },
     Text,
     /// Between the calls of a section.
     Section,
@@ -29,6 +32,21 @@ pub(super) enum ParserState {
     TailAsText,
     /// Everything up to the end of the message is framing.
     TailAsFraming,
+}
+
+impl ParserState {
+    /// In reasoning that the first pair of markers, or the prompt, has opened.
+    pub(super) const OPENED: ParserState = ParserState::Reasoning { pair: 0, stage: ReasoningStage::Opened };
+}
+
+/// How far reasoning is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReasoningStage {
+    /// A line break here belongs to the opener.
+    Opened,
+    /// There was whitespace at most.
+    Blank,
+    Begun,
 }
 
 /// Bytes of memory for a call's source that are kept for the next call.

@@ -326,7 +326,7 @@ impl Machine {
                 let begun = |last| {
                     opened.and_then(|length| begins_section(set, section, &rest[length..], last).map(|()| length))
                 };
-                if last && self.cut && begun(false) == Scan::Incomplete {
+                if last && self.truncated == Some(true) && begun(false) == Scan::Incomplete {
                     return self.undecided_end(other, set, rest);
                 }
                 match begun(last) {
@@ -355,7 +355,7 @@ impl Machine {
                     Attempt::Incomplete | Attempt::Text(_) => return self.undecided_end(other, set, rest),
                     // The rest of the message could have become part of this call, so the error covers it.
                     Attempt::Bad(bad) => {
-                        let bad = if self.cut { cut_off(bad.open, bad.tool) } else { *bad };
+                        let bad = if self.truncated == Some(true) { cut_off(bad.open, bad.tool) } else { *bad };
                         let bad = BadCall { closers: Closers::Spelled(&[]), in_tag: false, ..bad };
                         return Candidate::Call(other, Attempt::Bad(Box::new(bad)));
                     }
@@ -413,7 +413,7 @@ impl Machine {
 
     /// Whether the message is cut off after a whole opener at the start of this text: whatever word follows, it remains one.
     fn is_cut_off(&self, set: &Toolset, rest: &str) -> bool {
-        self.cut && set.protocol.is_mark(&set.tools, &set.settings, &format!("{rest}x"))
+        self.truncated == Some(true) && set.protocol.is_mark(&set.tools, &set.settings, &format!("{rest}x"))
     }
 
     /// The message has ended, and byte `at` is undecided. No call can begin after it, but a result can.

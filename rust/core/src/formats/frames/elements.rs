@@ -42,6 +42,18 @@ fn ends_name(byte: u8) -> bool {
 }
 
 impl Elements {
+    /// What few formats have: nothing between elements, and nothing after the last.
+    pub(crate) const PLAIN: Elements = Elements {
+        reasoning: ("", ""),
+        content: &[],
+        calls: ("", ""),
+        join: "",
+        close: "",
+        tags: &[],
+        always_present: false,
+        name_first: false,
+    };
+
     /// The length of a name before the tag that opens a call.
     fn name(&self, text: &str, last: bool) -> Scan<usize> {
         let (head, ended) = window(text, NAME_CHARS + 1, last);

@@ -54,11 +54,8 @@ const ELEMENTS: Elements = Elements {
     reasoning: ("<|START_THINKING|>", "<|END_THINKING|>"),
     content: &[RESPONSE, TEXT],
     calls: ("<|START_ACTION|>", "<|END_ACTION|>"),
-    join: "",
-    close: "",
     tags: &["<|START_", "<|END_"],
-    always_present: false,
-    name_first: false,
+    ..Elements::PLAIN
 };
 
 const LAYOUT: Layout =

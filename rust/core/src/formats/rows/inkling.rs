@@ -21,10 +21,9 @@ const ELEMENTS: Elements = Elements {
     content: &[("<|content_text|>", "<|end_message|>")],
     calls: ("<|content_invoke_tool_json|>", "<|end_message|>"),
     join: "<|message_model|>",
-    close: "",
     tags: &["<|message_model|>", "<|content_", "<|end_message|>"],
-    always_present: false,
     name_first: true,
+    ..Elements::PLAIN
 };
 
 pub(crate) const INKLING: FlatFamily = FlatFamily {

@@ -38,11 +38,10 @@ const ELEMENTS: Elements = Elements {
     reasoning: ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
     content: &[("<|open|>response<|sep|>", "<|close|>response<|sep|>")],
     calls: ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
-    join: "",
     close: "<|close|>message<|sep|>",
     tags: &["<|open|>", "<|close|>"],
     always_present: true,
-    name_first: false,
+    ..Elements::PLAIN
 };
 
 pub(crate) const KIMI_K3: FlatFamily = FlatFamily {

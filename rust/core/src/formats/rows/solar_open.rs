@@ -19,10 +19,8 @@ const ELEMENTS: Elements = Elements {
     content: &[("<|content|>", "<|end|>")],
     calls: ("<|tool_calls|>", "<|calls|>"),
     join: "<|begin|>assistant",
-    close: "",
     tags: &["<|begin|>", "<|think|>", "<|content|>", "<|tool_calls|>", "<|tool_call:", "<|end|>", "<|calls|>"],
-    always_present: false,
-    name_first: false,
+    ..Elements::PLAIN
 };
 
 pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {
