@@ -186,7 +186,7 @@ types: build ## mypy, strict; and uses of the options that mypy and pyright must
 public: build ## the public names: at most 200 symbols, all with complete types
 	$(BIN)/python scripts/public.py
 
-structure: $(BIN)/python ## lines, layers, circles, shared names, long files, and the files of each protocol
+structure: $(BIN)/python ## lines, layers, circles, shared names, long files, and lines of rows
 	@$(BIN)/python scripts/structure.py
 
 stubtest: build ## _core.pyi against the compiled module

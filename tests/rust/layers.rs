@@ -20,7 +20,7 @@ const LAYERS: &[&[&str]] = &[
     &["formats"],
     &["formats::bodies"],
     &["formats::frames"],
-    &["formats::wire", "formats::xml", "formats::yaml", "formats::custom", "formats::rows"],
+    &["formats::wire", "formats::xml", "formats::yaml", "formats::custom", "formats::unmarked", "formats::rows"],
     &["formats::registry"],
     &["toolset"],
     &["past", "constrained"],

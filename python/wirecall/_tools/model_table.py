@@ -1,6 +1,6 @@
 """Models that write no native format, and words that say nothing of it: data of `protocol_for`.
 
-The models of a format stand in its row (`rust/core/src/formats/rows/`). A pattern is a model's name
+The models of a format are in its row (`rust/core/src/formats/rows/`). A pattern is a model's name
 in lower case, with `-` between words. `*` is any number of sizes, dates, quantisations and the like; they
 may also follow the name. Of several patterns that match, the longest one decides. A model is missing if its
 documentation does not say clearly what it writes.

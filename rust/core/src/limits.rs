@@ -68,7 +68,7 @@ pub(crate) const LISTED_DEMANDS: usize = 200;
 pub struct Limits {
     /// Bytes of one call, from OPEN to CLOSE. The buffer of a parser holds at most this plus one chunk.
     pub call_bytes: usize,
-    /// Nesting of JSON values. 128 is the limit of `serde_json` and of most decoders. PastText and validating are
+    /// Nesting of JSON values. 128 is the limit of `serde_json` and of most decoders. Writing and validating are
     /// recursive, at most [`RECURSION`] levels deep.
     pub depth: usize,
     /// Calls in one message.

@@ -1,4 +1,4 @@
-//! What is at a place where a call could begin.
+//! Result of testing a possible opening.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::syntax::scan::{Closers, Delimiters};
 use crate::tools::Lookup;
 
-/// What is at a place where a call could begin. Byte offsets count from that place.
+/// Result of testing a possible opening. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
     /// More text is needed.

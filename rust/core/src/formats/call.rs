@@ -94,7 +94,7 @@ impl Separators {
     }
 }
 
-/// How one call is written. A family chooses one and gives it its markers.
+/// How one call is written. A row chooses one and gives it its markers.
 pub(crate) trait CallFormat: Send + Sync + Debug {
     /// What may open a call. The parser calls `attempt` where the first two bytes of one occur.
     fn openers(&self) -> &'static [&'static str];

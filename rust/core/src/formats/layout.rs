@@ -1,4 +1,4 @@
-//! How a message is divided into reasoning, content and calls around the calls themselves: data of a family, read by the
+//! How a message is divided into reasoning, content and calls around the calls themselves: data of a row, read by the
 //! parser.
 
 use crate::formats::call::Separators;
@@ -37,14 +37,14 @@ pub(crate) struct Layout {
 pub(crate) struct Section {
     pub begin: &'static str,
     pub end: &'static str,
-    /// What also ends it.
+    /// Other markers that end it.
     pub also: &'static [&'static str],
 }
 
 impl Section {
     /// What is written around the calls.
-    pub(crate) const fn of(joints: Separators) -> Section {
-        Section { begin: spaced(joints.begin).text, end: spaced(joints.end).text, also: &[] }
+    pub(crate) const fn of(separators: Separators) -> Section {
+        Section { begin: spaced(separators.begin).text, end: spaced(separators.end).text, also: &[] }
     }
 
     /// The length of what begins the section, at the start of the text.
@@ -112,22 +112,16 @@ impl Layout {
     }
 
     /// The length of what begins a section, or is written in it around the calls, if the text begins with it.
-    pub(crate) fn begins_calls(&self, joints: Separators, text: &str, last: bool) -> Scan<usize> {
+    pub(crate) fn begins_calls(&self, separators: Separators, text: &str, last: bool) -> Scan<usize> {
         let Some(section) = &self.section else { return Scan::NoMatch };
-        let begin = joints.begin.trim().strip_prefix(section.begin);
-        let end = section.ends().find_map(|mark| joints.end.trim().strip_suffix(mark));
-        let written = [section.begin, joints.between].into_iter().chain(begin).chain(end);
+        let begin = separators.begin.trim().strip_prefix(section.begin);
+        let end = section.ends().find_map(|mark| separators.end.trim().strip_suffix(mark));
+        let written = [section.begin, separators.between].into_iter().chain(begin).chain(end);
         let mut written: Vec<_> = written.map(str::trim).filter(|mark| !mark.is_empty()).collect();
         // One may be the beginning of another.
         written.sort_by_key(|mark| std::cmp::Reverse(mark.len()));
-        match written
-            .iter()
-            .map(|mark| starts(text, mark, last).map(|()| mark.len()))
-            .find(|found| *found != Scan::NoMatch)
-        {
-            Some(found) => found,
-            None => Scan::NoMatch,
-        }
+        let mut found = written.iter().map(|mark| starts(text, mark, last).map(|()| mark.len()));
+        found.find(|found| *found != Scan::NoMatch).unwrap_or(Scan::NoMatch)
     }
 
     /// Whether a stop token or another special token is at the start of untrusted text, which the server would read as such.

@@ -1,5 +1,5 @@
-//! Protocols: how calls are written in text and read from it. Each protocol has a folder, or a row in [`rows`], and a line in
-//! [`registry`].
+//! Formats: how calls are written in text and read from it. A prompted protocol has a folder and a line in [`registry`]; a native format
+//! has a row in [`rows`].
 
 pub(crate) mod attempt;
 pub(crate) mod bodies;
@@ -19,6 +19,7 @@ pub(crate) mod rows;
 pub(crate) mod settings;
 pub(crate) mod spec;
 pub(crate) mod template;
+pub(crate) mod unmarked;
 pub(crate) mod wire;
 pub(crate) mod written_form;
 pub(crate) mod xml;

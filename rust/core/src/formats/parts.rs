@@ -77,7 +77,14 @@ pub(crate) trait PartsFrame: Debug + Sync {
     }
 
     /// Appends a past message. The calls are written already.
-    fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Separators, out: &mut String);
+    fn write(
+        &self,
+        reasoning: Option<&str>,
+        content: &str,
+        calls: &[String],
+        separators: &Separators,
+        out: &mut String,
+    );
 
     /// Why no header can name a tool with this name.
     fn bad_name(&self, _name: &str) -> Option<&'static str> {

@@ -112,11 +112,11 @@ pub(crate) trait Protocol: CallWriter + Send + Sync + Debug {
         if let Some(reasoning) = reasoning {
             self.layout().write_reasoning(reasoning, out);
         }
-        self.joints().write(content, calls, out);
+        self.separators().write(content, calls, out);
     }
 
     /// What is written around the calls of a past message.
-    fn joints(&self) -> Separators {
+    fn separators(&self) -> Separators {
         Separators::LINES
     }
 

@@ -8,8 +8,8 @@ use super::protocol::Protocol;
 use super::rows;
 use super::rows::hermes::{GEMMA_ROW, HERMES_ROW};
 use super::rows::qwen3coder::QWEN3CODER_ROW;
-use super::rows::unmarked::UnmarkedCalls;
 use super::spec::{Models, Row, TemplateMarks};
+use super::unmarked::UnmarkedCalls;
 use super::{wire, xml, yaml};
 
 /// A protocol with its name.

@@ -32,13 +32,13 @@ impl Models {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TemplateMarks {
-    /// Texts that are all in the template.
+    /// Groups of texts. Every text of every group must be in the template.
     pub has: &'static [&'static [&'static str]],
-    /// Texts of formats that have the same marks, and more.
+    /// Texts that must not be in the template.
     pub lacks: &'static [&'static str],
     /// Texts that are all shortly after one `add_generation_prompt`: how the prompt ends.
     pub prompt: &'static [&'static str],
-    /// A text that is not there, where those are.
+    /// A text that must not be near that `add_generation_prompt`.
     pub prompt_lacks: &'static str,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Row {
     /// close, content, tag, transform). Patterns are without escapes and optional whitespace.
     pub responses: &'static [TemplateMarks],
     pub make: fn() -> Arc<dyn Protocol>,
-    /// The same where a manual teaches it, with markers that the host chooses.
+    /// Makes the protocol for prompting, where the application may choose the markers.
     pub taught: fn() -> Arc<dyn Protocol>,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum InSection {
     Listed,
 }
 
-/// What precedes the place outside calls where the parser is.
+/// What came before the current position, outside calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TextContext {
     pub section: InSection,
@@ -71,7 +71,7 @@ const STOP_BYTES: usize = 256;
 /// Where the run of stop tokens and whitespace that ends the text begins, or what may become one.
 pub(super) fn stop_tail(text: &str, stops: &[&str], last: bool) -> usize {
     let Some(&first) = stops.first().and_then(|stop| stop.as_bytes().first()) else { return text.len() };
-    let from = text.len() - (text.len() - fitting(text, 0, text.len().saturating_sub(STOP_BYTES)));
+    let from = fitting(text, 0, text.len().saturating_sub(STOP_BYTES));
     let is_run = |run: &str| {
         let mut rest = run;
         loop {
@@ -331,7 +331,7 @@ impl Machine {
     /// The length of a marker of the format, or of a tag without attributes, that a call follows, or that follows one.
     fn stray_mark(&self, set: &Toolset, text: &str, last: bool) -> Scan<usize> {
         let layout = set.protocol.layout();
-        match layout.begins_calls(set.protocol.joints(), text, last) {
+        match layout.begins_calls(set.protocol.separators(), text, last) {
             Scan::NoMatch => {}
             found => return found,
         }

@@ -21,7 +21,7 @@ use crate::parser::state::{ParserState, RejectedText};
 use crate::syntax::scan::{Closers, CodeScanner, Scan, first_mark, starts, window, ws_run};
 use crate::toolset::{CodeMode, Toolset};
 
-/// What is at a place where a call could begin.
+/// Result of testing a possible opening.
 pub(super) enum Candidate<'t> {
     /// More text is needed.
     Need,
@@ -118,7 +118,7 @@ fn outside_section(set: &Toolset, text: &str) -> Attempt {
     }
 }
 
-/// What the model is told of what closes a call that has no opener.
+/// Message to the model: a closing marker without an opener.
 const UNOPENED: &str = "A call has no opening marker that can be read, so it was not run. Write it again in full.";
 
 impl Machine {
@@ -143,7 +143,7 @@ impl Machine {
                 solid = seen;
             }
             known = end;
-            // Elsewhere, what begins nothing is not divided.
+            // In other formats, text without an opening stays one event.
             if tools.native || found.is_none() {
                 self.content(window, solid, on_event);
             }

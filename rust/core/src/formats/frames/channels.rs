@@ -61,7 +61,7 @@ fn breaks_marker(text: &str, last: bool) -> Scan {
     }
 }
 
-/// The markers of a family.
+/// The markers of a format.
 #[derive(Debug)]
 pub(crate) struct Channels {
     /// What begins the header of a message, after the role in the prompt.
@@ -194,20 +194,27 @@ impl PartsFrame for Channels {
         self.ends
     }
 
-    fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Separators, out: &mut String) {
+    fn write(
+        &self,
+        reasoning: Option<&str>,
+        content: &str,
+        calls: &[String],
+        separators: &Separators,
+        out: &mut String,
+    ) {
         // Without calls it is an answer.
         let channel = if calls.is_empty() { self.content.first() } else { self.content.last() };
         let texts = [(Some(&self.reasoning), reasoning.unwrap_or_default()), (channel, content)];
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
         let texts = texts.map(|(channel, text)| self.header_of(channel.copied().unwrap_or_default()) + text);
         let texts: Vec<_> = texts.collect();
-        out.push_str(&texts.join(joints.after_content));
+        out.push_str(&texts.join(separators.after_content));
         match (texts.is_empty(), calls.is_empty()) {
             (false, true) => out.push_str(self.ends.first().copied().unwrap_or_default()),
-            (false, false) => out.push_str(joints.after_content),
+            (false, false) => out.push_str(separators.after_content),
             (true, _) => {}
         }
-        joints.write("", calls, out);
+        separators.write("", calls, out);
     }
 
     fn bad_name(&self, name: &str) -> Option<&'static str> {

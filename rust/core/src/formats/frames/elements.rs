@@ -11,7 +11,7 @@ use crate::tools::Tools;
 /// An element: its opening and its closing tag.
 type Element = (&'static str, &'static str);
 
-/// The markers of a family.
+/// The markers of a format.
 #[derive(Debug)]
 pub(crate) struct Elements {
     pub reasoning: Element,
@@ -129,14 +129,21 @@ impl PartsFrame for Elements {
         [Some((self.reasoning.0, Part::Reasoning)), content, Some((self.calls.0, Part::Calls))]
     }
 
-    fn write(&self, reasoning: Option<&str>, content: &str, calls: &[String], joints: &Separators, out: &mut String) {
+    fn write(
+        &self,
+        reasoning: Option<&str>,
+        content: &str,
+        calls: &[String],
+        separators: &Separators,
+        out: &mut String,
+    ) {
         let spoken = (self.always_present || !content.is_empty()).then_some(content);
         let thought = reasoning.or(self.always_present.then_some(""));
         let texts = [(Some(&self.reasoning), thought), (self.content.first(), spoken)];
         let texts = texts.into_iter().filter_map(|(element, text)| element.zip(text));
         let texts = texts.map(|((open, close), text)| [open, text, close].concat());
         let mut written = String::new();
-        joints.write("", calls, &mut written);
+        separators.write("", calls, &mut written);
         let parts: Vec<_> = texts.chain((!calls.is_empty()).then_some(written)).collect();
         out.push_str(&parts.join(self.join));
         out.push_str(self.close);

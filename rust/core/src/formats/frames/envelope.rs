@@ -41,7 +41,7 @@ fn bad_open(open: &str) -> Option<&'static str> {
 
 /// A format: one JSON object with the tool's name and its arguments, or a list of them, between markers.
 #[derive(Debug)]
-pub(crate) struct EnvelopeFamily {
+pub(crate) struct EnvelopeFormat {
     /// What opens and closes a call, unless the host chooses.
     pub open: &'static str,
     pub close: &'static str,
@@ -51,7 +51,7 @@ pub(crate) struct EnvelopeFamily {
     pub layout: Layout,
 }
 
-impl CallWriter for EnvelopeFamily {
+impl CallWriter for EnvelopeFormat {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         if self.layout.native { write_as_template(cx, arguments, out) } else { write_call(cx, arguments, out) }
     }
@@ -61,7 +61,7 @@ impl CallWriter for EnvelopeFamily {
     }
 }
 
-impl Protocol for EnvelopeFamily {
+impl Protocol for EnvelopeFormat {
     fn layout(&self) -> &Layout {
         &self.layout
     }

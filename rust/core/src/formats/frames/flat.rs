@@ -1,5 +1,5 @@
-//! The frame of native formats in which calls stand in the content, each with its own markers or in a section: a layout, a format
-//! of calls, and how past calls and results are written. All of it is data of a family.
+//! Native formats whose calls are in the content, each with its own markers or in a section. A format is data: a layout, one call, and
+//! the text of past calls and results.
 
 use std::borrow::Cow;
 
@@ -21,10 +21,10 @@ use crate::tools::{Tool, Tools};
 
 /// A native format.
 #[derive(Debug)]
-pub(crate) struct FlatFamily {
+pub(crate) struct FlatFormat {
     pub layout: Layout,
     pub call: &'static dyn CallFormat,
-    pub writing: PastText,
+    pub past_text: PastText,
 }
 
 /// How the official template writes past calls and results.
@@ -32,7 +32,7 @@ pub(crate) struct FlatFamily {
 pub(crate) struct PastText {
     /// What is around the calls of a message. Where calls without markers are a whole message, what follows the content is the marker
     /// of calls after content.
-    pub joints: Separators,
+    pub separators: Separators,
     /// A result, with `{name}`, `{content}`, `{json}` (the content as a JSON string), `{id}` and `{index}` (of the call in its
     /// message, from 1) in it.
     pub result: &'static str,
@@ -43,7 +43,7 @@ pub(crate) struct PastText {
 impl PastText {
     /// From the templates of a message and of a result; see [`Separators::of`].
     pub(crate) const fn of(message: &'static str, result: &'static str) -> PastText {
-        PastText { joints: Separators::of(message), result, result_mark: None }
+        PastText { separators: Separators::of(message), result, result_mark: None }
     }
 
     pub(crate) const fn marked(self, mark: &'static str) -> PastText {
@@ -68,10 +68,10 @@ impl PastText {
     }
 }
 
-impl FlatFamily {
+impl FlatFormat {
     /// Calls are only read in a section, between what is written around them.
-    pub(crate) const fn in_section(self) -> FlatFamily {
-        FlatFamily { layout: Layout { section: Some(Section::of(self.writing.joints)), ..self.layout }, ..self }
+    pub(crate) const fn in_section(self) -> FlatFormat {
+        FlatFormat { layout: Layout { section: Some(Section::of(self.past_text.separators)), ..self.layout }, ..self }
     }
 
     /// What closes calls, and lists of them.
@@ -82,13 +82,13 @@ impl FlatFamily {
     }
 }
 
-impl CallWriter for FlatFamily {
+impl CallWriter for FlatFormat {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let mut call = String::new();
         let written = self.write_past_call(cx, &PastCall { arguments, ..PastCall::NONE }, &mut call);
         // Only examples are written here, of values that a schema gives.
         if written.is_ok() {
-            self.joints().write("", &[call], out);
+            self.separators().write("", &[call], out);
         }
     }
 
@@ -97,10 +97,10 @@ impl CallWriter for FlatFamily {
     }
 }
 
-impl Protocol for FlatFamily {
+impl Protocol for FlatFormat {
     fn facts(&self) -> FormatInfo {
         let open = self.call.openers().first().copied().unwrap_or_default();
-        let marks = self.writing.result_mark.map(Cow::Borrowed).into_iter().collect::<Vec<_>>();
+        let marks = self.past_text.result_mark.map(Cow::Borrowed).into_iter().collect::<Vec<_>>();
         FormatInfo {
             result_marks: Cow::Owned(marks),
             near_misses: false,
@@ -135,7 +135,7 @@ impl Protocol for FlatFamily {
         self.call.mark(&mut marks);
         marks.extend(MarkRole::End, self.ends());
         self.layout.mark(&mut marks);
-        marks.extend(MarkRole::Result, markers(self.writing.result).chain(self.writing.result_mark));
+        marks.extend(MarkRole::Result, markers(self.past_text.result).chain(self.past_text.result_mark));
         marks
     }
 
@@ -190,23 +190,23 @@ impl Protocol for FlatFamily {
 
     fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {
         match self.layout.parts {
-            Some(frame) => frame.write(reasoning, content, calls, &self.joints(), out),
+            Some(frame) => frame.write(reasoning, content, calls, &self.separators(), out),
             None => {
                 if let Some(reasoning) = reasoning {
                     self.layout.write_reasoning(reasoning, out);
                 }
-                self.joints().write(content, calls, out);
+                self.separators().write(content, calls, out);
             }
         }
     }
 
-    fn joints(&self) -> Separators {
-        self.writing.joints
+    fn separators(&self) -> Separators {
+        self.past_text.separators
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let id = self.call.id(result.name, &result.call);
-        self.writing.result(prompt, result, id.as_deref().or(result.call.id))
+        self.past_text.result(prompt, result, id.as_deref().or(result.call.id))
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {

@@ -23,12 +23,12 @@ use crate::tools::{Lookup, Syntax, Tool, Tools};
 
 /// A format, with these tags.
 #[derive(Debug)]
-pub(crate) struct ParamsFamily {
+pub(crate) struct ParamsFormat {
     pub row: &'static ElementRow,
     /// Why the host cannot choose delimiters.
     pub fixed: &'static str,
     pub layout: Layout,
-    pub writing: PastText,
+    pub past_text: PastText,
 }
 
 /// The text of a value in its tags: a string unchanged, any other value as JSON. `None` if it would be read as another value.
@@ -72,7 +72,7 @@ fn object(arguments: &[Member<'_>]) -> String {
     json.replace('<', "\\u003c") + "\n"
 }
 
-impl ParamsFamily {
+impl ParamsFormat {
     fn write(&self, cx: &Context<'_>, inside: &str, out: &mut String) {
         let row = self.row;
         out.extend([row.block_open, "\n", row.call.open]);
@@ -81,7 +81,7 @@ impl ParamsFamily {
     }
 }
 
-impl CallWriter for ParamsFamily {
+impl CallWriter for ParamsFormat {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let text = parameters(self.row, cx, arguments).filter(|_| cx.syntax != Some(Syntax::Json));
         self.write(cx, &text.unwrap_or_else(|| object(arguments)), out);
@@ -97,7 +97,7 @@ impl CallWriter for ParamsFamily {
     }
 }
 
-impl Protocol for ParamsFamily {
+impl Protocol for ParamsFormat {
     fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -203,12 +203,12 @@ impl Protocol for ParamsFamily {
         true
     }
 
-    fn joints(&self) -> Separators {
-        self.writing.joints
+    fn separators(&self) -> Separators {
+        self.past_text.separators
     }
 
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        self.writing.result(prompt, result, None)
+        self.past_text.result(prompt, result, None)
     }
 
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {

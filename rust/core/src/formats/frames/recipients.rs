@@ -10,7 +10,7 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::scan::{Scan, partial_end, starts, window, ws_run};
 use crate::tools::Tools;
 
-/// The markers of a family.
+/// The markers of a format.
 #[derive(Debug)]
 pub(crate) struct Recipients {
     /// What begins a part. The prompt ends with it.
@@ -93,11 +93,11 @@ impl PartsFrame for Recipients {
         name.bytes().any(ends_name).then_some("it must not contain whitespace, quotes, {, (, < or >")
     }
 
-    fn write(&self, _: Option<&str>, content: &str, calls: &[String], joints: &Separators, out: &mut String) {
+    fn write(&self, _: Option<&str>, content: &str, calls: &[String], separators: &Separators, out: &mut String) {
         if !content.is_empty() {
             out.extend([self.mark, self.content, "\n", content]);
         }
-        joints.write("", calls, out);
+        separators.write("", calls, out);
     }
 
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
 use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("apertus", || Arc::new(APERTUS))
 }];
 
-pub(crate) const APERTUS: FlatFamily = FlatFamily {
+pub(crate) const APERTUS: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::of("<|inner_prefix|>{reasoning}<|inner_suffix|>").call_ends(CallEnds::Always)),
         special_tokens: true,
@@ -27,5 +27,5 @@ pub(crate) const APERTUS: FlatFamily = FlatFamily {
         keys: NativeEnvelope { name: NameKey::NameIsKey, close: &["<|tools_suffix|>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("<|tools_prefix|>[{calls|, }]<|tools_suffix|>", "[{content}]"),
+    past_text: PastText::of("<|tools_prefix|>[{calls|, }]<|tools_suffix|>", "[{content}]"),
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -15,7 +15,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("apriel-1.5", || Arc::new(APRIEL_1_5))
 }];
 
-pub(crate) const APRIEL_1_5: FlatFamily = FlatFamily {
+pub(crate) const APRIEL_1_5: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             also: &[("<thinking>", "</thinking>")],
@@ -32,5 +32,5 @@ pub(crate) const APRIEL_1_5: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("\n<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
+    past_text: PastText::of("\n<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

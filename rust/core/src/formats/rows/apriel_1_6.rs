@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("apriel-1.6", || Arc::new(APRIEL_1_6))
 }];
 
-pub(crate) const APRIEL_1_6: FlatFamily = FlatFamily {
+pub(crate) const APRIEL_1_6: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             written: ("", "\n[BEGIN FINAL RESPONSE]\n"),
@@ -38,5 +38,5 @@ pub(crate) const APRIEL_1_6: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("\n<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
+    past_text: PastText::of("\n<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
 use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
 use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -62,7 +62,7 @@ const LAYOUT: Layout =
     Layout { parts: Some(&ELEMENTS), special_tokens: true, stops: &["<|END_OF_TURN_TOKEN|>"], ..Layout::NATIVE };
 
 /// Of Command R7B and Command A.
-pub(crate) const COHERE: FlatFamily = FlatFamily {
+pub(crate) const COHERE: FlatFormat = FlatFormat {
     layout: LAYOUT,
     call: &MarkedEnvelope {
         open: &[ELEMENTS.calls.0],
@@ -76,20 +76,20 @@ pub(crate) const COHERE: FlatFamily = FlatFamily {
         },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
+    past_text: PastText::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
             "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {json}\n        },\n",
             "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
         )).marked("<|START_TOOL_RESULT|>"),
 };
 
 /// Of newer models, whose prompt opens the reasoning.
-pub(crate) const COHERE_COMMAND4: FlatFamily = FlatFamily {
+pub(crate) const COHERE_COMMAND4: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&Elements { content: &[TEXT, RESPONSE], ..ELEMENTS }),
         starts_in_reasoning: true,
         ..LAYOUT
     },
-    writing: PastText::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
+    past_text: PastText::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
             "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {\"content\": {json}}\n        },\n",
             "        \"is_error\": null\n    }\n]<|END_TOOL_RESULT|>"
         )).marked("<|START_TOOL_RESULT|>"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
 use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -17,7 +17,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("command-r-plus", || Arc::new(COMMAND_R_PLUS))
 }];
 
-pub(crate) const COMMAND_R_PLUS: FlatFamily = FlatFamily {
+pub(crate) const COMMAND_R_PLUS: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|END_OF_TURN_TOKEN|>"], ..Layout::NATIVE },
     call: &MarkedEnvelope {
         open: &["Action:\n```json\n[", "Action: ```json\n["],
@@ -30,6 +30,6 @@ pub(crate) const COMMAND_R_PLUS: FlatFamily = FlatFamily {
         },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("\nAction:\n```json\n[\n{calls|,\n}\n]```", "<results>\n{content}</results>")
+    past_text: PastText::of("\nAction:\n```json\n[\n{calls|,\n}\n]```", "<results>\n{content}</results>")
         .marked("<results>"),
 };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Lines, TagAttributes, Tagged, Tags};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -41,18 +41,17 @@ const ATTRIBUTES: TagAttributes = TagAttributes {
     ..TagAttributes::PLAIN
 };
 
-/// What V3.2 and V4 write, in a section with this end.
-const fn tags(section_ends: &'static [&'static str]) -> Tags {
-    let tags = Tags::with_attributes(
-        "<｜DSML｜invoke name=\"{name}\">\n{args}</｜DSML｜invoke>",
-        "<｜DSML｜parameter name=\"{key}\" string=\"{kind}\">{value}</｜DSML｜parameter>\n",
-        ATTRIBUTES,
-    );
+/// Of all versions. A call without arguments has an empty line.
+const fn tags(call: &'static str, argument: &'static str, section_ends: &'static [&'static str]) -> Tags {
+    let tags = Tags::with_attributes(call, argument, ATTRIBUTES);
     Tags { lines: Lines { empty: "\n", ..tags.lines }, section_ends, ..tags }
 }
 
+const CALL: &str = "<｜DSML｜invoke name=\"{name}\">\n{args}</｜DSML｜invoke>";
+const ARGUMENT: &str = "<｜DSML｜parameter name=\"{key}\" string=\"{kind}\">{value}</｜DSML｜parameter>\n";
+
 /// The prompt opens the reasoning, or closes it.
-pub(crate) const DEEPSEEK_V3_2: FlatFamily = FlatFamily {
+pub(crate) const DEEPSEEK_V3_2: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)),
         starts_in_reasoning: true,
@@ -61,8 +60,8 @@ pub(crate) const DEEPSEEK_V3_2: FlatFamily = FlatFamily {
         stops: &["<｜end▁of▁sentence｜>"],
         ..Layout::NATIVE
     },
-    call: &Tagged(&tags(&["</｜DSML｜function_calls>"])),
-    writing: PastText::of(
+    call: &Tagged(&tags(CALL, ARGUMENT, &["</｜DSML｜function_calls>"])),
+    past_text: PastText::of(
         "\n\n<｜DSML｜function_calls>\n{calls|\n}\n</｜DSML｜function_calls>",
         "\n\n<function_results>\n<result>{content}</result>\n</function_results>",
     )
@@ -70,10 +69,10 @@ pub(crate) const DEEPSEEK_V3_2: FlatFamily = FlatFamily {
 }
 .in_section();
 
-pub(crate) const DEEPSEEK_V4: FlatFamily = FlatFamily {
-    layout: Layout { ..DEEPSEEK_V3_2.layout },
-    call: &Tagged(&tags(&["</｜DSML｜tool_calls>"])),
-    writing: PastText::of(
+pub(crate) const DEEPSEEK_V4: FlatFormat = FlatFormat {
+    layout: DEEPSEEK_V3_2.layout,
+    call: &Tagged(&tags(CALL, ARGUMENT, &["</｜DSML｜tool_calls>"])),
+    past_text: PastText::of(
         "\n\n<｜DSML｜tool_calls>\n{calls|\n}\n</｜DSML｜tool_calls>",
         "<｜User｜><tool_result>{content}</tool_result>",
     )
@@ -82,18 +81,14 @@ pub(crate) const DEEPSEEK_V4: FlatFamily = FlatFamily {
 .in_section();
 
 /// The same with a space after the second bar.
-pub(crate) const DEEPSEEK_V4_1: FlatFamily = FlatFamily {
-    layout: Layout { ..DEEPSEEK_V4.layout },
-    call: &Tagged(&Tags {
-        lines: Lines { head: "\n", key: "", value: "\n", close: "", empty: "\n" },
-        section_ends: &["</｜DSML｜ calls>"],
-        ..Tags::with_attributes(
-            "<｜DSML｜ invoke name=\"{name}\">\n{args}</｜DSML｜ invoke>",
-            "<｜DSML｜ parameter name=\"{key}\" string=\"{kind}\">{value}</｜DSML｜ parameter>\n",
-            ATTRIBUTES,
-        )
-    }),
-    writing: PastText::of(
+pub(crate) const DEEPSEEK_V4_1: FlatFormat = FlatFormat {
+    layout: DEEPSEEK_V4.layout,
+    call: &Tagged(&tags(
+        "<｜DSML｜ invoke name=\"{name}\">\n{args}</｜DSML｜ invoke>",
+        "<｜DSML｜ parameter name=\"{key}\" string=\"{kind}\">{value}</｜DSML｜ parameter>\n",
+        &["</｜DSML｜ calls>"],
+    )),
+    past_text: PastText::of(
         "\n\n<｜DSML｜ calls>\n{calls|\n}\n</｜DSML｜ calls>",
         "<｜User｜><tool_result>{content}</tool_result>",
     )
@@ -103,7 +98,7 @@ pub(crate) const DEEPSEEK_V4_1: FlatFamily = FlatFamily {
 
 /// GigaChat 3.5, whose prompt opens the reasoning only if the host asks for it.
 /// vLLM, `tool_parsers/gigachat35_tool_parser.py` and `reasoning/gigachat35_reasoning_parser.py`.
-pub(crate) const GIGACHAT_3_5: FlatFamily = FlatFamily {
+pub(crate) const GIGACHAT_3_5: FlatFormat = FlatFormat {
     layout: Layout { starts_in_reasoning: false, stops: &["</s>"], ..DEEPSEEK_V3_2.layout },
     call: &Tagged(&Tags {
         section_ends: &["</｜GCML｜tool_calls>"],
@@ -113,6 +108,6 @@ pub(crate) const GIGACHAT_3_5: FlatFamily = FlatFamily {
             ATTRIBUTES,
         )
     }),
-    writing: PastText::of("\n\n<｜GCML｜tool_calls>\n{calls|\n}\n</｜GCML｜tool_calls>", "{content}"),
+    past_text: PastText::of("\n\n<｜GCML｜tool_calls>\n{calls|\n}\n</｜GCML｜tool_calls>", "{content}"),
 }
 .in_section();

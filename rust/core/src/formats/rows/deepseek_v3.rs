@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::bodies::named::{Ends, NamedFormat};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -56,39 +56,34 @@ const WRITING: PastText = PastText::of(
 .marked("<｜tool▁output");
 
 /// Of V3, V3-0324 and R1-0528.
-pub(crate) const DEEPSEEK_V3: FlatFamily = FlatFamily {
+pub(crate) const DEEPSEEK_V3: FlatFormat = FlatFormat {
     layout: LAYOUT,
     call: &NamedFormat {
         open: OPEN,
         prefix: "function<｜tool▁sep｜>",
         name_terminators: &["\n", "```", "{"],
         around_arguments: ("\n```json\n", "\n```"),
-        id: IdForm::None,
         ends: &Ends { fence: "```", close: CLOSE, implicit_closers: BEFORE },
-        end_of_message: "",
-        json_list: None,
+        ..NamedFormat::PLAIN
     },
-    writing: WRITING,
+    past_text: WRITING,
 }
 .in_section();
 
 /// The same for models whose prompt opens the reasoning.
-pub(crate) const DEEPSEEK_R1: FlatFamily =
-    FlatFamily { layout: Layout { starts_in_reasoning: true, ..LAYOUT }, ..DEEPSEEK_V3 }.in_section();
+pub(crate) const DEEPSEEK_R1: FlatFormat =
+    FlatFormat { layout: Layout { starts_in_reasoning: true, ..LAYOUT }, ..DEEPSEEK_V3 }.in_section();
 
-pub(crate) const DEEPSEEK_V31: FlatFamily = FlatFamily {
+pub(crate) const DEEPSEEK_V31: FlatFormat = FlatFormat {
     layout: Layout { reasoning: Some(ReasoningMarks::BARE), ..LAYOUT },
     call: &NamedFormat {
         open: OPEN,
-        prefix: "",
         name_terminators: &["<｜tool▁sep｜>"],
         around_arguments: ("<｜tool▁sep｜>", ""),
-        id: IdForm::None,
         ends: &Ends { fence: "", close: CLOSE, implicit_closers: BEFORE },
-        end_of_message: "",
-        json_list: None,
+        ..NamedFormat::PLAIN
     },
-    writing: PastText::of(
+    past_text: PastText::of(
         "<｜tool▁calls▁begin｜>{calls}<｜tool▁calls▁end｜>",
         "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>",
     )

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("dots", || Arc::new(DOTS))
 }];
 
-pub(crate) const DOTS: FlatFamily = FlatFamily {
+pub(crate) const DOTS: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES.call_ends(CallEnds::Declared)),
         trim_before_call: true,
@@ -26,7 +26,7 @@ pub(crate) const DOTS: FlatFamily = FlatFamily {
         section_ends: &["</dots_function_call>"],
         ..Tags::of("<invoke name=\"{name}\">\n{args}</invoke>", "<parameter name=\"{key}\">\n{value}\n</parameter>\n")
     }),
-    writing: PastText::of(
+    past_text: PastText::of(
         "\n<dots_function_call>\n{calls|\n</dots_function_call>\n<dots_function_call>\n}\n</dots_function_call>",
         "\n<dots_function_response>\n{content}\n</dots_function_response>",
     )

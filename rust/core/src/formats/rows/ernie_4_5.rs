@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::rows::templates::{JSON_CALL, RESPONSE_JSON};
+use crate::formats::rows::shared_marks::{JSON_CALL, RESPONSE_JSON};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -17,7 +17,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("ernie-4.5", || Arc::new(ERNIE_4_5))
 }];
 
-pub(crate) const ERNIE_4_5: FlatFamily = FlatFamily {
+pub(crate) const ERNIE_4_5: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES),
         answer: Some(("<response>", "</response>")),
@@ -32,5 +32,5 @@ pub(crate) const ERNIE_4_5: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</tool_call>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|\n}{calls|\n}\n", "{content}"),
+    past_text: PastText::of("{content|\n}{calls|\n}\n", "{content}"),
 };

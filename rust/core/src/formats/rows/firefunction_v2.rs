@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
-use crate::formats::rows::templates::LLAMA_TURN;
+use crate::formats::rows::shared_marks::LLAMA_TURN;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -14,8 +14,8 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("firefunction-v2", || Arc::new(FIREFUNCTION_V2))
 }];
 
-pub(crate) const FIREFUNCTION_V2: FlatFamily = FlatFamily {
+pub(crate) const FIREFUNCTION_V2: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|eot_id|>"], ..Layout::NATIVE },
     call: &MarkedEnvelope { open: &["functools["], end_of_message: "<|eot_id|>", ..MarkedEnvelope::LIST },
-    writing: PastText::of(" functools[{calls|, }]", "{content}"),
+    past_text: PastText::of(" functools[{calls|, }]", "{content}"),
 };

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::bodies::named::{Ends, NamedFormat};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
-use crate::formats::rows::templates::LLAMA_TURN;
+use crate::formats::rows::shared_marks::LLAMA_TURN;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -15,17 +15,14 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("functionary-v3.1", || Arc::new(FUNCTIONARY_V3_1))
 }];
 
-pub(crate) const FUNCTIONARY_V3_1: FlatFamily = FlatFamily {
+pub(crate) const FUNCTIONARY_V3_1: FlatFormat = FlatFormat {
     layout: Layout { stops: &["<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>"], ..Layout::NATIVE },
     call: &NamedFormat {
         open: &["<function="],
-        prefix: "",
         name_terminators: &[">"],
         around_arguments: (">", ""),
-        id: IdForm::None,
         ends: &Ends { fence: "", close: "</function>", implicit_closers: &["<function="] },
-        end_of_message: "",
-        json_list: None,
+        ..NamedFormat::PLAIN
     },
-    writing: PastText::of("{calls}", "{content}"),
+    past_text: PastText::of("{calls}", "{content}"),
 };

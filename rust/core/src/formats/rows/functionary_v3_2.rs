@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::bodies::named::{Ends, NamedFormat};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::frames::recipients::Recipients;
 use crate::formats::layout::Layout;
-use crate::formats::rows::templates::LLAMA_TURN;
+use crate::formats::rows::shared_marks::LLAMA_TURN;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -17,7 +17,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
 
 const OPEN: &[&str; 1] = &[">>>"];
 
-pub(crate) const FUNCTIONARY_V3_2: FlatFamily = FlatFamily {
+pub(crate) const FUNCTIONARY_V3_2: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&Recipients { mark: OPEN[0], content: "all" }),
         stops: &["<|eot_id|>", "<|eom_id|>"],
@@ -25,13 +25,11 @@ pub(crate) const FUNCTIONARY_V3_2: FlatFamily = FlatFamily {
     },
     call: &NamedFormat {
         open: OPEN,
-        prefix: "",
         name_terminators: &["\n"],
         around_arguments: ("\n", ""),
-        id: IdForm::None,
         ends: &Ends { fence: "", close: "", implicit_closers: OPEN },
         end_of_message: "<|eot_id|>",
-        json_list: None,
+        ..NamedFormat::PLAIN
     },
-    writing: PastText::of("{calls}", "{content}"),
+    past_text: PastText::of("{calls}", "{content}"),
 };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::notation::NotationFormat;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,14 +14,14 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("functiongemma", || Arc::new(FUNCTIONGEMMA))
 }];
 
-pub(crate) const FUNCTIONGEMMA: FlatFamily = FlatFamily {
+pub(crate) const FUNCTIONGEMMA: FlatFormat = FlatFormat {
     layout: Layout {
         special_tokens: true,
         stops: &["<end_of_turn>", "<start_function_response>", "<eos>"],
         ..Layout::NATIVE
     },
     call: &NotationFormat { open: &["<start_function_call>"], close: "<end_function_call>", quote: "<escape>" },
-    writing: PastText::of(
+    past_text: PastText::of(
         "{calls}",
         "<start_function_response>response:{name}{value:<escape>{content}<escape>}<end_function_response>",
     ),

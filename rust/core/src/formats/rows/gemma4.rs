@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::notation::NotationFormat;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -17,7 +17,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("gemma4", || Arc::new(GEMMA4))
 }];
 
-pub(crate) const GEMMA4: FlatFamily = FlatFamily {
+pub(crate) const GEMMA4: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             pair: ("<|channel>thought\n", "<channel|>"),
@@ -30,7 +30,7 @@ pub(crate) const GEMMA4: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &NotationFormat { open: &["<|tool_call>"], close: "<tool_call|>", quote: "<|\"|>" },
-    writing: PastText::of(
+    past_text: PastText::of(
         "{calls}{content}",
         "<|tool_response>response:{name}{value:<|\"|>{content}<|\"|>}<tool_response|>",
     ),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -17,7 +17,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("gigachat3", || Arc::new(GIGACHAT3))
 }];
 
-pub(crate) const GIGACHAT3: FlatFamily = FlatFamily {
+pub(crate) const GIGACHAT3: FlatFormat = FlatFormat {
     layout: Layout { special_tokens: true, stops: &["<|message_sep|>", "</s>"], ..Layout::NATIVE },
     call: &MarkedEnvelope {
         open: &["<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n"],
@@ -26,5 +26,5 @@ pub(crate) const GIGACHAT3: FlatFamily = FlatFamily {
         written: r#"<|function_call|>{"name": {name}, "arguments": {arguments}}"#,
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{calls}", "{content}"),
+    past_text: PastText::of("{calls}", "{content}"),
 };

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::rows::templates::KEY_TAGS;
+use crate::formats::rows::shared_marks::KEY_TAGS;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
 const RESPONSE_KEYS: &[&str] = &["open <tool_call>", "close </tool_call>", "content xml-inline", "tag <arg_key>"];
@@ -57,7 +57,7 @@ const REASONING: ReasoningMarks =
     ReasoningMarks { breaks_after: true, call_ends: CallEnds::Declared, ..ReasoningMarks::BARE };
 
 /// GLM-4.5 and 4.6.
-pub(crate) const GLM_4_5: FlatFamily = FlatFamily {
+pub(crate) const GLM_4_5: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks { written: ("\n<think>", "</think>\n"), ..REASONING }),
         trim_before_call: true,
@@ -69,23 +69,23 @@ pub(crate) const GLM_4_5: FlatFamily = FlatFamily {
         "<tool_call>{name}\n{args}</tool_call>",
         "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n",
     )),
-    writing: PastText::of("{content|\n}{calls|\n}", "<|observation|>\n<tool_response>\n{content}\n</tool_response>")
+    past_text: PastText::of("{content|\n}{calls|\n}", "<|observation|>\n<tool_response>\n{content}\n</tool_response>")
         .marked("<tool_response>"),
 };
 
 /// GLM-4.7 and newer. The prompt opens the reasoning.
-pub(crate) const GLM_4_7: FlatFamily = FlatFamily {
+pub(crate) const GLM_4_7: FlatFormat = FlatFormat {
     layout: Layout { reasoning: Some(REASONING), starts_in_reasoning: true, ..GLM_4_5.layout },
     call: &Tagged(&Tags::of(
         "<tool_call>{name}{args}</tool_call>",
         "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
     )),
-    writing: PastText::of("{calls}", "<|observation|><tool_response>{content}</tool_response>")
+    past_text: PastText::of("{calls}", "<|observation|><tool_response>{content}</tool_response>")
         .marked("<tool_response>"),
 };
 
 /// Ling 3. The prompt opens the reasoning.
-pub(crate) const LING_3: FlatFamily = FlatFamily {
+pub(crate) const LING_3: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks { written: ("\n<think>", "</think>"), ..REASONING }),
         starts_in_reasoning: true,
@@ -96,23 +96,23 @@ pub(crate) const LING_3: FlatFamily = FlatFamily {
         "<tool_call>{name}\n{args}\n</tool_call>",
         "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>",
     )),
-    writing: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+    past_text: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
         .marked("<tool_response>"),
 };
 
 /// Spark 2.5. The prompt opens the reasoning.
-pub(crate) const SPARK_2_5: FlatFamily = FlatFamily {
+pub(crate) const SPARK_2_5: FlatFormat = FlatFormat {
     layout: Layout { stops: &["<｜end▁of▁sentence｜>"], ..GLM_4_7.layout },
-    writing: PastText::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
+    past_text: PastText::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
     ..GLM_4_7
 };
 
 /// IQuest Q1. The prompt opens the reasoning. SGLang, `function_call/iquest_q1_detector.py`.
-pub(crate) const IQUEST_Q1: FlatFamily = FlatFamily {
+pub(crate) const IQUEST_Q1: FlatFormat = FlatFormat {
     layout: Layout { special_tokens: true, stops: &["<|iquest_end|>"], ..GLM_4_7.layout },
     call: &Tagged(&Tags::of(
         "<iquest_tool_call>{name}{args}</iquest_tool_call>",
         "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
     )),
-    writing: PastText::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
+    past_text: PastText::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
 };

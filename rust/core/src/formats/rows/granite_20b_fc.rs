@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row};
 
@@ -13,7 +13,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("granite-20b-fc", || Arc::new(GRANITE_20B_FC))
 }];
 
-pub(crate) const GRANITE_20B_FC: FlatFamily = FlatFamily {
+pub(crate) const GRANITE_20B_FC: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|endoftext|>"], ..Layout::NATIVE },
     call: &MarkedEnvelope {
         open: &["<function_call>"],
@@ -21,5 +21,5 @@ pub(crate) const GRANITE_20B_FC: FlatFamily = FlatFamily {
         written: r#"<function_call> {"name": {name}, "arguments": {arguments}}"#,
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|\n}{calls|\n}", "<function_response> {content}").marked("<function_response>"),
+    past_text: PastText::of("{content|\n}{calls|\n}", "<function_response> {content}").marked("<function_response>"),
 };

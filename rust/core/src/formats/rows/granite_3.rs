@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -15,7 +15,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("granite-3", || Arc::new(GRANITE_3))
 }];
 
-pub(crate) const GRANITE_3: FlatFamily = FlatFamily {
+pub(crate) const GRANITE_3: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::BARE),
         answer: Some(("<response>", "</response>")),
@@ -28,5 +28,5 @@ pub(crate) const GRANITE_3: FlatFamily = FlatFamily {
         end_of_message: "<|end_of_text|>",
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|\n}<|tool_call|> [{calls|, }]", "{content}"),
+    past_text: PastText::of("{content|\n}<|tool_call|> [{calls|, }]", "{content}"),
 };

@@ -9,7 +9,7 @@ use crate::formats::bodies::named::{Ends, Named};
 use crate::formats::body::Body;
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::frames::channels::Channels;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::settings::Settings;
 use crate::formats::spec::{Models, Row, TemplateMarks};
@@ -60,14 +60,14 @@ const CHANNELS: Channels = Channels {
     address: " to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>",
 };
 
-pub(crate) const HARMONY: FlatFamily = FlatFamily {
+pub(crate) const HARMONY: FlatFormat = FlatFormat {
     layout: Layout { parts: Some(&CHANNELS), special_tokens: true, ..Layout::NATIVE },
     call: &HarmonyCall,
-    writing: WRITING,
+    past_text: WRITING,
 };
 
 /// Of llm-jp-4.1, which ends only the last of several calls as a call.
-pub(crate) const LLM_JP: FlatFamily = FlatFamily {
+pub(crate) const LLM_JP: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&Channels {
             address: " to=functions.{name}<|channel|>commentary <|constrain|> json<|message|>",
@@ -75,7 +75,7 @@ pub(crate) const LLM_JP: FlatFamily = FlatFamily {
         }),
         ..HARMONY.layout
     },
-    writing: PastText::of(
+    past_text: PastText::of(
         "{content|<|end|><|start|>assistant}{calls|<|end|><|start|>assistant}<|call|>",
         "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{json}<|end|>",
     ),

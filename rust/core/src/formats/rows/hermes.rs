@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::formats::frames::envelope::EnvelopeFamily;
+use crate::formats::frames::envelope::EnvelopeFormat;
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::rows::templates::{JSON_CALL, RESPONSE_JSON, THINKS};
+use crate::formats::rows::shared_marks::{JSON_CALL, RESPONSE_JSON, THINKS};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 use crate::syntax::misspelled::{Spelling, Spellings};
 
@@ -75,7 +75,7 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 /// What Hermes, Qwen 2.5 and 3 write.
-pub(crate) const HERMES: EnvelopeFamily = EnvelopeFamily {
+pub(crate) const HERMES: EnvelopeFormat = EnvelopeFormat {
     open: "<tool_call>",
     close: "</tool_call>",
     spellings: Spellings {
@@ -92,20 +92,20 @@ pub(crate) const HERMES: EnvelopeFamily = EnvelopeFamily {
 };
 
 /// The same for prompting, between markers that the host chooses.
-pub(crate) const MARKED_JSON: EnvelopeFamily = EnvelopeFamily { layout: Layout::PROMPTED, ..HERMES };
+pub(crate) const MARKED_JSON: EnvelopeFormat = EnvelopeFormat { layout: Layout::PROMPTED, ..HERMES };
 
 /// The same for models whose prompt opens the reasoning.
-pub(crate) const QWEN3_THINKING: EnvelopeFamily =
-    EnvelopeFamily { layout: Layout { starts_in_reasoning: true, ..HERMES.layout }, ..HERMES };
+pub(crate) const QWEN3_THINKING: EnvelopeFormat =
+    EnvelopeFormat { layout: Layout { starts_in_reasoning: true, ..HERMES.layout }, ..HERMES };
 
 /// The same for Arcee's Trinity, which also calls tools before the reasoning is closed (SGLang, `trinity_detector.py`).
-pub(crate) const TRINITY: EnvelopeFamily = EnvelopeFamily {
+pub(crate) const TRINITY: EnvelopeFormat = EnvelopeFormat {
     layout: Layout { reasoning: Some(ReasoningMarks::LINES.call_ends(CallEnds::Always)), ..HERMES.layout },
     ..HERMES
 };
 
 /// For prompting: Gemma models do not write it by themselves.
-pub(crate) const GEMMA: EnvelopeFamily = EnvelopeFamily {
+pub(crate) const GEMMA: EnvelopeFormat = EnvelopeFormat {
     open: "```tool_call",
     close: "```",
     spellings: Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None },

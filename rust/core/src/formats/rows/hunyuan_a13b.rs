@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row};
 
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("hunyuan-a13b", || Arc::new(HUNYUAN_A13B))
 }];
 
-pub(crate) const HUNYUAN_A13B: FlatFamily = FlatFamily {
+pub(crate) const HUNYUAN_A13B: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::of("<think>\n{reasoning}\n</think>\n")),
         answer: Some(("<answer>", "</answer>")),
@@ -27,6 +27,6 @@ pub(crate) const HUNYUAN_A13B: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("<tool_calls>[{calls|, }]</tool_calls>", "<tool_response>{content}</tool_response>")
+    past_text: PastText::of("<tool_calls>[{calls|, }]</tool_calls>", "<tool_response>{content}</tool_response>")
         .marked("<tool_response>"),
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -25,7 +25,7 @@ const TAGS: Tags = Tags {
 };
 
 /// The prompt opens the reasoning, or closes it if the host does not ask for it.
-pub(crate) const HY3: FlatFamily = FlatFamily {
+pub(crate) const HY3: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(
             ReasoningMarks::of("<think:opensource>{reasoning}</think:opensource>").call_ends(CallEnds::Declared),
@@ -36,7 +36,7 @@ pub(crate) const HY3: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: PastText::of(
+    past_text: PastText::of(
         "<tool_calls:opensource>\n{calls|\n}\n</tool_calls:opensource>",
         "<tool_response:opensource>\n{content}\n</tool_response:opensource>",
     )
@@ -45,7 +45,7 @@ pub(crate) const HY3: FlatFamily = FlatFamily {
 .in_section();
 
 /// Hy4, which has no tag after the name. vLLM, `tool_parsers/hy_v4_tool_parser.py`; the suffix is that of Hy4-preview.
-pub(crate) const HY4: FlatFamily = FlatFamily {
+pub(crate) const HY4: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(
             ReasoningMarks::of("<think:6124c78e>{reasoning}</think:6124c78e>").call_ends(CallEnds::Declared),
@@ -60,7 +60,7 @@ pub(crate) const HY4: FlatFamily = FlatFamily {
             "<arg_key:6124c78e>{key}</arg_key:6124c78e>\n<arg_value:6124c78e>{value}</arg_value:6124c78e>\n",
         )
     }),
-    writing: PastText::of(
+    past_text: PastText::of(
         "<tool_calls:6124c78e>\n{calls|\n}\n</tool_calls:6124c78e>",
         "<tool_response:6124c78e>\n{content}\n</tool_response:6124c78e>",
     )

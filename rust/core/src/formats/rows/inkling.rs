@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
 use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -26,7 +26,7 @@ const ELEMENTS: Elements = Elements {
     ..Elements::PLAIN
 };
 
-pub(crate) const INKLING: FlatFamily = FlatFamily {
+pub(crate) const INKLING: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&ELEMENTS),
         special_tokens: true,
@@ -40,7 +40,7 @@ pub(crate) const INKLING: FlatFamily = FlatFamily {
         keys: NativeEnvelope { arguments: &["args"], close: &[ELEMENTS.calls.1], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of(
+    past_text: PastText::of(
         "{calls|<|message_model|>}",
         "<|message_tool|>{name}<|content_text|>{content}<|end_message|>",
     )

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("internlm2", || Arc::new(INTERNLM2))
 }];
 
-pub(crate) const INTERNLM2: FlatFamily = FlatFamily {
+pub(crate) const INTERNLM2: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES),
         trim_before_call: true,
@@ -37,5 +37,5 @@ pub(crate) const INTERNLM2: FlatFamily = FlatFamily {
         },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{calls}", "{content}"),
+    past_text: PastText::of("{calls}", "{content}"),
 };

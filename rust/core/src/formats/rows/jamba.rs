@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row};
 
@@ -13,7 +13,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("jamba", || Arc::new(JAMBA))
 }];
 
-pub(crate) const JAMBA: FlatFamily = FlatFamily {
+pub(crate) const JAMBA: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES),
         trim_before_call: true,
@@ -25,5 +25,5 @@ pub(crate) const JAMBA: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|\n}<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
+    past_text: PastText::of("{content|\n}<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Head, KeyTags, Tagged, Tags};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,22 +14,8 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("k2-horizon", || Arc::new(K2_HORIZON))
 }];
 
-const TAGS: Tags = Tags {
-    head: Head::Text(KeyTags {
-        name_close: "",
-        key_close: "</ifm|arg_key>",
-        kind: Some(("<ifm|arg_type>", "</ifm|arg_type>")),
-        value: "<ifm|arg_value>",
-    }),
-    section_ends: &["</ifm|tool_calls>"],
-    ..Tags::of(
-        "<ifm|tool_call>{name}\n{args}</ifm|tool_call>",
-        "<ifm|arg_key>{key}</ifm|arg_key>\n<ifm|arg_value>{value}</ifm|arg_value>\n",
-    )
-};
-
 /// The prompt opens the reasoning, with the word of the effort.
-pub(crate) const K2_HORIZON: FlatFamily = FlatFamily {
+pub(crate) const K2_HORIZON: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             also: &[("<ifm|think_fast>", "</ifm|think_fast>"), ("<ifm|think_faster>", "</ifm|think_faster>")],
@@ -42,7 +28,19 @@ pub(crate) const K2_HORIZON: FlatFamily = FlatFamily {
         stops: &["<|ifm|im_end|>"],
         ..Layout::NATIVE
     },
-    call: &Tagged(&TAGS),
-    writing: PastText::of("{content|\n}<ifm|tool_calls>\n{calls|\n}\n</ifm|tool_calls>", "{content}"),
+    call: &Tagged(&Tags {
+        head: Head::Text(KeyTags {
+            name_close: "",
+            key_close: "</ifm|arg_key>",
+            kind: Some(("<ifm|arg_type>", "</ifm|arg_type>")),
+            value: "<ifm|arg_value>",
+        }),
+        section_ends: &["</ifm|tool_calls>"],
+        ..Tags::of(
+            "<ifm|tool_call>{name}\n{args}</ifm|tool_call>",
+            "<ifm|arg_key>{key}</ifm|arg_key>\n<ifm|arg_value>{value}</ifm|arg_value>\n",
+        )
+    }),
+    past_text: PastText::of("{content|\n}<ifm|tool_calls>\n{calls|\n}\n</ifm|tool_calls>", "{content}"),
 }
 .in_section();

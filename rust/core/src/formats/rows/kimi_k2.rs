@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
 const LAYOUT: Layout = Layout { special_tokens: true, stops: &["<|im_end|>"], ..Layout::NATIVE };
 
 /// Of K2-Instruct, which does not reason.
-pub(crate) const KIMI_K2: FlatFamily = FlatFamily {
+pub(crate) const KIMI_K2: FlatFormat = FlatFormat {
     layout: LAYOUT,
     call: &NamedFormat {
         open: &["<|tool_call_begin|>"],
@@ -47,10 +47,9 @@ pub(crate) const KIMI_K2: FlatFamily = FlatFamily {
             close: "<|tool_call_end|>",
             implicit_closers: &["<|tool_call_begin|>", "<|tool_calls_section_end|>"],
         },
-        end_of_message: "",
-        json_list: None,
+        ..NamedFormat::PLAIN
     },
-    writing: PastText::of(
+    past_text: PastText::of(
         "<|tool_calls_section_begin|>{calls}<|tool_calls_section_end|>",
         "## Return of {id}\n{content}",
     ),
@@ -58,12 +57,12 @@ pub(crate) const KIMI_K2: FlatFamily = FlatFamily {
 .in_section();
 
 /// Of K2-Thinking, which opens the reasoning itself.
-pub(crate) const KIMI_K2_THINKING: FlatFamily = FlatFamily {
+pub(crate) const KIMI_K2_THINKING: FlatFormat = FlatFormat {
     layout: Layout { reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)), ..LAYOUT },
     ..KIMI_K2
 }
 .in_section();
 
 /// Of K2.5 and later, whose prompt opens the reasoning.
-pub(crate) const KIMI_K26: FlatFamily =
-    FlatFamily { layout: Layout { starts_in_reasoning: true, ..KIMI_K2_THINKING.layout }, ..KIMI_K2 }.in_section();
+pub(crate) const KIMI_K26: FlatFormat =
+    FlatFormat { layout: Layout { starts_in_reasoning: true, ..KIMI_K2_THINKING.layout }, ..KIMI_K2 }.in_section();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{TagAttributes, Tagged, Tags};
 use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -44,7 +44,7 @@ const ELEMENTS: Elements = Elements {
     ..Elements::PLAIN
 };
 
-pub(crate) const KIMI_K3: FlatFamily = FlatFamily {
+pub(crate) const KIMI_K3: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&ELEMENTS),
         starts_in_reasoning: true,
@@ -53,7 +53,7 @@ pub(crate) const KIMI_K3: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: PastText::of(
+    past_text: PastText::of(
         "<|open|>tools<|sep|>{calls}<|close|>tools<|sep|>",
         "<|open|>message role=\"tool\" tool=\"{name}\" index=\"{index}\"<|sep|>{content}<|close|>message<|sep|>",
     ),

@@ -1,11 +1,11 @@
 //! Calls as Laguna XS writes them: those of GLM-4.5, with the reasoning on lines of its own. Laguna S writes those of GLM-4.7.
 
-use super::glm::GLM_4_5;
 use std::sync::Arc;
 
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::rows::templates::KEY_TAGS;
+use crate::formats::rows::glm::GLM_4_5;
+use crate::formats::rows::shared_marks::KEY_TAGS;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -18,7 +18,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
 }];
 
 /// The prompt opens the reasoning only if the host asks for it.
-pub(crate) const LAGUNA_XS: FlatFamily = FlatFamily {
+pub(crate) const LAGUNA_XS: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             written: ("<think>\n", "\n</think>\n"),
@@ -29,7 +29,7 @@ pub(crate) const LAGUNA_XS: FlatFamily = FlatFamily {
         stops: &["</assistant>"],
         ..GLM_4_5.layout
     },
-    writing: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+    past_text: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
         .marked("<tool_response>"),
     ..GLM_4_5
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::pycalls::{PyCalls, PyValues};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("lfm2", || Arc::new(LFM2))
 }];
 
-pub(crate) const LFM2: FlatFamily = FlatFamily {
+pub(crate) const LFM2: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::BARE),
         special_tokens: true,
@@ -34,5 +34,5 @@ pub(crate) const LFM2: FlatFamily = FlatFamily {
         json: Some(NativeEnvelope::USUAL),
         values: PyValues::Unescaped,
     },
-    writing: PastText::of("<|tool_call_start|>[{calls|, }]<|tool_call_end|>", "{content}"),
+    past_text: PastText::of("<|tool_call_start|>[{calls|, }]<|tool_call_end|>", "{content}"),
 };

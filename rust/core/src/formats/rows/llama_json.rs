@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
-use crate::formats::rows::templates::LLAMA_TURN;
+use crate::formats::rows::shared_marks::LLAMA_TURN;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -20,7 +20,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("llama-json", || Arc::new(LLAMA_JSON))
 }];
 
-pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
+pub(crate) const LLAMA_JSON: FlatFormat = FlatFormat {
     layout: Layout {
         special_tokens: true,
         stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"],
@@ -34,5 +34,5 @@ pub(crate) const LLAMA_JSON: FlatFamily = FlatFamily {
         written: r#"{"name": {name}, "parameters": {arguments}}"#,
         keys: NativeEnvelope { arguments: &["parameters", "arguments"], may_be_text: true, ..NativeEnvelope::USUAL },
     },
-    writing: PastText::of("{content|<|python_tag|>}{calls}", "{json}"),
+    past_text: PastText::of("{content|<|python_tag|>}{calls}", "{json}"),
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::pycalls::{PyCalls, PyValues};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row};
 
@@ -15,7 +15,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("llama-pythonic", || Arc::new(LLAMA_PYTHONIC))
 }];
 
-pub(crate) const LLAMA_PYTHONIC: FlatFamily = FlatFamily {
+pub(crate) const LLAMA_PYTHONIC: FlatFormat = FlatFormat {
     layout: Layout {
         special_tokens: true,
         stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"],
@@ -29,5 +29,5 @@ pub(crate) const LLAMA_PYTHONIC: FlatFamily = FlatFamily {
         json: None,
         values: PyValues::Python,
     },
-    writing: PastText::of("{content|<|python_start|>}[{calls|, }]", "{json}"),
+    past_text: PastText::of("{content|<|python_start|>}[{calls|, }]", "{json}"),
 };

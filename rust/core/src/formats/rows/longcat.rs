@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("longcat", || Arc::new(LONGCAT))
 }];
 
-pub(crate) const LONGCAT: FlatFamily = FlatFamily {
+pub(crate) const LONGCAT: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::of("<longcat_think>\n{reasoning}\n</longcat_think>\n")),
         trim_before_call: true,
@@ -27,5 +27,5 @@ pub(crate) const LONGCAT: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</longcat_tool_call>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|\n}{calls|\n}", "{content}"),
+    past_text: PastText::of("{content|\n}{calls|\n}", "{content}"),
 };

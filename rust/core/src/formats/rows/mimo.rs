@@ -1,12 +1,12 @@
 //! Calls as MiMo V2 writes them: the functions of Seed-OSS, in the block of Qwen3-Coder.
 //! SGLang, `function_call/mimo_detector.py`.
 
-use super::seed_oss::TAGS;
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
+use crate::formats::rows::seed_oss::TAGS;
 use crate::formats::spec::{Models, Row};
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("mimo-v2", || Arc::new(MIMO_V2))
 }];
 
-pub(crate) const MIMO_V2: FlatFamily = FlatFamily {
+pub(crate) const MIMO_V2: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)),
         trim_before_call: true,
@@ -22,7 +22,7 @@ pub(crate) const MIMO_V2: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &Tagged(&Tags { values: ValueStyle::Json, section_ends: &["</tool_call>"], ..TAGS }),
-    writing: PastText::of(
+    past_text: PastText::of(
         "{content|\n}<tool_call>\n{calls|\n</tool_call>\n<tool_call>\n}\n</tool_call>",
         "<tool_response>\n{content}\n</tool_response>",
     )

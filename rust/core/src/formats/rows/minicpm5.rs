@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -18,7 +18,7 @@ const TAGS: Tags = Tags {
     ..Tags::of("<function name=\"{name}\">{args}</function>", "<param name=\"{key}\">{value}</param>")
 };
 
-pub(crate) const MINICPM5: FlatFamily = FlatFamily {
+pub(crate) const MINICPM5: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES.call_ends(CallEnds::Declared)),
         trim_before_call: true,
@@ -26,6 +26,6 @@ pub(crate) const MINICPM5: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+    past_text: PastText::of("{content|\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
         .marked("<tool_response>"),
 };

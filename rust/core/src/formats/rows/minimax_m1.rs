@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("minimax-m1", || Arc::new(MINIMAX_M1))
 }];
 
-pub(crate) const MINIMAX_M1: FlatFamily = FlatFamily {
+pub(crate) const MINIMAX_M1: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES),
         trim_before_call: true,
@@ -26,5 +26,5 @@ pub(crate) const MINIMAX_M1: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|\n}<tool_calls>\n{calls|\n}\n</tool_calls>", "tool result: {content}\n\n"),
+    past_text: PastText::of("{content|\n}<tool_calls>\n{calls|\n}\n</tool_calls>", "tool result: {content}\n\n"),
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -19,7 +19,7 @@ pub(super) const TAGS: Tags = Tags {
 };
 
 /// The prompt opens the reasoning.
-pub(crate) const MINIMAX_M2: FlatFamily = FlatFamily {
+pub(crate) const MINIMAX_M2: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES.call_ends(CallEnds::Declared)),
         starts_in_reasoning: true,
@@ -29,6 +29,9 @@ pub(crate) const MINIMAX_M2: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: PastText::of("\n<minimax:tool_call>\n{calls|\n}\n</minimax:tool_call>", "<response>{content}</response>"),
+    past_text: PastText::of(
+        "\n<minimax:tool_call>\n{calls|\n}\n</minimax:tool_call>",
+        "<response>{content}</response>",
+    ),
 }
 .in_section();

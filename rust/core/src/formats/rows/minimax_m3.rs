@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::nested::NestedFormat;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -13,7 +13,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("minimax-m3", || Arc::new(MINIMAX_M3))
 }];
 
-pub(crate) const MINIMAX_M3: FlatFamily = FlatFamily {
+pub(crate) const MINIMAX_M3: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::of("<mm:think>{reasoning}</mm:think>").call_ends(CallEnds::Declared)),
         special_tokens: true,
@@ -28,7 +28,7 @@ pub(crate) const MINIMAX_M3: FlatFamily = FlatFamily {
         item: "item",
         ends: &["]<]minimax[>[<invoke name=\"", "]<]minimax[>[</tool_call>"],
     },
-    writing: PastText::of(
+    past_text: PastText::of(
         "]<]minimax[>[<tool_call>\n{calls|\n}\n]<]minimax[>[</tool_call>",
         "<response>{content}</response>",
     ),

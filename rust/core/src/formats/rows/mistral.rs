@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -32,7 +32,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
 const OPEN: &[&str; 1] = &["[TOOL_CALLS]"];
 
 /// Of v13, which writes no ids. Those of the older versions are read, too.
-pub(crate) const MISTRAL: FlatFamily = FlatFamily {
+pub(crate) const MISTRAL: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks {
             also: &[("<think>", "</think>")],
@@ -44,13 +44,13 @@ pub(crate) const MISTRAL: FlatFamily = FlatFamily {
     },
     call: &NamedFormat {
         open: OPEN,
-        prefix: "",
         name_terminators: &["[CALL_ID]", "[ARGS]", "{"],
         around_arguments: ("[ARGS]", ""),
         id: IdForm::Marked { mark: "[CALL_ID]", written: false },
         ends: &Ends { fence: "", close: "", implicit_closers: OPEN },
         end_of_message: "</s>",
         json_list: Some(NativeEnvelope::USUAL),
+        ..NamedFormat::PLAIN
     },
-    writing: PastText::of("{calls}", "[TOOL_RESULTS]{content}[/TOOL_RESULTS]").marked("[TOOL_RESULTS]"),
+    past_text: PastText::of("{calls}", "[TOOL_RESULTS]{content}[/TOOL_RESULTS]").marked("[TOOL_RESULTS]"),
 };

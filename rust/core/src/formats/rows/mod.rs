@@ -1,5 +1,4 @@
-//! Native formats: one row of data for each, and calls without markers. A new format is a row here and a line in
-//! [`registry`](super::registry).
+//! Native formats: one row of data for each. A new format is a file here and two lines in this one.
 
 pub(crate) mod apertus;
 pub(crate) mod apriel_1_5;
@@ -47,10 +46,9 @@ pub(crate) mod phi_4_mini;
 pub(crate) mod plamo3;
 pub(crate) mod qwen3coder;
 pub(crate) mod seed_oss;
+pub(crate) mod shared_marks;
 pub(crate) mod solar_open;
 pub(crate) mod step3;
-pub(crate) mod templates;
-pub(crate) mod unmarked;
 pub(crate) mod xlam;
 
 use super::spec::Row;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags};
 use crate::formats::frames::channels::Channels;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, Section};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,15 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("muse", || Arc::new(MUSE))
 }];
 
-const TAGS: Tags = Tags {
-    section_ends: &["</atem:function_calls>"],
-    ..Tags::of(
-        "<atem:invoke name=\"{name}\">\n{args}</atem:invoke>",
-        "<atem:parameter name=\"{key}\">{value}</atem:parameter>\n",
-    )
-};
-
-pub(crate) const MUSE: FlatFamily = FlatFamily {
+pub(crate) const MUSE: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&Channels {
             start: "<|start|>",
@@ -41,6 +33,12 @@ pub(crate) const MUSE: FlatFamily = FlatFamily {
         special_tokens: true,
         ..Layout::NATIVE
     },
-    call: &Tagged(&TAGS),
-    writing: PastText::of("{content|<|eom|><|start|>assistant}{calls|\n</atem:function_calls><|eom|><|start|>assistant}\n</atem:function_calls><|eot|>", "<tool_output name=\"{name}\">\n{content}\n</tool_output>").marked("<tool_output"),
+    call: &Tagged(&Tags {
+    section_ends: &["</atem:function_calls>"],
+    ..Tags::of(
+        "<atem:invoke name=\"{name}\">\n{args}</atem:invoke>",
+        "<atem:parameter name=\"{key}\">{value}</atem:parameter>\n",
+    )
+}),
+    past_text: PastText::of("{content|<|eom|><|start|>assistant}{calls|\n</atem:function_calls><|eom|><|start|>assistant}\n</atem:function_calls><|eot|>", "<tool_output name=\"{name}\">\n{content}\n</tool_output>").marked("<tool_output"),
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("nemotron-nano-v2", || Arc::new(NEMOTRON_NANO_V2))
 }];
 
-pub(crate) const NEMOTRON_NANO_V2: FlatFamily = FlatFamily {
+pub(crate) const NEMOTRON_NANO_V2: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES),
         starts_in_reasoning: true,
@@ -27,7 +27,7 @@ pub(crate) const NEMOTRON_NANO_V2: FlatFamily = FlatFamily {
         keys: NativeEnvelope { close: &["</TOOLCALL>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of(
+    past_text: PastText::of(
         "{content|\n}<TOOLCALL>[{calls|, }]</TOOLCALL>",
         "<TOOL_RESPONSE>[{content}]</TOOL_RESPONSE>",
     )

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::pycalls::{PyCalls, PyValues};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row};
 
@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[Row] = &[
     },
 ];
 
-pub(crate) const OLMO3: FlatFamily = FlatFamily {
+pub(crate) const OLMO3: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks { breaks_after: true, ..ReasoningMarks::BARE }),
         stops: &["<|im_end|>", "<|endoftext|>"],
@@ -33,9 +33,9 @@ pub(crate) const OLMO3: FlatFamily = FlatFamily {
         json: None,
         values: PyValues::Json,
     },
-    writing: PastText::of("<function_calls>{calls|\n}</function_calls>", "{content}"),
+    past_text: PastText::of("<function_calls>{calls|\n}</function_calls>", "{content}"),
 };
 
 /// The same for the Think models, whose prompt opens the reasoning.
-pub(crate) const OLMO3_THINK: FlatFamily =
-    FlatFamily { layout: Layout { starts_in_reasoning: true, ..OLMO3.layout }, ..OLMO3 };
+pub(crate) const OLMO3_THINK: FlatFormat =
+    FlatFormat { layout: Layout { starts_in_reasoning: true, ..OLMO3.layout }, ..OLMO3 };

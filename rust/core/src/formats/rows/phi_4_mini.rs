@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row};
 
@@ -14,12 +14,12 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("phi-4-mini", || Arc::new(PHI_4_MINI))
 }];
 
-pub(crate) const PHI_4_MINI: FlatFamily = FlatFamily {
+pub(crate) const PHI_4_MINI: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|end|>", "<|endoftext|>"], ..Layout::NATIVE },
     call: &MarkedEnvelope {
         open: &["functools[", "<|tool_call|>"],
         keys: NativeEnvelope { close: &["<|/tool_call|>"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|\n}functools[{calls|, }]", "{content}"),
+    past_text: PastText::of("{content|\n}functools[{calls|, }]", "{content}"),
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -13,7 +13,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("plamo3", || Arc::new(PLAMO3))
 }];
 
-pub(crate) const PLAMO3: FlatFamily = FlatFamily {
+pub(crate) const PLAMO3: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(
             ReasoningMarks::of("<|plamo:begin_think:plamo|>{reasoning}<|plamo:end_think:plamo|>")
@@ -38,9 +38,8 @@ pub(crate) const PLAMO3: FlatFamily = FlatFamily {
             close: "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
             implicit_closers: &["<|plamo:begin_tool_request:plamo|>", "<|plamo:end_tool_requests:plamo|>"],
         },
-        end_of_message: "",
-        json_list: None,
+        ..NamedFormat::PLAIN
     },
-    writing: PastText::of("<|plamo:begin_tool_requests:plamo|>{calls}<|plamo:end_tool_requests:plamo|>", "{content}"),
+    past_text: PastText::of("<|plamo:begin_tool_requests:plamo|>{calls}<|plamo:end_tool_requests:plamo|>", "{content}"),
 }
 .in_section();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::formats::frames::flat::PastText;
-use crate::formats::frames::params::ParamsFamily;
+use crate::formats::frames::params::ParamsFormat;
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::rows::templates::THINKS;
+use crate::formats::rows::shared_marks::THINKS;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 use crate::syntax::tags::QWEN3CODER as TAGS;
 
@@ -13,7 +13,7 @@ use crate::syntax::tags::QWEN3CODER as TAGS;
 const TAGGED_CALL: &[&str] =
     &["<tool_call>\n<function='", "<parameter='", "\n</parameter>", "</function>\n</tool_call>"];
 
-/// The one that most have in their instructions.
+/// The example of a call that most templates show.
 const SHOWN_CALL: &[&str] = &["\n\n<tool_call>\n<function="];
 /// Thinking is off unless it is asked for.
 const OFF: &str = "enable_thinking is true";
@@ -67,7 +67,7 @@ pub(crate) const ROWS: &[Row] = &[
     },
 ];
 
-pub(crate) const QWEN3CODER: ParamsFamily = ParamsFamily {
+pub(crate) const QWEN3CODER: ParamsFormat = ParamsFormat {
     row: &TAGS,
     fixed: "the tags of qwen3coder are fixed, so it has no delimiters",
     layout: Layout {
@@ -76,29 +76,29 @@ pub(crate) const QWEN3CODER: ParamsFamily = ParamsFamily {
         stops: &["<|im_end|>"],
         ..Layout::NATIVE
     },
-    writing: PastText::of("{content|\n\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
+    past_text: PastText::of("{content|\n\n}{calls|\n}", "<tool_response>\n{content}\n</tool_response>")
         .marked("<tool_response>"),
 };
 
 /// The same for models whose prompt opens the reasoning.
-pub(crate) const QWEN35: ParamsFamily =
-    ParamsFamily { layout: Layout { starts_in_reasoning: true, ..QWEN3CODER.layout }, ..QWEN3CODER };
+pub(crate) const QWEN35: ParamsFormat =
+    ParamsFormat { layout: Layout { starts_in_reasoning: true, ..QWEN3CODER.layout }, ..QWEN3CODER };
 
 /// Line breaks around the reasoning as NVIDIA's and StepFun's templates write them.
 const REASONING: Option<ReasoningMarks> =
     Some(ReasoningMarks::of("<think>\n{reasoning}\n</think>\n").call_ends(CallEnds::Always));
 
 /// Of Nemotron 3, with each call on lines of its own.
-pub(crate) const NEMOTRON_3: ParamsFamily = ParamsFamily {
+pub(crate) const NEMOTRON_3: ParamsFormat = ParamsFormat {
     layout: Layout { reasoning: REASONING, ..QWEN35.layout },
-    writing: PastText::of("{content|\n}{calls|\n}\n", "<tool_response>\n{content}\n</tool_response>")
+    past_text: PastText::of("{content|\n}{calls|\n}\n", "<tool_response>\n{content}\n</tool_response>")
         .marked("<tool_response>"),
     ..QWEN35
 };
 
 /// Of Step 3.5 and 3.7, with nothing around calls.
-pub(crate) const STEP_3_5: ParamsFamily = ParamsFamily {
+pub(crate) const STEP_3_5: ParamsFormat = ParamsFormat {
     layout: Layout { reasoning: REASONING, ..QWEN35.layout },
-    writing: PastText::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
+    past_text: PastText::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
     ..QWEN35
 };

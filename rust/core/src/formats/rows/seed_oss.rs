@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -19,7 +19,7 @@ pub(super) const TAGS: Tags = Tags {
     ..Tags::of("<function={name}>\n{args}</function>", "<parameter={key}>{value}</parameter>\n")
 };
 
-pub(crate) const SEED_OSS: FlatFamily = FlatFamily {
+pub(crate) const SEED_OSS: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::of("<seed:think>{reasoning}</seed:think>\n").call_ends(CallEnds::Declared)),
         trim_before_call: true,
@@ -28,7 +28,7 @@ pub(crate) const SEED_OSS: FlatFamily = FlatFamily {
         ..Layout::NATIVE
     },
     call: &Tagged(&TAGS),
-    writing: PastText::of(
+    past_text: PastText::of(
         "{content|\n\n}<seed:tool_call>\n{calls|\n</seed:tool_call>\n<seed:tool_call>\n}\n</seed:tool_call>",
         "{content}",
     ),

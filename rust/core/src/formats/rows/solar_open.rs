@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
 use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::Layout;
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -23,7 +23,7 @@ const ELEMENTS: Elements = Elements {
     ..Elements::PLAIN
 };
 
-pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {
+pub(crate) const SOLAR_OPEN: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&ELEMENTS),
         special_tokens: true,
@@ -32,15 +32,13 @@ pub(crate) const SOLAR_OPEN: FlatFamily = FlatFamily {
     },
     call: &NamedFormat {
         open: &["<|tool_call:begin|>"],
-        prefix: "",
         name_terminators: &["<|tool_call:args|>"],
         around_arguments: ("<|tool_call:args|>", ""),
         id: IdForm::BeforeName { mark: "<|tool_call:name|>" },
         ends: &Ends { fence: "", close: "<|tool_call:end|>", implicit_closers: &["<|tool_call:begin|>", "<|calls|>"] },
-        end_of_message: "",
-        json_list: None,
+        ..NamedFormat::PLAIN
     },
-    writing: PastText::of(
+    past_text: PastText::of(
         "<|tool_calls|>{calls}<|calls|>",
         "<|tool_response:begin|>{id}<|tool_response:name|>{name}<|tool_response:result|>{content}<|tool_response:end|>",
     )

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks, Section};
 use crate::formats::spec::{Models, Row, TemplateMarks};
 
@@ -14,17 +14,9 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("step-3", || Arc::new(STEP_3))
 }];
 
-/// What stands around a call in the section is passed over.
-const TAGS: Tags = Tags {
-    section_ends: &["<｜tool_call_end｜>", "<｜tool_calls_end｜>"],
-    ..Tags::of(
-        "<steptml:invoke name=\"{name}\">\n{args}</steptml:invoke>",
-        "<steptml:parameter name=\"{key}\">{value}</steptml:parameter>\n",
-    )
-};
-
+/// Text around calls in the section is skipped.
 /// The prompt opens the reasoning.
-pub(crate) const STEP_3: FlatFamily = FlatFamily {
+pub(crate) const STEP_3: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES),
         starts_in_reasoning: true,
@@ -34,8 +26,14 @@ pub(crate) const STEP_3: FlatFamily = FlatFamily {
         stops: &["<|EOT|>"],
         ..Layout::NATIVE
     },
-    call: &Tagged(&TAGS),
-    writing: PastText::of(
+    call: &Tagged(&Tags {
+        section_ends: &["<｜tool_call_end｜>", "<｜tool_calls_end｜>"],
+        ..Tags::of(
+            "<steptml:invoke name=\"{name}\">\n{args}</steptml:invoke>",
+            "<steptml:parameter name=\"{key}\">{value}</steptml:parameter>\n",
+        )
+    }),
+    past_text: PastText::of(
         "{content|\n}<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜>{calls|<｜tool_call_end｜>\n<｜tool_call_begin｜>function<｜tool_sep｜>}<｜tool_call_end｜>\n<｜tool_calls_end｜>",
         "{content}",
     ),

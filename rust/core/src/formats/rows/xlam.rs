@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::formats::bodies::envelope::NativeEnvelope;
 use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFamily, PastText};
+use crate::formats::frames::flat::{FlatFormat, PastText};
 use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::spec::{Models, Row};
 
@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
     ..Row::new("xlam", || Arc::new(XLAM))
 }];
 
-pub(crate) const XLAM: FlatFamily = FlatFamily {
+pub(crate) const XLAM: FlatFormat = FlatFormat {
     layout: Layout {
         reasoning: Some(ReasoningMarks::LINES),
         trim_before_call: true,
@@ -27,5 +27,5 @@ pub(crate) const XLAM: FlatFamily = FlatFamily {
         keys: NativeEnvelope { may_be_text: true, close: &["</tool_call>", "```"], ..NativeEnvelope::USUAL },
         ..MarkedEnvelope::LIST
     },
-    writing: PastText::of("{content|[TOOL_CALLS]}[{calls|, }]", "{content}"),
+    past_text: PastText::of("{content|[TOOL_CALLS]}[{calls|, }]", "{content}"),
 };

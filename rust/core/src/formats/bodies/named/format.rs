@@ -68,6 +68,18 @@ enum NamedHead {
 }
 
 impl NamedFormat {
+    /// A name and one JSON object, without an id or a list.
+    pub(crate) const PLAIN: NamedFormat = NamedFormat {
+        open: &[""],
+        prefix: "",
+        name_terminators: &[],
+        around_arguments: ("", ""),
+        id: IdForm::None,
+        ends: &Ends { fence: "", close: "", implicit_closers: &[] },
+        end_of_message: "",
+        json_list: None,
+    };
+
     fn opener(&self) -> &'static str {
         self.open[0]
     }

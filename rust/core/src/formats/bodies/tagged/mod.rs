@@ -83,7 +83,7 @@ pub(crate) enum Head {
     Attributes(TagAttributes),
 }
 
-/// Names and keys as text. ValueStyle are typed by the schema. The last value may be closed by the end of the call alone.
+/// Names and keys as text. Values are typed by the schema. The last value may be closed by the end of the call alone.
 #[derive(Debug)]
 pub(crate) struct KeyTags {
     /// What follows the tool's name, if anything does.

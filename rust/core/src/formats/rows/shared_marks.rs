@@ -1,4 +1,4 @@
-//! Marks that the chat templates of several families share.
+//! Marks that the chat templates of several formats share.
 
 pub(crate) const JSON_CALL: &[&str] = &["<tool_call>", "</tool_call>", r#""name": "#, r#""arguments": "#];
 
