@@ -378,3 +378,58 @@ def test_quotes_outside_of_calls_have_no_meaning(protocol: str, quotes: str) -> 
     call = tools.encode("rm", {"path": "a"})
     message = tools.parse(f"The page says: {quotes.format(call)} That is all.", truncated=False)
     assert [(call.name, call.args) for call in message.calls] == [("rm", {"path": "a"})]
+
+
+HEADER = "<|start|>assistant to=functions.rm<|channel|>commentary <|constrain|>json<|message|>{}<|call|>"
+
+
+@pytest.mark.parametrize("protocol", ["harmony", "llm-jp-4.1"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "<|channel|>analysis",
+        "<|channel|>commentary",
+        "<|channel|>final",
+        "<|channel|>analysis They want it.",
+        "<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>analysis",
+    ],
+)
+def test_a_header_without_its_separator_hides_no_call(protocol: str, header: str) -> None:
+    assert started(Toolset(TOOLS, protocol=protocol), [header + HEADER], False) == ["rm"]
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "reasoning"),
+    [
+        ("<|channel|>final Use rm.<|return|>", " Use rm.", ""),
+        ("<|channel|>analysis I use rm.<|end|>", "", " I use rm."),
+        ("<|channel|>final<|messag", "", ""),
+        ("<|channel|>final<|constrain|>json", "", ""),
+        ("<|channel|>commentary<|start|>assist", "", ""),
+        (
+            " to=functions.rm <- here is the address.\nMore.",
+            " to=functions.rm <- here is the address.\nMore.",
+            "",
+        ),
+    ],
+)
+def test_a_header_without_its_separator_keeps_its_text(message: str, text: str, reasoning: str) -> None:
+    tools = Toolset(TOOLS, protocol="harmony")
+    for chunks in ([message], list(message)):
+        parser = tools.parser()
+        events = [event for chunk in chunks for event in parser.feed(chunk)] + parser.finish(truncated=False)
+        assert "".join(event.text for event in events if event.type == "text") == text
+        assert "".join(event.text for event in events if event.type == "reasoning") == reasoning
+        assert {event.type for event in events} <= {"text", "reasoning"}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "framing"),
+    [("minimax-m2", ""), ("kimi-k2", ""), ("dots", ""), ("granite-3", "</response>\n")],
+)
+def test_quotes_are_not_followed_after_framing(protocol: str, framing: str) -> None:
+    """What follows the call directly is framing, so it has not ended too early."""
+    tools = Toolset(TOOLS, protocol=protocol)
+    one = tools.encode_message("", [("rm", {"path": "a"})])
+    text = f"{one}{framing}Now rock 'n roll. {one}"
+    assert started(tools, [text], False) == started(tools, list(text), False) == ["rm", "rm"]

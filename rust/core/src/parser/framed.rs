@@ -196,6 +196,10 @@ impl Machine {
 
     /// Framing up to this byte of the window.
     pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+        // A call that framing follows has not ended too early.
+        if end > window.at && matches!(self.place.quotes, TextQuotes::AfterCall) {
+            self.place.quotes = TextQuotes::Ignored;
+        }
         emit_framing(&window.text[window.at..end], on_event);
         window.at = end;
         self.place.scanned = 0;

@@ -148,6 +148,28 @@ impl Channels {
         }
     }
 
+    /// Whether a marker of a header is in it, or what is left of one, after an address at the start of a message.
+    fn is_marked(&self, header: &str, rest: &str) -> bool {
+        let own = |mark: &str| !mark.is_empty() && header.contains(mark);
+        let bar = |text: &str| window(text, MARKER_BYTES, true).0.contains('|');
+        let begun = |text: &str| text.find('<').is_some_and(|at| bar(&text[at..]));
+        let word = header.split_ascii_whitespace().next().unwrap_or_default();
+        let alone = word == header.trim();
+        !self.channel.is_empty()
+            && (own(self.channel) || own(self.constrain) || word.contains('<') && begun(header) || alone && begun(rest))
+    }
+
+    /// In a header without its separator, up to the end of the message: where the text of the channel begins, and what it is.
+    fn unseparated(&self, header: &str) -> Option<(usize, Part)> {
+        let (_, channel) = header.split_once(self.channel).filter(|_| !self.channel.is_empty())?;
+        let word = channel.split_ascii_whitespace().next()?;
+        let part = self.part_of(word)?;
+        let end = offset_in(header, word) + word.len();
+        // Otherwise it is a header that is cut off.
+        let text = !header[end..].trim().is_empty() && !header[end..].contains('<');
+        text.then_some((end, part))
+    }
+
     /// The header of a message in this channel, or to this recipient, after the role.
     fn header_of(&self, channel: &str) -> String {
         match self.channel.is_empty() {
@@ -264,9 +286,8 @@ impl PartsFrame for Channels {
             let plain = first && skipped == 0 && !inside;
             let tool = self.named(tools, header);
             let addressed = tool.is_some() && recipient.is_some();
-            let mut words = header.split_ascii_whitespace();
-            let marked =
-                words.next().is_some_and(|word| word.contains('<')) || (at < head.len() && words.next().is_none());
+            let ended = |text: &str| text.is_empty() || self.ends.iter().any(|end| text.starts_with(end));
+            let spoken = recipient.is_none() && ended(&head[skipped + at..]);
             let called = match plain {
                 true => addressed,
                 false => tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to])),
@@ -278,11 +299,12 @@ impl PartsFrame for Channels {
                 Scan::Match(()) => Header::Bad(skipped + at, tool),
                 Scan::Incomplete => Header::Incomplete,
                 // What is left of a call: the message begins with the address of a declared tool, and a mark.
-                Scan::NoMatch if addressed && first && skipped == 0 && (inside || marked) => Header::Bad(at, tool),
+                Scan::NoMatch if addressed && first && skipped == 0 && self.is_marked(header, &text[at..]) => {
+                    Header::Bad(at, tool)
+                }
                 Scan::NoMatch if plain => Header::Part(0, Part::Content),
-                // The separator is missing, so what follows the channel is its text.
-                Scan::NoMatch => match channel.filter(|_| !called).and_then(|word| Some((word, self.part_of(word)?))) {
-                    Some((word, part)) => Header::Part(skipped + offset_in(header, word) + word.len(), part),
+                Scan::NoMatch => match self.unseparated(header).filter(|_| spoken) {
+                    Some((length, part)) => Header::Part(skipped + length, part),
                     None => Header::Framing((skipped + at).max(1)),
                 },
             };

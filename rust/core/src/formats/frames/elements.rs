@@ -161,11 +161,6 @@ impl PartsFrame for Elements {
 
     /// A closer after which something else begins than a part, such as a misspelled marker, and then what is meant as a call.
     fn inside(&self, tools: &Tools, text: &str, last: bool) -> InPart {
-        match starts(text, self.calls.0, last) {
-            Scan::Match(()) => return InPart::Mention(self.calls.0.len()),
-            Scan::Incomplete => return InPart::Incomplete,
-            Scan::NoMatch => {}
-        }
         let closers = self.content.iter().chain([&self.reasoning]).map(|(_, close)| *close);
         let close = match Scan::first_of(closers.map(|close| starts(text, close, last).map(|()| close))) {
             Scan::Match(close) => close,
