@@ -56,8 +56,8 @@ def native_formats() -> list[dict[str, Any]]:
     of a prompt that opens reasoning, as the official template writes it, or None), `special_tokens`
     (whether the markers are special tokens), `stops`, `lists` (whether calls are in one list),
     `whole_messages` (whether messages are divided into parts, or a call may be a whole message), `models`
-    (patterns of names, source, words of chat models) and the marks of chat `templates` and of response
-    templates, `responses` (has, lacks, prompt, prompt_lacks).
+    (patterns of names, source, words of chat models) and the marks of `chat_templates` and of
+    `response_templates` (has, lacks, prompt, prompt_lacks).
     """
 
 @disjoint_base

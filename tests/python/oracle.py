@@ -137,8 +137,7 @@ def parse(
             if validate and isinstance(item, Call) and item.problems:
                 item = Error("invalid_arguments", item.name, start, item.end)
             repaired = isinstance(item, Call) and {"missing_close", "unbalanced_brackets"} & set(item.repairs)
-            follows = text[item.end : item.end + 1]
-            if isinstance(item, Error) or repaired or (follows.isascii() and follows.isalnum()):
+            if isinstance(item, Error) or repaired:
                 quoting = quoting if quoted else (item.end, True)
             else:
                 quoting = None

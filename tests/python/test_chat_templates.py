@@ -248,7 +248,7 @@ def test_spellings_of_a_template(name: str, variant: str) -> None:
 def test_comments_are_no_marks() -> None:
     """The marks of any line, in a comment."""
     text = source("mistralai-Mistral-Nemo-Instruct-2407")
-    for marks in marks_of("templates"):
+    for marks in marks_of("chat_templates"):
         comment = " ".join((*marks.has, "add_generation_prompt", *marks.prompt)).replace("#}", "")
         assert protocol_from_template(f"{{#{comment}#}}{text}{{#-{comment}-#}}") == "mistral"
         assert protocol_from_template(f"{{#{comment}#}}") is None

@@ -33,7 +33,7 @@ class Marks(NamedTuple):
 
 
 @cache
-def marks_of(kind: Literal["templates", "responses"]) -> tuple[Marks, ...]:
+def marks_of(kind: Literal["chat_templates", "response_templates"]) -> tuple[Marks, ...]:
     """The marks of all formats."""
     return tuple(Marks(row["name"], *marks) for row in native_formats() for marks in row[kind])
 
@@ -67,10 +67,10 @@ def protocol_from_template(
     if not isinstance(chat_template, str):
         raise TypeError(f"chat_template must be a str, not {type(chat_template).__name__}")
     source = canonical(chat_template)
-    found = _recognised(marks_of("templates"), source, _prompts(source)) if source else None
+    found = _recognised(marks_of("chat_templates"), source, _prompts(source)) if source else None
     if found is None and response_template is not None:
         loaded = _loaded(response_template) if isinstance(response_template, str) else response_template
-        found = _recognised(marks_of("responses"), "\n".join(_response(loaded)) + "\n", [])
+        found = _recognised(marks_of("response_templates"), "\n".join(_response(loaded)) + "\n", [])
     return found
 
 

@@ -73,7 +73,7 @@ pub enum ReasoningTags {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How calls are written: a name of [`protocols`](crate::formats), or `auto` to read the protocol of each message's
+    /// How calls are written: a name of [`protocols`](crate::protocols), or `auto` to read the protocol of each message's
     /// first call and write the first of them.
     pub protocol: String,
     /// A protocol of the host, used instead of `protocol`.

@@ -46,8 +46,8 @@ mod _core {
     /// of a prompt that opens reasoning, as the official template writes it, or None), `special_tokens`
     /// (whether the markers are special tokens), `stops`, `lists` (whether calls are in one list),
     /// `whole_messages` (whether messages are divided into parts, or a call may be a whole message), `models`
-    /// (patterns of names, source, words of chat models) and the marks of chat `templates` and of response
-    /// templates, `responses` (has, lacks, prompt, prompt_lacks).
+    /// (patterns of names, source, words of chat models) and the marks of `chat_templates` and of
+    /// `response_templates` (has, lacks, prompt, prompt_lacks).
     #[pyfunction]
     fn native_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let dict = |format: wirecall_core::NativeFormat| {
@@ -68,8 +68,8 @@ mod _core {
             let marks = |all: &[wirecall_core::TemplateMarks]| {
                 all.iter().map(|one| (one.has.concat(), one.lacks, one.prompt, one.prompt_lacks)).collect::<Vec<_>>()
             };
-            dict.set_item("templates", marks(format.templates))?;
-            dict.set_item("responses", marks(format.responses))?;
+            dict.set_item("chat_templates", marks(format.chat_templates))?;
+            dict.set_item("response_templates", marks(format.response_templates))?;
             Ok(dict)
         };
         wirecall_core::native_formats().map(dict).collect()

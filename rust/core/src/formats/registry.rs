@@ -81,9 +81,9 @@ pub struct NativeFormat {
     /// The models that write it.
     pub models: &'static [Models],
     /// The marks of their chat templates: one of these is in each.
-    pub templates: &'static [TemplateMarks],
+    pub chat_templates: &'static [TemplateMarks],
     /// The same for the response templates of Hugging Face, one line for each text or pattern, after what it is for.
-    pub responses: &'static [TemplateMarks],
+    pub response_templates: &'static [TemplateMarks],
 }
 
 /// The native formats: those that a manual teaches, too, and the others by name.
@@ -108,8 +108,8 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
             whole_messages: protocol.whole_messages(),
             stops: layout.stops.iter().chain(ends).copied().collect(),
             models: row.models,
-            templates: row.templates,
-            responses: row.responses,
+            chat_templates: row.chat_templates,
+            response_templates: row.response_templates,
         })
     })
 }

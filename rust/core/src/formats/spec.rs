@@ -68,10 +68,10 @@ pub(crate) struct Row {
     pub aliases: &'static [&'static str],
     /// A model is missing if its documentation does not say clearly what it writes.
     pub models: &'static [Models],
-    pub templates: &'static [TemplateMarks],
+    pub chat_templates: &'static [TemplateMarks],
     /// The same for the response templates of Hugging Face: one line for each text or pattern, after what it is for (anchor, open,
     /// close, content, tag, transform). Patterns are without escapes and optional whitespace.
-    pub responses: &'static [TemplateMarks],
+    pub response_templates: &'static [TemplateMarks],
     pub make: fn() -> Arc<dyn Protocol>,
     /// Makes the protocol for prompting, where the application may choose the markers.
     pub taught: fn() -> Arc<dyn Protocol>,
@@ -79,7 +79,7 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) const fn new(name: &'static str, make: fn() -> Arc<dyn Protocol>) -> Self {
-        Row { name, aliases: &[], models: &[], templates: &[], responses: &[], make, taught: make }
+        Row { name, aliases: &[], models: &[], chat_templates: &[], response_templates: &[], make, taught: make }
     }
 
     /// Whether a name is one of this format.

@@ -1,7 +1,6 @@
 //! Calls, from their beginning to their end.
 
 use super::failed::recover;
-use super::quoted::TextQuotes;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
@@ -289,7 +288,7 @@ impl Machine {
         }
         self.state = self.outside(tools);
         let early = report.used(Repair::UnbalancedBrackets) || report.used(Repair::MissingClose);
-        self.place.quotes = if early { TextQuotes::Followed(Alternation::START) } else { TextQuotes::AfterCall };
+        self.place.quotes = early.then_some(Alternation::START);
         let (end, end_byte) = (window.offset(window.at), window.before + window.at);
         if call.waits {
             // Many calls may wait, and none of them is read any more.
@@ -336,7 +335,7 @@ impl Machine {
         self.calls -= 1;
         self.settled &= self.calls > 0;
         self.state = self.outside(tools);
-        self.place.quotes = TextQuotes::Followed(Alternation::START);
+        self.place.quotes = Some(Alternation::START);
         for text in [call.raw.as_str(), &window.text[begin..window.at]] {
             emit_text(text, on_event);
             self.read_code_and_quotes(tools, text);

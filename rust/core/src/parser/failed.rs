@@ -1,7 +1,6 @@
 //! Calls that have failed: up to what ends them, and their errors.
 
 use super::example::example;
-use super::quoted::TextQuotes;
 use super::{Machine, OnEvent, Parser, Window};
 use crate::arguments::{Input, Progress};
 use crate::error::{ErrorKind, Repair};
@@ -27,7 +26,7 @@ impl Machine {
     ) {
         call.add_source(&window.text[begin..window.at], tools.settings.limits.call_bytes);
         self.state = self.outside(tools);
-        self.place.quotes = TextQuotes::Followed(Alternation::START);
+        self.place.quotes = Some(Alternation::START);
         if self.other.is_none() && call.failure.as_ref().is_some_and(|failure| failure.kind == ErrorKind::TooManyCalls)
         {
             self.drop_rest(tools);

@@ -2,13 +2,12 @@
 //!
 //! Whitespace is held back until it is known what follows it: it may belong to a call. It is kept as a run and scanned once.
 
-use super::quoted::TextQuotes;
 use super::{Machine, OnEvent, Window, count_chars, emit_framing, emit_text};
 use crate::formats::Attempt;
 use crate::formats::commitment::unreadable;
 use crate::formats::registry::Reads;
 use crate::parser::state::ParserState;
-use crate::syntax::quoting::leaves_open;
+use crate::syntax::quoting::{Alternation, leaves_open};
 use crate::syntax::scan::{CodeScanner, Scan, first_mark, fitting, is_ws, window, ws_run};
 use crate::syntax::tags::tag;
 use crate::toolset::Toolset;
@@ -48,7 +47,9 @@ pub(super) struct TextContext {
     pub written: usize,
     /// That text contains an opener or a closer of calls.
     pub mentioned: bool,
-    pub quotes: TextQuotes,
+    /// The quote that is open here. `None`: quotes are not followed, because no opener in text precedes, and no call that has failed or may
+    /// have ended too early.
+    pub quotes: Option<Alternation>,
 }
 
 /// Less text between a call and what closes one is a rest of that call.
@@ -196,10 +197,6 @@ impl Machine {
 
     /// Framing up to this byte of the window.
     pub(super) fn frame(&mut self, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
-        // A call that framing follows has not ended too early.
-        if end > window.at && matches!(self.place.quotes, TextQuotes::AfterCall) {
-            self.place.quotes = TextQuotes::Ignored;
-        }
         emit_framing(&window.text[window.at..end], on_event);
         window.at = end;
         self.place.scanned = 0;

@@ -2,7 +2,7 @@
 
 use super::buried::buried;
 use super::framed::InSection;
-use super::quoted::{QUOTED, TextQuotes};
+use super::quoted::QUOTED;
 use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
 use crate::formats::Attempt;
@@ -118,7 +118,7 @@ impl Machine {
                         self.frame(window, begin, on_event);
                         self.enter(Part::Content);
                         self.content(window, begin + open, on_event);
-                        self.place.quotes.follow(Alternation::CLOSED);
+                        self.place.quotes.get_or_insert(Alternation::CLOSED);
                     }
                     // What opens a call is a call or an error.
                     Scan::Match(_) | Scan::NoMatch => {
@@ -138,7 +138,7 @@ impl Machine {
             Header::Incomplete => return self.wait(window),
             Header::Framing(length) => {
                 if ws_run(rest, 0) < length {
-                    self.place.quotes.follow(Alternation::START);
+                    self.place.quotes.get_or_insert(Alternation::START);
                 }
                 self.read_quotes(tools, &rest[..length]);
                 self.frame(window, begin + length, on_event);
@@ -148,7 +148,7 @@ impl Machine {
             Header::Part(length, part) => {
                 self.frame(window, begin + length, on_event);
                 if !self.in_quotes() {
-                    self.place.quotes = TextQuotes::Ignored;
+                    self.place.quotes = None;
                 }
                 self.enter(part);
             }
@@ -257,9 +257,9 @@ impl Machine {
             let in_quotes = spoken && self.in_quotes();
             match frame.closer(&tools.tools, part, &text[at..], window.last) {
                 Scan::NoMatch => match self.inside(tools, frame, &text[at..], window.last) {
-                    InPart::Mention(length) if spoken && !matches!(self.place.quotes, TextQuotes::Followed(_)) => {
+                    InPart::Mention(length) if spoken && self.place.quotes.is_none() => {
                         at += length;
-                        (self.place.quotes, read) = (TextQuotes::Followed(Alternation::CLOSED), at);
+                        (self.place.quotes, read) = (Some(Alternation::CLOSED), at);
                     }
                     InPart::Text(length) | InPart::Mention(length) => at += length,
                     InPart::Incomplete => {

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("apertus", "vLLM, docs/features/tool_calling.md").chat("instruct")],
-    templates: &[TemplateMarks::of(&[&["<|tools_prefix|>", "<|tools_suffix|>"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|tools_prefix|>", "<|tools_suffix|>"]])],
     ..Row::new("apertus", || Arc::new(APERTUS))
 }];
 

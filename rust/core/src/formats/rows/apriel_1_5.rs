@@ -11,7 +11,12 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("apriel-1.5-*-thinker", "llama.cpp, models/templates/unsloth-Apriel-1.5.jinja")],
-    templates: &[TemplateMarks::of(&[&["<tool_calls>[", "]</tool_calls>", "[BEGIN FINAL RESPONSE]", "<|assistant|>"]])],
+    chat_templates: &[TemplateMarks::of(&[&[
+        "<tool_calls>[",
+        "]</tool_calls>",
+        "[BEGIN FINAL RESPONSE]",
+        "<|assistant|>",
+    ]])],
     ..Row::new("apriel-1.5", || Arc::new(APRIEL_1_5))
 }];
 

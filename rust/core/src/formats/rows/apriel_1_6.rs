@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("apriel-1.6-*-thinker", "llama.cpp, models/templates/Apriel-1.6-15b-Thinker-fixed.jinja")],
-    templates: &[TemplateMarks::of(&[&[
+    chat_templates: &[TemplateMarks::of(&[&[
         "<tool_calls>[",
         "]</tool_calls>",
         "[BEGIN FINAL RESPONSE]",

@@ -15,13 +15,13 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("command-a-reasoning command-a", "vLLM, docs/features/tool_calling.md"),
             Models::of("command-r7b", "llama.cpp, docs/function-calling.md"),
         ],
-        templates: &[TemplateMarks::of(&[&[
+        chat_templates: &[TemplateMarks::of(&[&[
             "<|START_ACTION|>",
             r#""tool_name""#,
             r#""parameters""#,
             "<|START_RESPONSE|>",
         ]])],
-        responses: &[TemplateMarks::of(&[&[
+        response_templates: &[TemplateMarks::of(&[&[
             "open <|START_ACTION|>",
             "{tool_name}",
             "{parameters}",
@@ -31,13 +31,13 @@ pub(crate) const ROWS: &[Row] = &[
     },
     Row {
         models: &[Models::of("command-a-plus north-mini-code", "vLLM, parser/cohere_command.py")],
-        templates: &[TemplateMarks::of(&[&[
+        chat_templates: &[TemplateMarks::of(&[&[
             "<|START_ACTION|>",
             r#""tool_name""#,
             r#""parameters""#,
             "<|START_TEXT|>",
         ]])],
-        responses: &[TemplateMarks::of(&[&[
+        response_templates: &[TemplateMarks::of(&[&[
             "open <|START_ACTION|>",
             "{tool_name}",
             "{parameters}",

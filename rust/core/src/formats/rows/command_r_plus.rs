@@ -13,7 +13,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
         "command-r-plus",
         "llama.cpp, models/templates/CohereForAI-c4ai-command-r-plus-tool_use.jinja",
     )],
-    templates: &[TemplateMarks::of(&[&["<|CHATBOT_TOKEN|>", "Action:\n```json\n[", r#""tool_name": "#]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|CHATBOT_TOKEN|>", "Action:\n```json\n[", r#""tool_name": "#]])],
     ..Row::new("command-r-plus", || Arc::new(COMMAND_R_PLUS))
 }];
 

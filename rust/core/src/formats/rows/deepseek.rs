@@ -11,7 +11,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 pub(crate) const ROWS: &[Row] = &[
     Row {
         models: &[Models::of("deepseek-v3.2", "vLLM recipes, models/deepseek-ai/DeepSeek-V3.2.yaml")],
-        templates: &[TemplateMarks::of(&[&["｜DSML｜", "'function_calls>", "invoke name=", "parameter name="]])],
+        chat_templates: &[TemplateMarks::of(&[&["｜DSML｜", "'function_calls>", "invoke name=", "parameter name="]])],
         ..Row::new("deepseek-v3.2", || Arc::new(DEEPSEEK_V3_2))
     },
     Row {
@@ -19,18 +19,18 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("deepseek-v4 deepseek-v4-flash deepseek-v4-pro", "vLLM recipes, models/deepseek-ai"),
             Models::of("deepseek-v4-flash-dspark deepseek-v4-pro-dspark", "vLLM recipes, models/deepseek-ai"),
         ],
-        templates: &[TemplateMarks::of(&[&["｜DSML｜", "'tool_calls>", "invoke name=", "parameter name="]])],
+        chat_templates: &[TemplateMarks::of(&[&["｜DSML｜", "'tool_calls>", "invoke name=", "parameter name="]])],
         ..Row::new("deepseek-v4", || Arc::new(DEEPSEEK_V4))
     },
     Row {
         models: &[Models::of("deepseek-v4.1 deepseek-v4.1-flash deepseek-v4.1-pro", "vLLM, parser/deepseek_v41.py")],
-        templates: &[TemplateMarks::of(&[&["｜DSML｜", "' calls>", "parameter name="]])
+        chat_templates: &[TemplateMarks::of(&[&["｜DSML｜", "' calls>", "parameter name="]])
             .lacks(&["tool_calls>", "function_calls>"])],
         ..Row::new("deepseek-v4.1", || Arc::new(DEEPSEEK_V4_1))
     },
     Row {
         models: &[Models::of("gigachat3.5", "SGLang, gigachat35_detector.py")],
-        templates: &[TemplateMarks::of(&[&["｜GCML｜", "invoke name="]])],
+        chat_templates: &[TemplateMarks::of(&[&["｜GCML｜", "invoke name="]])],
         ..Row::new("gigachat3.5", || Arc::new(GIGACHAT_3_5))
     },
 ];

@@ -16,7 +16,7 @@ pub(crate) const ROWS: &[Row] = &[
             "deepseek-r1 deepseek-r1-distill-qwen deepseek-r1-distill-llama",
             "llama.cpp, docs/function-calling.md",
         )],
-        templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]]).prompt(&["<｜Assistant｜><think>\n'"])],
+        chat_templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]]).prompt(&["<｜Assistant｜><think>\n'"])],
         ..Row::new("deepseek-r1", || Arc::new(DEEPSEEK_R1))
     },
     Row {
@@ -25,7 +25,7 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("deepseek-r1-*-0528 deepseek-r1-*-0528-qwen3", "vLLM, docs/features/tool_calling.md"),
             Models::of("deepseek-v3", "vLLM recipes, models/deepseek-ai/DeepSeek-V3.yaml"),
         ],
-        templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]])],
+        chat_templates: &[TemplateMarks::of(&[V3_CALL_HEAD, &[V3_FENCE]])],
         ..Row::new("deepseek-v3", || Arc::new(DEEPSEEK_V3))
     },
     Row {
@@ -33,7 +33,7 @@ pub(crate) const ROWS: &[Row] = &[
             "deepseek-v3.1 deepseek-v3.1-terminus",
             "SGLang cookbook, docs/autoregressive/DeepSeek/DeepSeek-V3_1.md",
         )],
-        templates: &[TemplateMarks::of(&[V3_CALL_HEAD]).lacks(&[V3_FENCE, "function<｜tool▁sep｜>"])],
+        chat_templates: &[TemplateMarks::of(&[V3_CALL_HEAD]).lacks(&[V3_FENCE, "function<｜tool▁sep｜>"])],
         ..Row::new("deepseek-v3.1", || Arc::new(DEEPSEEK_V31))
     },
 ];

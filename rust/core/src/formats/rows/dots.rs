@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("dots3-note-prev", "vLLM recipes, models/dots-studio/dots3-note-prev.yaml")],
-    templates: &[TemplateMarks::of(&[&["<dots_function_call>", "<invoke name=", "<parameter name="]])],
+    chat_templates: &[TemplateMarks::of(&[&["<dots_function_call>", "<invoke name=", "<parameter name="]])],
     ..Row::new("dots", || Arc::new(DOTS))
 }];
 

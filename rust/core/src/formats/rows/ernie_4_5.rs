@@ -12,8 +12,8 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("ernie-4.5-*-thinking ernie-4.5-vl-*-thinking", "vLLM, ernie45_tool_parser.py")],
-    templates: &[TemplateMarks::of(&[JSON_CALL, &["<response>", "</response>"]])],
-    responses: &[TemplateMarks::of(&[RESPONSE_JSON, &["open <response>"]])],
+    chat_templates: &[TemplateMarks::of(&[JSON_CALL, &["<response>", "</response>"]])],
+    response_templates: &[TemplateMarks::of(&[RESPONSE_JSON, &["open <response>"]])],
     ..Row::new("ernie-4.5", || Arc::new(ERNIE_4_5))
 }];
 

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("firefunction-v2 llama-3-firefunction-v2", "llama.cpp, docs/function-calling.md")],
-    templates: &[TemplateMarks::of(&[LLAMA_TURN, &["functools["]])],
+    chat_templates: &[TemplateMarks::of(&[LLAMA_TURN, &["functools["]])],
     ..Row::new("firefunction-v2", || Arc::new(FIREFUNCTION_V2))
 }];
 

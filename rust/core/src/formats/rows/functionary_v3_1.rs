@@ -11,7 +11,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["llama4-custom"],
     models: &[Models::of("functionary-small-v3.1 functionary-medium-v3.1", "llama.cpp, docs/function-calling.md")],
-    templates: &[TemplateMarks::of(&[LLAMA_TURN, &["'<function='", "'</function>'"]])],
+    chat_templates: &[TemplateMarks::of(&[LLAMA_TURN, &["'<function='", "'</function>'"]])],
     ..Row::new("functionary-v3.1", || Arc::new(FUNCTIONARY_V3_1))
 }];
 

@@ -11,7 +11,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("functionary-small-v3.2 functionary-medium-v3.2", "llama.cpp, docs/function-calling.md")],
-    templates: &[TemplateMarks::of(&[LLAMA_TURN, &["'>>>all\n'", "'>>>' + "]])],
+    chat_templates: &[TemplateMarks::of(&[LLAMA_TURN, &["'>>>all\n'", "'>>>' + "]])],
     ..Row::new("functionary-v3.2", || Arc::new(FUNCTIONARY_V3_2))
 }];
 

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("functiongemma", "vLLM, docs/features/tool_calling.md")],
-    templates: &[TemplateMarks::of(&[&["<start_function_call>call:", "<end_function_call>", "<escape>"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<start_function_call>call:", "<end_function_call>", "<escape>"]])],
     ..Row::new("functiongemma", || Arc::new(FUNCTIONGEMMA))
 }];
 

@@ -12,8 +12,8 @@ pub(crate) const ROWS: &[Row] = &[Row {
         Models::of("gemma-4-26b-a4b-nvfp4", "vLLM recipes, models/Google/gemma-4-26B-A4B-it.yaml"),
         Models::of("gemma-4 diffusiongemma", "vLLM recipes, models/Google").chat("it"),
     ],
-    templates: &[TemplateMarks::of(&[&["<|tool_call>call:", "<tool_call|>", r#"<|"|>"#]])],
-    responses: &[TemplateMarks::of(&[&["open <|tool_call>call:", "close <tool_call|>", r#"<|"|>"#]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|tool_call>call:", "<tool_call|>", r#"<|"|>"#]])],
+    response_templates: &[TemplateMarks::of(&[&["open <|tool_call>call:", "close <tool_call|>", r#"<|"|>"#]])],
     ..Row::new("gemma4", || Arc::new(GEMMA4))
 }];
 

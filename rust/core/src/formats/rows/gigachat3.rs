@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["gigachat3.1"],
     models: &[Models::of("gigachat3.1 gigachat3", "vLLM, docs/features/tool_calling.md")],
-    templates: &[
+    chat_templates: &[
         TemplateMarks::of(&[&["<|message_sep|>", "<|role_sep|>", "'function call'"]]),
         TemplateMarks::of(&[&["<|message_sep|>", "<|role_sep|>", "<|function_call|>"]]),
     ],

@@ -18,8 +18,8 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("glm-4.6v glm-4.6v-flash glm-4.6", "vLLM recipes, models/zai-org"),
             Models::of("glm-4.5v glm-4.5-air glm-4.5", "vLLM, docs/features/tool_calling.md"),
         ],
-        templates: &[TemplateMarks::of(&[KEY_TAGS, &["<|observation|>", "}}</arg_key>\n<arg_value>"]])],
-        responses: &[TemplateMarks::of(&[RESPONSE_KEYS, &["</arg_key>\n<arg_value>"]])],
+        chat_templates: &[TemplateMarks::of(&[KEY_TAGS, &["<|observation|>", "}}</arg_key>\n<arg_value>"]])],
+        response_templates: &[TemplateMarks::of(&[RESPONSE_KEYS, &["</arg_key>\n<arg_value>"]])],
         ..Row::new("glm-4.5", || Arc::new(GLM_4_5))
     },
     Row {
@@ -29,26 +29,26 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("glm-4.7 glm-4.7-flash", "vLLM, docs/features/tool_calling.md"),
             Models::of("laguna-s-2.1", "llama.cpp, models/templates/poolside-Laguna-S-2.1.jinja"),
         ],
-        templates: &[
+        chat_templates: &[
             TemplateMarks::of(&[KEY_TAGS, &["'<assistant>'", "</assistant>", "'</arg_key>'"]]),
             TemplateMarks::of(&[KEY_TAGS, &["<|observation|>", "%}<arg_key>{{", "}}</arg_key><arg_value>"]]),
         ],
-        responses: &[TemplateMarks::of(&[RESPONSE_KEYS, &["</arg_key><arg_value>"]])],
+        response_templates: &[TemplateMarks::of(&[RESPONSE_KEYS, &["</arg_key><arg_value>"]])],
         ..Row::new("glm-4.7", || Arc::new(GLM_4_7))
     },
     Row {
         models: &[Models::of("iquest-q1", "SGLang, iquest_q1_detector.py")],
-        templates: &[TemplateMarks::of(&[&["<iquest_tool_call>", "<arg_key>"]])],
+        chat_templates: &[TemplateMarks::of(&[&["<iquest_tool_call>", "<arg_key>"]])],
         ..Row::new("iquest-q1", || Arc::new(IQUEST_Q1))
     },
     Row {
         models: &[Models::of("ling-3.0-flash ling-3.0", "vLLM recipes, models/inclusionAI/Ling-3.0-flash.yaml")],
-        templates: &[TemplateMarks::of(&[KEY_TAGS, &["<role>ASSISTANT</role>", "<|role_end|>"]])],
+        chat_templates: &[TemplateMarks::of(&[KEY_TAGS, &["<role>ASSISTANT</role>", "<|role_end|>"]])],
         ..Row::new("ling-3", || Arc::new(LING_3))
     },
     Row {
         models: &[Models::of("spark-2.5", "SGLang, function_call_parser.py")],
-        templates: &[TemplateMarks::of(&[KEY_TAGS, &["<|Bot|>"]])],
+        chat_templates: &[TemplateMarks::of(&[KEY_TAGS, &["<|Bot|>"]])],
         ..Row::new("spark-2.5", || Arc::new(SPARK_2_5))
     },
 ];

@@ -11,7 +11,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["granite-3.1", "granite-3.2", "granite-3.3"],
     models: &[Models::of("granite-3.3 granite-3.2 granite-3.1 granite-3.0", "vLLM, docs/features/tool_calling.md")],
-    templates: &[TemplateMarks::of(&[&["<|start_of_role|>", "<|tool_call|> followed by a JSON list"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|start_of_role|>", "<|tool_call|> followed by a JSON list"]])],
     ..Row::new("granite-3", || Arc::new(GRANITE_3))
 }];
 

@@ -22,8 +22,8 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         aliases: &["gpt-oss"],
         models: &[Models::of("gpt-oss gpt-oss-safeguard", "vLLM recipes, models/openai")],
-        templates: &[TemplateMarks::of(&[CHANNELS_CALL])],
-        responses: &[TemplateMarks::of(&[&[
+        chat_templates: &[TemplateMarks::of(&[CHANNELS_CALL])],
+        response_templates: &[TemplateMarks::of(&[&[
             "to=functions.",
             "<|channel|>commentary",
             "close <|call|>",
@@ -36,7 +36,7 @@ pub(crate) const ROWS: &[Row] = &[
             "llm-jp-4.1-*-thinking llm-jp-4.1",
             "llama.cpp, models/templates/llm-jp-llm-jp-4.1-8b-thinking.jinja",
         )],
-        templates: &[TemplateMarks::of(&[CHANNELS_CALL, &["'<|constrain|> json'"]])],
+        chat_templates: &[TemplateMarks::of(&[CHANNELS_CALL, &["'<|constrain|> json'"]])],
         ..Row::new("llm-jp-4.1", || Arc::new(LLM_JP))
     },
 ];

@@ -43,12 +43,12 @@ pub(crate) const HERMES_ROW: Row = Row {
             "vLLM, docs/features/tool_calling.md",
         ),
     ],
-    templates: &[
+    chat_templates: &[
         TemplateMarks::of(&[&[JSON_IN_TAGS], JSON_CALL]),
         TemplateMarks::of(&[&["'<tool_call>\n'", r#"'{"name": "'"#], JSON_CALL]),
         TemplateMarks::of(&[&[r#"{"name": <function-name>, "arguments": <args-dict>}"#], JSON_CALL]),
     ],
-    responses: &[TemplateMarks::of(&[RESPONSE_JSON]).lacks(&["assistant\n<think>"])],
+    response_templates: &[TemplateMarks::of(&[RESPONSE_JSON]).lacks(&["assistant\n<think>"])],
     taught: || Arc::new(MARKED_JSON),
     ..Row::new("hermes", || Arc::new(HERMES))
 };
@@ -64,8 +64,8 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("qwq", "llama.cpp, models/templates/Qwen-QwQ-32B.jinja"),
             Models::of("ring-2.5", "SGLang cookbook, docs/autoregressive/InclusionAI/Ring-2.5-1T.md"),
         ],
-        templates: &[TemplateMarks::of(&[&[JSON_IN_TAGS, "<|im_start|>"], JSON_CALL]).prompt(&[THINKS])],
-        responses: &[TemplateMarks::of(&[RESPONSE_JSON, &["assistant\n<think>\n"]])],
+        chat_templates: &[TemplateMarks::of(&[&[JSON_IN_TAGS, "<|im_start|>"], JSON_CALL]).prompt(&[THINKS])],
+        response_templates: &[TemplateMarks::of(&[RESPONSE_JSON, &["assistant\n<think>\n"]])],
         ..Row::new("qwen3-thinking", || Arc::new(QWEN3_THINKING))
     },
     Row {

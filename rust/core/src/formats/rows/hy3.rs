@@ -10,7 +10,12 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 pub(crate) const ROWS: &[Row] = &[
     Row {
         models: &[Models::of("hy3", "vLLM recipes, models/tencent/Hy3.yaml")],
-        templates: &[TemplateMarks::of(&[&["'<tool_calls{}>'", "'<tool_call{}>'", "'<tool_sep{}>'", "'<arg_key{}>'"]])],
+        chat_templates: &[TemplateMarks::of(&[&[
+            "'<tool_calls{}>'",
+            "'<tool_call{}>'",
+            "'<tool_sep{}>'",
+            "'<arg_key{}>'",
+        ]])],
         ..Row::new("hy3", || Arc::new(HY3))
     },
     Row { models: &[Models::of("hy4", "vLLM, parser hy_v4")], ..Row::new("hy4", || Arc::new(HY4)) },

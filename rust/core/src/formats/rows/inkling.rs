@@ -11,8 +11,12 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("inkling inkling-small", "vLLM recipes, models/thinkingmachines")],
-    templates: &[TemplateMarks::of(&[&["<|content_invoke_tool_json|>", "<|end_message|>"]])],
-    responses: &[TemplateMarks::of(&[&["<|content_invoke_tool_json|>", "close <|end_message|>", "{content.args}"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|content_invoke_tool_json|>", "<|end_message|>"]])],
+    response_templates: &[TemplateMarks::of(&[&[
+        "<|content_invoke_tool_json|>",
+        "close <|end_message|>",
+        "{content.args}",
+    ]])],
     ..Row::new("inkling", || Arc::new(INKLING))
 }];
 

@@ -15,7 +15,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
         Models::of("intern-s1 intern-s1-mini", "vLLM recipes, models/internlm/Intern-S1.yaml"),
         Models::of("internlm2.5-*-chat internlm2-chat", "vLLM, docs/features/tool_calling.md"),
     ],
-    templates: &[TemplateMarks::of(&[&["<|action_start|>", "<|plugin|>", "<|action_end|>"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|action_start|>", "<|plugin|>", "<|action_end|>"]])],
     ..Row::new("internlm2", || Arc::new(INTERNLM2))
 }];
 

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("k2-horizon", "SGLang, k2_v3_detector.py")],
-    templates: &[TemplateMarks::of(&[&["<ifm|tool_calls>", "<ifm|tool_call>"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<ifm|tool_calls>", "<ifm|tool_call>"]])],
     ..Row::new("k2-horizon", || Arc::new(K2_HORIZON))
 }];
 

@@ -15,18 +15,18 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("kimi-k2", "vLLM, docs/features/tool_calling.md"),
             Models::of("kimi-linear", "SGLang cookbook, docs/autoregressive/Moonshotai/Kimi-Linear.md"),
         ],
-        templates: &[TemplateMarks::of(&[K2_CALL])],
+        chat_templates: &[TemplateMarks::of(&[K2_CALL])],
         ..Row::new("kimi-k2", || Arc::new(KIMI_K2))
     },
     Row {
         models: &[Models::of("kimi-k2-thinking", "vLLM recipes, models/moonshotai/Kimi-K2-Thinking.yaml")],
-        templates: &[TemplateMarks::of(&[K2_CALL, &["<think></think>{{", "<think>{{", "}}</think>{{"]])],
+        chat_templates: &[TemplateMarks::of(&[K2_CALL, &["<think></think>{{", "<think>{{", "}}</think>{{"]])],
         ..Row::new("kimi-k2-thinking", || Arc::new(KIMI_K2_THINKING))
     },
     Row {
         aliases: &["kimi-k2.5", "kimi-k2.7"],
         models: &[Models::of("kimi-k2.7 kimi-k2.7-code kimi-k2.6 kimi-k2.5", "vLLM recipes, models/moonshotai")],
-        templates: &[TemplateMarks::of(&[K2_CALL]).prompt(&["assistant<|im_middle|>{%", "<think>"])],
+        chat_templates: &[TemplateMarks::of(&[K2_CALL]).prompt(&["assistant<|im_middle|>{%", "<think>"])],
         ..Row::new("kimi-k2.6", || Arc::new(KIMI_K26))
     },
 ];

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("kimi-k3", "vLLM recipes, models/moonshotai/Kimi-K3.yaml")],
-    templates: &[TemplateMarks::of(&[&[
+    chat_templates: &[TemplateMarks::of(&[&[
         "'<|open|>' + tag",
         "'<|close|>' + tag",
         "open_tag('call'",

@@ -13,7 +13,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
         "laguna-xs-2.1 laguna-xs-2 laguna-xs",
         "llama.cpp, models/templates/poolside-Laguna-XS-2.1.jinja",
     )],
-    templates: &[TemplateMarks::of(&[KEY_TAGS, &["'<assistant>\n'", "</assistant>", "'</arg_key>\n'"]])],
+    chat_templates: &[TemplateMarks::of(&[KEY_TAGS, &["'<assistant>\n'", "</assistant>", "'</arg_key>\n'"]])],
     ..Row::new("laguna-xs", || Arc::new(LAGUNA_XS))
 }];
 

@@ -14,8 +14,8 @@ pub(crate) const ROWS: &[Row] = &[Row {
         Models::of("lfm2.5-*-thinking lfm2.5-*-jp-202606 lfm2.5", "vLLM recipes, models/LiquidAI"),
         Models::of("lfm2-*-tool lfm2", "vLLM, lfm2_tool_parser.py"),
     ],
-    templates: &[TemplateMarks::of(&[&["<|tool_call_start|>[", "]<|tool_call_end|>"]])],
-    responses: &[TemplateMarks::of(&[&["<|tool_call_start|>[", "]<|tool_call_end|>", "content xml-inline"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|tool_call_start|>[", "]<|tool_call_end|>"]])],
+    response_templates: &[TemplateMarks::of(&[&["<|tool_call_start|>[", "]<|tool_call_end|>", "content xml-inline"]])],
     ..Row::new("lfm2", || Arc::new(LFM2))
 }];
 

@@ -15,8 +15,13 @@ pub(crate) const ROWS: &[Row] = &[Row {
         Models::of("llama-3.3", "vLLM, docs/features/tool_calling.md"),
         Models::of("llama-3.2 llama-3.2-*-vision llama-3.1", "vLLM, docs/features/tool_calling.md").chat("instruct"),
     ],
-    templates: &[TemplateMarks::of(&[LLAMA_TURN, &[r#"{"name": ""#, r#""parameters": "#, "ipython"]])],
-    responses: &[TemplateMarks::of(&[&[r#"open {"name":"#, r#""parameters":"#, "<|eot_id|>", "content json\n"]])],
+    chat_templates: &[TemplateMarks::of(&[LLAMA_TURN, &[r#"{"name": ""#, r#""parameters": "#, "ipython"]])],
+    response_templates: &[TemplateMarks::of(&[&[
+        r#"open {"name":"#,
+        r#""parameters":"#,
+        "<|eot_id|>",
+        "content json\n",
+    ]])],
     ..Row::new("llama-json", || Arc::new(LLAMA_JSON))
 }];
 

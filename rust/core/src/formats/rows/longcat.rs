@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("longcat-flash-chat", "vLLM, docs/features/tool_calling.md")],
-    templates: &[TemplateMarks::of(&[&["<longcat_tool_call>", "</longcat_tool_call>"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<longcat_tool_call>", "</longcat_tool_call>"]])],
     ..Row::new("longcat", || Arc::new(LONGCAT))
 }];
 

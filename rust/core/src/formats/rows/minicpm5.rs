@@ -9,7 +9,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minicpm5", "vLLM recipes, models/openbmb/MiniCPM5-1B.yaml")],
-    templates: &[TemplateMarks::of(&[&[r#"'<function name="'"#, r#"'<param name="'"#, "CDATA"]])],
+    chat_templates: &[TemplateMarks::of(&[&[r#"'<function name="'"#, r#"'<param name="'"#, "CDATA"]])],
     ..Row::new("minicpm5", || Arc::new(MINICPM5))
 }];
 

@@ -10,7 +10,12 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minimax-m1", "llama.cpp, models/templates/MiniMax-M1.jinja")],
-    templates: &[TemplateMarks::of(&[&["<tool_calls>\n", "</tool_calls>", r#"{"name": "#, "<beginning_of_sentence>"]])],
+    chat_templates: &[TemplateMarks::of(&[&[
+        "<tool_calls>\n",
+        "</tool_calls>",
+        r#"{"name": "#,
+        "<beginning_of_sentence>",
+    ]])],
     ..Row::new("minimax-m1", || Arc::new(MINIMAX_M1))
 }];
 

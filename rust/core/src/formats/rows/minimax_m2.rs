@@ -9,7 +9,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minimax-m2.7 minimax-m2.5 minimax-m2.1 minimax-m2", "vLLM recipes, models/MiniMaxAI")],
-    templates: &[TemplateMarks::of(&[&["<minimax:tool_call>", "<invoke name=", "<parameter name="]])],
+    chat_templates: &[TemplateMarks::of(&[&["<minimax:tool_call>", "<invoke name=", "<parameter name="]])],
     ..Row::new("minimax-m2", || Arc::new(MINIMAX_M2))
 }];
 

@@ -9,7 +9,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minimax-m3", "vLLM recipes, models/MiniMaxAI/MiniMax-M3.yaml")],
-    templates: &[TemplateMarks::of(&[&["]<]minimax[>[", "tool_call>", "invoke name="]])],
+    chat_templates: &[TemplateMarks::of(&[&["]<]minimax[>[", "tool_call>", "invoke name="]])],
     ..Row::new("minimax-m3", || Arc::new(MINIMAX_M3))
 }];
 

@@ -25,7 +25,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
             .chat("instruct"),
         Models::of("mistral-small", "SGLang cookbook, data/models/src/v0.5.6/mistral.yaml"),
     ],
-    templates: &[TemplateMarks::of(&[&["[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"]])],
+    chat_templates: &[TemplateMarks::of(&[&["[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"]])],
     ..Row::new("mistral", || Arc::new(MISTRAL))
 }];
 

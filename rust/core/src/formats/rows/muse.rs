@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("muse-glimmer", "vLLM recipes, models/meta-models/Muse-Glimmer-30B.yaml")],
-    templates: &[TemplateMarks::of(&[&["<atem:function_calls>", "<atem:invoke name=", "<atem:parameter name="]])],
+    chat_templates: &[TemplateMarks::of(&[&["<atem:function_calls>", "<atem:invoke name=", "<atem:parameter name="]])],
     ..Row::new("muse", || Arc::new(MUSE))
 }];
 

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("nemotron-nano-*-v2 nemotron-nano-*-v2-japanese", "vLLM recipes, models/nvidia")],
-    templates: &[TemplateMarks::of(&[&["<TOOLCALL>[", "]</TOOLCALL>", r#""name": "#, r#""arguments": "#]])],
+    chat_templates: &[TemplateMarks::of(&[&["<TOOLCALL>[", "]</TOOLCALL>", r#""name": "#, r#""arguments": "#]])],
     ..Row::new("nemotron-nano-v2", || Arc::new(NEMOTRON_NANO_V2))
 }];
 

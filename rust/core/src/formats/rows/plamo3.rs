@@ -9,7 +9,10 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("plamo-3", "vLLM, parser/plamo3.py")],
-    templates: &[TemplateMarks::of(&[&["<|plamo:begin_tool_requests:plamo|>", "<|plamo:begin_tool_name:plamo|>"]])],
+    chat_templates: &[TemplateMarks::of(&[&[
+        "<|plamo:begin_tool_requests:plamo|>",
+        "<|plamo:begin_tool_name:plamo|>",
+    ]])],
     ..Row::new("plamo3", || Arc::new(PLAMO3))
 }];
 

@@ -26,11 +26,11 @@ pub(crate) const QWEN3CODER_ROW: Row = Row {
         Models::of("minicpm-v-4.6", "vLLM recipes, models/openbmb/MiniCPM-V-4.6.yaml"),
         Models::of("qwen3-coder-next qwen3-coder", "vLLM recipes, models/Qwen"),
     ],
-    templates: &[
+    chat_templates: &[
         TemplateMarks::of(&[TAGGED_CALL, SHOWN_CALL]).prompt(&["'<think>\n'", OFF]),
         TemplateMarks::of(&[TAGGED_CALL]).prompt(&["assistant\n'"]).prompt_lacks("<think>"),
     ],
-    responses: &[TemplateMarks::of(&[RESPONSE_TAGS]).lacks(&["assistant\n<think>"])],
+    response_templates: &[TemplateMarks::of(&[RESPONSE_TAGS]).lacks(&["assistant\n<think>"])],
     ..Row::new("qwen3coder", || Arc::new(QWEN3CODER))
 };
 
@@ -43,8 +43,8 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("nemotron-3-nano nemotron-3-super nemotron-3-ultra", "vLLM recipes, models/nvidia"),
             Models::of("nemotron-3-nano-omni-*-reasoning", "vLLM recipes, models/nvidia"),
         ],
-        templates: &[TemplateMarks::of(&[TAGGED_CALL, &["</tool_call>\n'", "<think></think>"]])],
-        responses: &[TemplateMarks::of(&[RESPONSE_TAGS, &["assistant\n<think>(?:\n|</think>)?"]])],
+        chat_templates: &[TemplateMarks::of(&[TAGGED_CALL, &["</tool_call>\n'", "<think></think>"]])],
+        response_templates: &[TemplateMarks::of(&[RESPONSE_TAGS, &["assistant\n<think>(?:\n|</think>)?"]])],
         ..Row::new("nemotron-3", || Arc::new(NEMOTRON_3))
     },
     Row {
@@ -55,14 +55,14 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("trinity-large-thinking", "vLLM recipes, models/arcee-ai/Trinity-Large-Thinking.yaml"),
             Models::of("minicpm-v-4.6-thinking", "vLLM recipes, models/openbmb/MiniCPM-V-4.6.yaml"),
         ],
-        templates: &[TemplateMarks::of(&[TAGGED_CALL, SHOWN_CALL]).prompt(&["'<think>\n'"]).prompt_lacks(OFF)],
-        responses: &[TemplateMarks::of(&[RESPONSE_TAGS, &["assistant\n<think>\n"]])],
+        chat_templates: &[TemplateMarks::of(&[TAGGED_CALL, SHOWN_CALL]).prompt(&["'<think>\n'"]).prompt_lacks(OFF)],
+        response_templates: &[TemplateMarks::of(&[RESPONSE_TAGS, &["assistant\n<think>\n"]])],
         ..Row::new("qwen3.5", || Arc::new(QWEN35))
     },
     Row {
         aliases: &["step-3.7"],
         models: &[Models::of("step-3.7-flash step-3.5-flash", "vLLM recipes, models/stepfun-ai")],
-        templates: &[TemplateMarks::of(&[TAGGED_CALL, &["<im_patch>"]]).prompt(&[THINKS])],
+        chat_templates: &[TemplateMarks::of(&[TAGGED_CALL, &["<im_patch>"]]).prompt(&[THINKS])],
         ..Row::new("step-3.5", || Arc::new(STEP_3_5))
     },
 ];

@@ -9,7 +9,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("seed-oss", "vLLM recipes, models/ByteDance-Seed/Seed-OSS-36B-Instruct.yaml")],
-    templates: &[TemplateMarks::of(&[&["<seed:tool_call>", "<function=", "<parameter=", "</seed:tool_call>"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<seed:tool_call>", "<function=", "<parameter=", "</seed:tool_call>"]])],
     ..Row::new("seed-oss", || Arc::new(SEED_OSS))
 }];
 

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("solar-open", "llama.cpp, models/templates/upstage-Solar-Open-100B.jinja")],
-    templates: &[TemplateMarks::of(&[&["<|tool_call:begin|>", "<|tool_call:name|>", "<|tool_call:args|>"]])],
+    chat_templates: &[TemplateMarks::of(&[&["<|tool_call:begin|>", "<|tool_call:name|>", "<|tool_call:args|>"]])],
     ..Row::new("solar-open", || Arc::new(SOLAR_OPEN))
 }];
 

@@ -10,7 +10,7 @@ use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("step-3", "SGLang, step3_detector.py")],
-    templates: &[TemplateMarks::of(&[&["<steptml:invoke name=", "<steptml:parameter name="]])],
+    chat_templates: &[TemplateMarks::of(&[&["<steptml:invoke name=", "<steptml:parameter name="]])],
     ..Row::new("step-3", || Arc::new(STEP_3))
 }];
 

@@ -133,7 +133,8 @@ impl Named {
     /// From here on, only the end of the call is searched for.
     fn lose(&mut self, place: (&str, usize)) {
         self.state = NamedState::Recovering(match &self.state {
-            NamedState::Start { .. } => NamedRecovery::start(),
+            // The name or the fence has failed: what follows may go on with its last word.
+            NamedState::Start { .. } => NamedRecovery::after(place.0, place.1),
             NamedState::Object => NamedRecovery::inside(self.object.brackets(), self.object.open_quote(), place),
             NamedState::Tail { .. } => NamedRecovery::behind(),
             NamedState::Recovering(_) => return,
@@ -153,10 +154,6 @@ impl Body for Named {
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
-        // The name has failed: what follows may go on with it.
-        if matches!(self.state, NamedState::Start { .. }) {
-            self.state = NamedState::Recovering(NamedRecovery::after(input.window, input.at));
-        }
         self.lose((input.window, input.at));
         match &mut self.state {
             NamedState::Recovering(recovery) => recovery.read(input, self.ends),

@@ -23,11 +23,6 @@ impl NamedRecovery {
         NamedRecovery { depth, quotes, unfenced: quotes }
     }
 
-    /// Before the object.
-    pub(super) fn start() -> Self {
-        NamedRecovery::new(None, Alternation::START)
-    }
-
     /// Before the object, after a name that ends at byte `at` of a window, or before that.
     pub(super) fn after(window: &str, at: usize) -> Self {
         NamedRecovery::new(None, Alternation::at_error(window, at))
