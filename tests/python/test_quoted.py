@@ -163,8 +163,8 @@ def ends_early(text: str) -> bool:
     return False
 
 
-def message(protocol: str, chance: random.Random) -> str:
-    """A call with the payload in quotes, and with slips."""
+def message(protocol: str, chance: random.Random, *, code: bool) -> str:
+    """A call with the payload in quotes, and with slips. `code`: backticks are not quotes."""
     arguments: dict[str, Any] = {"title": "two words", "days": 2, "tags": ["a", "b c"], "opts": {"k": "v w"}}
     given = chance.sample(sorted(arguments), chance.randint(0, 4))
     chosen = {name: arguments[name] for name in given} | {"body": PLACE}
@@ -190,7 +190,7 @@ def message(protocol: str, chance: random.Random) -> str:
         slipped = before
     opened = (quote, quote)
     if slipped.rstrip(" ").endswith((":", "=")) and chance.random() < 0.7:
-        opened = chance.choice(QUOTES)
+        opened = chance.choice([pair for pair in QUOTES if not code or "`" not in pair])
         slipped += chance.choice(["", "", *GAPS]) if opened[0] in "\"'" else ""
     if chance.random() < 0.5:
         after = chance.choice(SLIPS) + after
@@ -208,10 +208,10 @@ def started(tools: Toolset, chunks: list[str], truncated: bool | None) -> list[s
 @pytest.mark.parametrize("protocol", QUOTING)
 def test_no_call_comes_from_quoted_text(protocol: str) -> None:
     chance = seeded(FORMATS.index(protocol))
-    read_with = [tools for mode in MODES if (tools := toolset(protocol, mode))]
+    read_with = [(mode, tools) for mode in MODES if (tools := toolset(protocol, mode))]
     for _ in range(CASES):
-        text = message(protocol, chance)
-        tools = chance.choice(read_with)
+        mode, tools = chance.choice(read_with)
+        text = message(protocol, chance, code=mode == "code")
         truncated = chance.choice([None, False, True])
         cut = text[: chance.randint(0, len(text))]
         for part in (text, cut):
@@ -408,6 +408,7 @@ def test_a_header_without_its_separator_hides_no_call(protocol: str, header: str
         ("<|channel|>final<|messag", "", ""),
         ("<|channel|>final<|constrain|>json", "", ""),
         ("<|channel|>commentary<|start|>assist", "", ""),
+        ("<|channel|>final " + 3000 * "word ", " " + 3000 * "word ", ""),
         (
             " to=functions.rm <- here is the address.\nMore.",
             " to=functions.rm <- here is the address.\nMore.",

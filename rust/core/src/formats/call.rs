@@ -51,15 +51,15 @@ impl Separators {
     /// From a template: `{content|TEXT}`, with the text between content and calls, and `{calls|TEXT}`, with the text between two
     /// calls. Content without a text between is left out, unless it follows the calls.
     pub(crate) const fn of(message: &'static str) -> Separators {
-        let (after_content, rest) = match divided(message, "{content|") {
+        let (after_content, rest) = match divided(message, "content") {
             Some(found) if found.before.is_empty() => (found.text, found.after),
             _ => ("", message),
         };
-        let (calls_first, rest) = match divided(rest, "{content") {
+        let (calls_first, rest) = match divided(rest, "content") {
             Some(found) if found.after.is_empty() => (true, found.before),
             _ => (false, rest),
         };
-        let Divided { before: begin, text: between, after: end } = match divided(rest, "{calls") {
+        let Divided { before: begin, text: between, after: end } = match divided(rest, "calls") {
             Some(found) => found,
             None => Divided { before: rest, text: "", after: "" },
         };
@@ -162,45 +162,6 @@ pub(crate) trait CallFormat: Send + Sync + Debug {
 
     /// A parameter with a value, given as JSON, for sentences about a bad call.
     fn field_example(&self, field: &str, value: &str) -> String;
-}
-
-/// Appends a text. Instead of each `{key}` in it, `value` appends something and returns true, if it knows the key.
-pub(crate) fn fill(text: &str, out: &mut String, value: impl Fn(&str, &mut String) -> bool) {
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        out.push_str(before);
-        rest = match after.split_once('}') {
-            Some((key, behind)) if value(key, out) => behind,
-            _ => {
-                out.push('{');
-                after
-            }
-        };
-    }
-    out.push_str(rest);
-}
-
-/// The markers in a text that a template writes: tags and tokens such as `<|end|>`, `</result>` or `[/TOOL_RESULTS]`. Of a tag that
-/// contains more than its name, only the beginning.
-pub(crate) fn markers(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.char_indices().filter_map(move |(at, c)| {
-        let rest = &text[at..];
-        match c {
-            '<' => {
-                let more = |c: char| c.is_ascii_whitespace() || matches!(c, '<' | '{');
-                let end = rest[1..].find(|c| c == '>' || more(c))? + 1;
-                let length = if rest[end..].starts_with('>') { end + 1 } else { end };
-                (end > 1).then_some(&rest[..length])
-            }
-            '[' => {
-                let end = rest.find(']')?;
-                let name = rest[1..end].trim_start_matches('/');
-                let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-                is_name.then_some(&rest[..=end])
-            }
-            _ => None,
-        }
-    })
 }
 
 /// A member with a value, given as JSON, as a part of an object.

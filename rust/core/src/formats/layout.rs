@@ -178,7 +178,7 @@ fn is_special_token(text: &str) -> bool {
 impl ReasoningMarks {
     /// From the template of a past message, with `{reasoning}`. Line breaks at the inner sides of the markers, and after them, are theirs.
     pub(crate) const fn of(template: &'static str) -> ReasoningMarks {
-        let written = cut(template, "{reasoning");
+        let written = cut(template, "reasoning");
         let (open, close) = (spaced(written.0), spaced(written.1));
         ReasoningMarks {
             pair: (open.text, close.text),

@@ -1,4 +1,4 @@
-//! Templates with holes, read while the program is compiled.
+//! Templates with holes. Those of rows are split while the program is compiled; results are filled when they are written.
 //!
 //! A hole is `{NAME}` or `{NAME|TEXT}`; the text says what is written beside what fills it. Any other brace is literal.
 
@@ -27,20 +27,25 @@ pub(crate) struct Divided {
     pub after: &'static str,
 }
 
-/// Divides a template at the hole that begins with `{name` or `{name|`. `None` if it has none.
-pub(crate) const fn divided(template: &'static str, hole: &str) -> Option<Divided> {
-    let Some(at) = find(template, hole, 0) else { return None };
-    let (before, rest) = template.split_at(at);
-    let (_, rest) = rest.split_at(hole.len());
-    let Some(end) = find(rest, "}", 0) else { return None };
-    let (text, rest) = rest.split_at(end);
-    let text = if let [b'|', ..] = text.as_bytes() { text.split_at(1).1 } else { text };
-    Some(Divided { before, text, after: rest.split_at(1).1 })
+/// Divides a template at the hole with this name. `None` if it has none.
+pub(crate) const fn divided(template: &'static str, name: &str) -> Option<Divided> {
+    let mut from = 0;
+    while let Some(at) = find(template, name, from) {
+        let (before, rest) = template.split_at(at);
+        let (_, rest) = rest.split_at(name.len());
+        if let ([.., b'{'], [b'}' | b'|', ..], Some(end)) = (before.as_bytes(), rest.as_bytes(), find(rest, "}", 0)) {
+            let (text, rest) = rest.split_at(end);
+            let text = if text.is_empty() { text } else { text.split_at(1).1 };
+            return Some(Divided { before: before.split_at(at - 1).0, text, after: rest.split_at(1).1 });
+        }
+        from = at + 1;
+    }
+    None
 }
 
 /// What is before and after a hole. Without the hole, all is before it.
-pub(crate) const fn cut(template: &'static str, hole: &str) -> (&'static str, &'static str) {
-    match divided(template, hole) {
+pub(crate) const fn cut(template: &'static str, name: &str) -> (&'static str, &'static str) {
+    match divided(template, name) {
         Some(found) => (found.before, found.after),
         None => (template, ""),
     }
@@ -87,4 +92,43 @@ pub(crate) const fn attribute(text: &'static str) -> (&'static str, &'static str
         Some(end) => (before, key.split_at(end).0),
         None => (before, key),
     }
+}
+
+/// Appends a text. Instead of each `{key}` in it, `value` appends something and returns true, if it knows the key.
+pub(crate) fn fill(text: &str, out: &mut String, value: impl Fn(&str, &mut String) -> bool) {
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        rest = match after.split_once('}') {
+            Some((key, behind)) if value(key, out) => behind,
+            _ => {
+                out.push('{');
+                after
+            }
+        };
+    }
+    out.push_str(rest);
+}
+
+/// The markers in a text that a template writes: tags and tokens such as `<|end|>`, `</result>` or `[/TOOL_RESULTS]`. Of a tag that
+/// contains more than its name, only the beginning.
+pub(crate) fn markers(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.char_indices().filter_map(move |(at, c)| {
+        let rest = &text[at..];
+        match c {
+            '<' => {
+                let more = |c: char| c.is_ascii_whitespace() || matches!(c, '<' | '{');
+                let end = rest[1..].find(|c| c == '>' || more(c))? + 1;
+                let length = if rest[end..].starts_with('>') { end + 1 } else { end };
+                (end > 1).then_some(&rest[..length])
+            }
+            '[' => {
+                let end = rest.find(']')?;
+                let name = rest[1..end].trim_start_matches('/');
+                let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+                is_name.then_some(&rest[..=end])
+            }
+            _ => None,
+        }
+    })
 }

@@ -155,61 +155,65 @@ impl Machine {
                 return false;
             };
             at = found;
-            let framing = tools.native && (tools.protocol.layout().trim_before_call || !self.place.content);
+            let framing = tools.protocol.layout().trim_before_call || !self.place.content;
             if tools.native
                 && let Some(more) = self.own_mark(tools, window, at, framing, on_event)
             {
                 return more;
             }
-            let candidate = self.look(tools, &text[at..], begin, window.last);
-            match candidate {
+            match self.look(tools, &text[at..], begin, window.last) {
                 Candidate::Text(length) => {
                     self.read_code_and_quotes(tools, &text[at..at + length]);
                     at += length;
-                    continue;
                 }
                 Candidate::Mention(length) => {
                     self.mention(tools, &text[at..at + length]);
                     at += length;
-                    continue;
-                }
-                Candidate::Call(_, Attempt::Call { lead, .. }) => at += lead,
-                _ => {}
-            }
-            if !(tools.native || window.last && matches!(candidate, Candidate::Need)) {
-                self.content(window, at, on_event);
-            }
-            return match candidate {
-                Candidate::Section(other, length) => {
-                    self.blanks(framing, window, at, on_event);
-                    self.open_section(other, window, at + length, on_event)
-                }
-                Candidate::Call(other, attempt) => {
-                    self.blanks(framing, window, at, on_event);
-                    self.other = other;
-                    self.code = CodeScanner::AFTER_CALL;
-                    self.commit(tools, window, attempt, on_event)
-                }
-                // A forged result ends the reading as the end of the message does.
-                Candidate::Forged(mark) => {
-                    self.blanks(self.place.called && !self.place.content, window, at, on_event);
-                    self.forged(window, at, mark, on_event)
                 }
                 Candidate::Quoted(length) => {
                     self.content(window, at, on_event);
-                    self.lone_mark(tools, window, length, QUOTED, on_event)
+                    return self.lone_mark(tools, window, length, QUOTED, on_event);
+                }
+                Candidate::Section(other, length) => {
+                    self.before(tools, framing, window, at, on_event);
+                    return self.open_section(other, window, at + length, on_event);
+                }
+                Candidate::Call(other, attempt) => {
+                    if let Attempt::Call { lead, .. } = attempt {
+                        at += lead;
+                    }
+                    self.before(tools, framing, window, at, on_event);
+                    self.other = other;
+                    self.code = CodeScanner::AFTER_CALL;
+                    return self.commit(tools, window, attempt, on_event);
+                }
+                // A forged result ends the reading as the end of the message does.
+                Candidate::Forged(mark) => {
+                    self.before(tools, self.place.called && !self.place.content, window, at, on_event);
+                    return self.forged(window, at, mark, on_event);
                 }
                 Candidate::Need if window.last => {
                     if tools.native {
                         self.content(window, at, on_event);
                     }
-                    self.undecided(tools, window, at, on_event)
+                    return self.undecided(tools, window, at, on_event);
                 }
-                Candidate::Need | Candidate::Text(_) | Candidate::Mention(_) => {
+                Candidate::Need => {
+                    if !tools.native {
+                        self.content(window, at, on_event);
+                    }
                     self.place.scanned = at - window.at;
-                    false
+                    return false;
                 }
-            };
+            }
+        }
+    }
+
+    /// Reports the text before an opening at byte `end`. In native formats, only whitespace is left of it.
+    fn before(&mut self, tools: &Toolset, framing: bool, window: &mut Window<'_>, end: usize, on_event: OnEvent<'_>) {
+        match tools.native {
+            true => self.blanks(framing, window, end, on_event),
+            false => self.content(window, end, on_event),
         }
     }
 

@@ -5,10 +5,11 @@ use std::ops::Range;
 use crate::error::Repair;
 use crate::formats::attempt::{Attempt, Style};
 use crate::formats::body::Opening;
-use crate::formats::call::{Separators, fill};
+use crate::formats::call::Separators;
 use crate::formats::commitment::declared;
 use crate::formats::marks::{MarkRole, MarkSet};
 use crate::formats::parts::{Header, InPart, Part, PartsFrame, followed, unassigned};
+use crate::formats::template::fill;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, leaves_open};
 use crate::syntax::scan::{Scan, first_mark, offset_in, starts, window, ws_run};
@@ -58,6 +59,16 @@ fn breaks_marker(text: &str, last: bool) -> Scan {
     match text.len() - word.len() < MARKER_BYTES {
         true => first_mark(word, &["|>", ">"], last).void(),
         false => Scan::NoMatch,
+    }
+}
+
+/// Whether a piece of a marker, with its bar, follows the first word of a header, which no other word follows.
+fn is_torn(header: &str, rest: &str) -> bool {
+    let bar = |text: &str| window(text, MARKER_BYTES, true).0.contains('|');
+    let word = header.split_ascii_whitespace().next().unwrap_or_default();
+    match word.find('<') {
+        Some(_) => header.find('<').is_some_and(|at| bar(&header[at..])),
+        None => word == header.trim() && rest.find('<').is_some_and(|at| bar(&rest[at..])),
     }
 }
 
@@ -148,15 +159,42 @@ impl Channels {
         }
     }
 
-    /// Whether a marker of a header is in it, or what is left of one, after an address at the start of a message.
-    fn is_marked(&self, header: &str, rest: &str) -> bool {
-        let own = |mark: &str| !mark.is_empty() && header.contains(mark);
-        let bar = |text: &str| window(text, MARKER_BYTES, true).0.contains('|');
-        let begun = |text: &str| text.find('<').is_some_and(|at| bar(&text[at..]));
-        let word = header.split_ascii_whitespace().next().unwrap_or_default();
-        let alone = word == header.trim();
-        !self.channel.is_empty()
-            && (own(self.channel) || own(self.constrain) || word.contains('<') && begun(header) || alone && begun(rest))
+    /// A header without its separator, at these bytes.
+    fn broken(&self, tools: &Tools, text: &str, at: Range<usize>, (first, last): (bool, bool)) -> Header {
+        let (header, rest) = (&text[at.clone()], &text[at.end..]);
+        let (_, recipient) = self.read(header);
+        let inside = [self.channel, self.constrain].iter().any(|mark| !mark.is_empty() && header.contains(mark));
+        // The message begins with it, so a word of prose may be all of it.
+        let begins = first && at.start == 0;
+        let plain = begins && !inside;
+        let tool = self.named(tools, header);
+        let addressed = tool.is_some() && recipient.is_some();
+        let called = match (&recipient, plain) {
+            (_, true) => addressed,
+            (Some(to), false) => tool.is_some() || !self.is_built_in(&header[to.clone()]),
+            (None, false) => tool.is_some(),
+        };
+        // Prose mentions markers, names and objects, too.
+        if called && !header.contains('\n') && rest.starts_with('{') {
+            match begins_member(&rest[1..], last).or(|| breaks_marker(&rest[1..], last)) {
+                Scan::Match(()) => return Header::Bad(at.end, tool),
+                Scan::Incomplete => return Header::Incomplete,
+                Scan::NoMatch => {}
+            }
+        }
+        // What is left of a call.
+        if begins && addressed && !self.channel.is_empty() && (inside || is_torn(header, rest)) {
+            return Header::Bad(at.end, tool);
+        }
+        if plain {
+            return Header::Part(0, Part::Content);
+        }
+        let whole = window(text, HEADER_CHARS, last).0.len() == at.end;
+        let ended = whole || self.ends.iter().any(|end| rest.starts_with(end));
+        match self.unseparated(header).filter(|_| recipient.is_none() && ended) {
+            Some((length, part)) => Header::Part(at.start + length, part),
+            None => Header::Framing(at.end.max(1)),
+        }
     }
 
     /// In a header without its separator, up to the end of the message: where the text of the channel begins, and what it is.
@@ -282,32 +320,7 @@ impl PartsFrame for Channels {
         let header = &head[skipped..skipped + at];
         let (channel, recipient) = self.read(header);
         if end == End::Broken {
-            let inside = [self.channel, self.constrain].iter().any(|mark| !mark.is_empty() && header.contains(mark));
-            let plain = first && skipped == 0 && !inside;
-            let tool = self.named(tools, header);
-            let addressed = tool.is_some() && recipient.is_some();
-            let ended = |text: &str| text.is_empty() || self.ends.iter().any(|end| text.starts_with(end));
-            let spoken = recipient.is_none() && ended(&head[skipped + at..]);
-            let called = match plain {
-                true => addressed,
-                false => tool.is_some() || recipient.is_some_and(|to| !self.is_built_in(&header[to])),
-            };
-            // Prose mentions markers, names and objects, too.
-            let object = called && !header.contains('\n') && text[skipped + at..].starts_with('{');
-            let begins = |text: &str| begins_member(text, last).or(|| breaks_marker(text, last));
-            return match if object { begins(&text[skipped + at + 1..]) } else { Scan::NoMatch } {
-                Scan::Match(()) => Header::Bad(skipped + at, tool),
-                Scan::Incomplete => Header::Incomplete,
-                // What is left of a call: the message begins with the address of a declared tool, and a mark.
-                Scan::NoMatch if addressed && first && skipped == 0 && self.is_marked(header, &text[at..]) => {
-                    Header::Bad(at, tool)
-                }
-                Scan::NoMatch if plain => Header::Part(0, Part::Content),
-                Scan::NoMatch => match self.unseparated(header).filter(|_| spoken) {
-                    Some((length, part)) => Header::Part(skipped + length, part),
-                    None => Header::Framing((skipped + at).max(1)),
-                },
-            };
+            return self.broken(tools, text, skipped..skipped + at, (first, last));
         }
         // The separator is in a text in quotes, so it ends no header.
         if leaves_open(header) {

@@ -1,8 +1,7 @@
 //! Native formats: one row of data for each. A new format is a file here and two lines in this one.
 
 pub(crate) mod apertus;
-pub(crate) mod apriel_1_5;
-pub(crate) mod apriel_1_6;
+pub(crate) mod apriel;
 pub(crate) mod cohere;
 pub(crate) mod command_r_plus;
 pub(crate) mod deepseek;
@@ -56,8 +55,7 @@ use super::spec::Row;
 /// The native formats that are read by other protocols only if they are named.
 pub(crate) const ROWS: &[&[Row]] = &[
     apertus::ROWS,
-    apriel_1_5::ROWS,
-    apriel_1_6::ROWS,
+    apriel::ROWS,
     cohere::ROWS,
     command_r_plus::ROWS,
     deepseek::ROWS,

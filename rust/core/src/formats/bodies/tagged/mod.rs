@@ -134,8 +134,8 @@ impl Tags {
     /// Tags with names and keys as text, from the templates of a call, with `{name}` and `{args}`, and of an argument, with `{key}` and
     /// `{value}`. Values are JSON, verbatim unless the template writes them on lines of their own; whitespace may be between tags.
     pub(crate) const fn of(call: &'static str, argument: &'static str) -> Tags {
-        let ((open, call), (argument, value)) = (cut(call, "{name"), cut(argument, "{key"));
-        let ((head, end), (key, value_end)) = (cut(call, "{args"), cut(value, "{value"));
+        let ((open, call), (argument, value)) = (cut(call, "name"), cut(argument, "key"));
+        let ((head, end), (key, value_end)) = (cut(call, "args"), cut(value, "value"));
         let (head, end, key, value_end) = (spaced(head), spaced(end), spaced(key), spaced(value_end));
         let (key_close, value) = tags(key.text);
         let key_close = spaced(key_close);
@@ -162,10 +162,10 @@ impl Tags {
     /// Tags with names and keys in attributes, from the same templates. That of an argument has `{kind}` in a second attribute.
     pub(crate) const fn with_attributes(call: &'static str, argument: &'static str, attributes: TagAttributes) -> Tags {
         let text = Tags::of(call, argument);
-        let (kind, value) = cut(cut(argument, "{key").1, "{kind");
+        let (kind, value) = cut(cut(argument, "key").1, "kind");
         let ((open, tool), (argument, key)) = (attribute(text.open), attribute(text.argument));
         // The quote is that of the attribute.
-        let (_, end) = cut(value, "{value").0.split_at(1);
+        let (_, end) = cut(value, "value").0.split_at(1);
         let head = Head::Attributes(TagAttributes { end, tool, key, kind: attribute(kind).1, ..attributes });
         Tags { open, argument, head, ..text }
     }
