@@ -140,7 +140,7 @@ impl Toolset {
     /// content and calls.
     pub fn encode_message(&self, message: &PastMessage<'_>) -> Result<String, EncodeError> {
         let mut content = message.content.to_owned();
-        if message.native && self.protocol.begins_message() && !content.is_empty() && !message.calls.is_empty() {
+        if message.native && self.settings.info.begins_message && !content.is_empty() && !message.calls.is_empty() {
             return Err(EncodeError("a message in this format has either a text or calls".to_owned()));
         }
         let mut calls = Vec::with_capacity(message.calls.len());

@@ -7,8 +7,8 @@ use crate::arguments::Context;
 use crate::error::ToolError;
 use crate::formats::layout::ReasoningMarks;
 use crate::formats::parts::{Header, PartsFrame};
-use crate::formats::protocol::Neutralise;
 use crate::formats::registry::{Reads, Recover, custom, named};
+use crate::formats::teaching::Neutralise;
 use crate::formats::{Attempt, Custom, Prompt, Protocol, Settings};
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Field};
@@ -160,14 +160,14 @@ pub struct Toolset {
 impl Options {
     /// The settings of a protocol in a toolset with these options.
     fn settings(&self, protocol: &dyn Protocol, delimiters: Option<(&str, &str)>) -> Result<Settings, String> {
-        let facts = protocol.facts();
-        let delimiters = match (delimiters, facts.fixed) {
+        let info = protocol.info();
+        let delimiters = match (delimiters, info.fixed) {
             (Some(_), Some(why)) => return Err(why.into()),
             (Some((open, close)), None) => protocol.delimiters(open, close)?,
-            (None, _) => Delimiters::of(&facts.delimiters.0, &facts.delimiters.1),
+            (None, _) => Delimiters::of(&info.delimiters.0, &info.delimiters.1),
         };
         Ok(Settings {
-            facts,
+            info,
             candidates: protocol.candidates(&delimiters),
             marks: protocol.marks(),
             delimiters,
@@ -184,9 +184,9 @@ impl Options {
 impl Options {
     /// Why one of the options cannot work in this protocol, with what to do instead.
     fn misfit(&self, protocol: &dyn Protocol, recovers: bool) -> Option<String> {
-        let (own, layout, facts) = (&self.protocol, protocol.layout(), protocol.facts());
+        let (own, layout, info) = (&self.protocol, protocol.layout(), protocol.info());
         // Rows with repairs are also for prompting: their manual can ask for JSON.
-        if layout.native && !facts.near_misses && self.syntax == Syntax::Json && facts.encoding != "json" {
+        if layout.native && !info.near_misses && self.syntax == Syntax::Json && info.encoding != "json" {
             return Some(format!("{own} has one way to write calls, which is not JSON; leave out syntax=\"json\""));
         }
         layout.parts?;
@@ -255,7 +255,7 @@ impl Toolset {
             open: options.unknown_tools != UnknownTools::Error,
             bad_name: &|name| protocol.bad_name(name, &settings.delimiters),
             complexity: &|schema| protocol.complexity(schema),
-            encoding: settings.facts.encoding,
+            encoding: settings.info.encoding,
         };
         let tools = Arc::new(Tools::new(definitions, &rules)?);
         let set = |protocol: Arc<dyn Protocol>, settings: Settings, writer: Option<Arc<Toolset>>| Toolset {
@@ -353,12 +353,12 @@ impl Toolset {
 
     /// The form in which a tool's calls are written.
     pub fn encoding(&self, tool: &Tool) -> &'static str {
-        if tool.syntax == Syntax::Json { "json" } else { self.settings.facts.encoding }
+        if tool.syntax == Syntax::Json { "json" } else { self.settings.info.encoding }
     }
 
     /// What begins a result. Use them as stop sequences, because models invent results.
     pub fn result_marks(&self) -> impl Iterator<Item = &str> {
-        self.settings.facts.result_marks.iter().map(|mark| &**mark)
+        self.settings.info.result_marks.iter().map(|mark| &**mark)
     }
 
     /// Whether reasoning is separated from the text.
@@ -392,7 +392,7 @@ impl Toolset {
                 matches!(frame.header(&set.tools, &neutral[blanks..], true, true), Header::Bad(..))
             };
             set.protocol.layout().parts.is_some_and(bad)
-                || (set.protocol.begins_message() && set.protocol.is_mark(&set.tools, &set.settings, &neutral))
+                || (set.settings.info.begins_message && set.protocol.is_mark(&set.tools, &set.settings, &neutral))
         };
         let whole = begins(self) || self.others.iter().any(begins);
         if whole { format!("\\{neutral}") } else { neutral }

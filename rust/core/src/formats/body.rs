@@ -56,7 +56,7 @@ pub(crate) enum Markers {
 /// What the opening of a call says about its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// The protocol's own body. With `json`, it starts at the opening bracket of a JSON object.
+    /// The protocol's own body. With `json`, which only elements and lines have, it starts at the opening bracket of a JSON object.
     Own { form: Form, json: bool },
     /// One JSON object with the arguments, at its opening bracket.
     Object(Option<Wrapper>),
@@ -64,8 +64,6 @@ pub(crate) enum Opening {
     Keywords,
     /// One JSON object with the tool's name and the arguments, or a list of such objects, at its opening bracket.
     Envelope(Option<Wrapper>, Markers),
-    /// The body of a native format.
-    Native,
     /// Parameters as raw text in tags.
     Params(OpenTag),
 }

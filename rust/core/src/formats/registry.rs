@@ -93,7 +93,8 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
     TAUGHT.iter().chain(others).filter_map(|row| {
         let protocol = (row.make)();
         let layout = protocol.layout();
-        let (open, close) = protocol.facts().delimiters;
+        let info = protocol.info();
+        let (open, close) = info.delimiters;
         let ends = layout.parts.map_or(&[][..], |parts| parts.ends());
         layout.native.then(|| NativeFormat {
             name: row.name,
@@ -104,7 +105,7 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
             starts_in_reasoning: layout.starts_in_reasoning,
             reasoning_prompt: layout.reasoning_prompt(),
             special_tokens: layout.special_tokens,
-            lists: protocol.has_lists(),
+            lists: info.lists,
             whole_messages: protocol.whole_messages(),
             stops: layout.stops.iter().chain(ends).copied().collect(),
             models: row.models,

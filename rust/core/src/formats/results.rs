@@ -1,6 +1,7 @@
 //! How results of prompted protocols are written.
 
-use super::protocol::{CallResult, Prompt};
+use super::protocol::CallResult;
+use super::teaching::Prompt;
 use crate::syntax::json::{Value, json_string, parse};
 use crate::syntax::xml::{For, escape};
 

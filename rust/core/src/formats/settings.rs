@@ -20,6 +20,12 @@ pub(crate) struct FormatInfo {
     pub encoding: &'static str,
     /// Near misses are repaired in JSON as they are in elements and lines.
     pub near_misses: bool,
+    /// Calls may be in a list that is one unit.
+    pub lists: bool,
+    /// A call may be the whole message: an opening is also looked for at its start, whatever it begins with.
+    pub begins_message: bool,
+    /// The host writes the calls, so nothing can be found out about their form.
+    pub hosted: bool,
     /// What begins a result. Outside calls, only the host writes it.
     pub result_marks: Cow<'static, [Cow<'static, str>]>,
 }
@@ -32,6 +38,9 @@ impl FormatInfo {
             fixed: None,
             encoding,
             near_misses: true,
+            lists: false,
+            begins_message: false,
+            hosted: false,
             result_marks: Cow::Borrowed(&TOOL_RESPONSE),
         }
     }
@@ -47,7 +56,7 @@ static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")]
 /// How calls are to be read and written in a protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub facts: FormatInfo,
+    pub info: FormatInfo,
     pub delimiters: Delimiters,
     /// Where calls and results may begin in any of the protocols.
     pub candidates: Candidates,
@@ -79,8 +88,8 @@ impl Settings {
             syntax: at.map(|at| tools.at(at).syntax),
             strict: self.strict,
             any_style: self.any_style,
-            near_misses: self.facts.near_misses,
-            result_marks: &self.facts.result_marks,
+            near_misses: self.info.near_misses,
+            result_marks: &self.info.result_marks,
             delimiters: &self.delimiters,
             limits: &self.limits,
             tool: name,

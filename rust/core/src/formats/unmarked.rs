@@ -9,9 +9,10 @@ use crate::formats::bodies::envelope::unmarked::{UnmarkedObject, look};
 use crate::formats::body::{Markers, Opening};
 use crate::formats::call::json_field_example;
 use crate::formats::frames::envelope as format;
-use crate::formats::protocol::{CallResult, Examples, Prompt, Protocol};
+use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use crate::formats::results::ResultForm;
 use crate::formats::settings::{FormatInfo, Settings};
+use crate::formats::teaching::{Examples, Prompt, Teacher};
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::json::Member;
 use crate::syntax::scan::{Candidates, Delimiters, Scan, has_line_break, neutralise_marks, starts, window, ws_run};
@@ -32,7 +33,7 @@ impl CallWriter for UnmarkedCalls {
 }
 
 impl Protocol for UnmarkedCalls {
-    fn facts(&self) -> FormatInfo {
+    fn info(&self) -> FormatInfo {
         FormatInfo { result_marks: Cow::Borrowed(&[]), ..FormatInfo::new(FENCE, FENCE, "json") }
     }
 
@@ -43,7 +44,9 @@ impl Protocol for UnmarkedCalls {
     fn bad_name(&self, _: &str, _: &Delimiters) -> Option<&'static str> {
         None
     }
+}
 
+impl CallReader for UnmarkedCalls {
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let (text, last) = window(text, ATTEMPT_CHARS, last);
         let fence = starts(text, FENCE, last);
@@ -83,10 +86,6 @@ impl Protocol for UnmarkedCalls {
         }
     }
 
-    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        ResultForm::Json.write(prompt, result)
-    }
-
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
         matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. })
     }
@@ -96,7 +95,15 @@ impl Protocol for UnmarkedCalls {
         // There is no line break before the first line.
         if self.is_mark(tools, settings, &neutral) { format!("\\{neutral}") } else { neutral }
     }
+}
 
+impl MessageWriter for UnmarkedCalls {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Json.write(prompt, result)
+    }
+}
+
+impl Teacher for UnmarkedCalls {
     fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {
         format::header(self, false, examples)
     }

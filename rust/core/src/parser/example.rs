@@ -5,7 +5,7 @@ use super::Parser;
 use crate::arguments::{Given, example_members};
 use crate::error::ErrorKind;
 use crate::event::Item;
-use crate::formats::protocol::ANY_NAME;
+use crate::formats::teaching::ANY_NAME;
 use crate::schema::fold as folded;
 use crate::syntax::json::{Member, Value};
 use crate::toolset::Toolset;

@@ -258,7 +258,7 @@ impl Machine {
             Some(last) => (window.text.as_bytes()[window.at + last], &window.text[window.at + last + 1..at]),
             None => (self.place.last, &window.text[window.at..at]),
         };
-        let python = tools.settings.facts.encoding == "python";
+        let python = tools.settings.info.encoding == "python";
         let bracket = matches!(before, b'}' | b']') || (before == b')' && python);
         let bracket = bracket && matches!(blanks, "" | "\n" | "\r\n");
         let text = self.place.written >= LEAST_BYTES && !self.place.mentioned && !self.code.was_seen();

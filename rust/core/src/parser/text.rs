@@ -42,7 +42,7 @@ pub(super) enum Candidate<'t> {
 /// What begins a result. The marks of other formats are not errors.
 fn result_marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t [Cow<'static, str>] {
     let asks = other.is_none() || tools.reads == Reads::First;
-    if asks { &set.settings.facts.result_marks } else { &[] }
+    if asks { &set.settings.info.result_marks } else { &[] }
 }
 
 /// Whether the possible start of a call in another format is a fence, which is code.
@@ -221,7 +221,7 @@ impl Machine {
     fn begins_here(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
         match tools.native {
             true => {
-                let unmarked = tools.protocol.begins_message() || !tools.others.is_empty();
+                let unmarked = tools.settings.info.begins_message || !tools.others.is_empty();
                 unmarked && !self.place.begun && at == window.at
             }
             false => window.before + at == 0,
@@ -380,7 +380,7 @@ impl Machine {
             match attempt {
                 Attempt::Incomplete => return Candidate::Need,
                 Attempt::Text(length) if length > first => mentioned(length),
-                Attempt::Text(_) if begin && set.protocol.begins_message() && rest.starts_with(['[', '{']) => {
+                Attempt::Text(_) if begin && set.settings.info.begins_message && rest.starts_with(['[', '{']) => {
                     mentioned(first)
                 }
                 Attempt::Text(_) => {}

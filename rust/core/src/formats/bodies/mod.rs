@@ -16,7 +16,7 @@ use envelope::Envelope;
 use json_body::JsonBody;
 use params::Params;
 
-/// The body of a call with this opening in a protocol. `name` and `recycled` are as for [`Protocol::body`].
+/// The body of a call with this opening in a protocol. `name` and `recycled` are as for its `body`.
 pub(crate) fn body_of(
     protocol: &dyn Protocol,
     cx: &Context<'_>,
@@ -25,8 +25,7 @@ pub(crate) fn body_of(
     recycled: Box<dyn Body>,
 ) -> Box<dyn Body> {
     match opening {
-        Opening::Own { form, json } => protocol.body(form, json, name, recycled),
-        Opening::Native => protocol.native_body(cx, name, recycled),
+        Opening::Own { form, json } => protocol.body(cx, form, json, name, recycled),
         Opening::Object(wrapper) => recycle(recycled, JsonBody::default, |body| body.reset(cx, wrapper)),
         Opening::Keywords => Box::new(JsonBody::keywords(cx)),
         Opening::Envelope(wrapper, markers) => {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 pub(crate) mod body;
 
 use super::attempt::Attempt;
-use super::protocol::{CallResult, Examples, LISTED, Prompt, Protocol};
+use super::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use super::settings::{FormatInfo, Settings};
+use super::teaching::{Examples, LISTED, Prompt, Teacher};
 use crate::arguments::{CallWriter, Context};
 use crate::formats::body::{Body, Form, Opening};
 use crate::limits::NAME_CHARS;
@@ -96,7 +97,7 @@ const HEAD_CHARS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct CustomProtocol {
     parts: Custom,
-    facts: FormatInfo,
+    info: FormatInfo,
     base: Option<Arc<dyn Protocol>>,
 }
 
@@ -130,19 +131,20 @@ impl CustomProtocol {
                 return Err(format!("one of the marks {a:?} and {b:?} ends with the beginning of the other"));
             }
         }
-        let facts = base.as_ref().map_or_else(|| FormatInfo::new("", "", "own"), |base| base.facts());
-        let delimiters = match (&base, facts.fixed) {
+        let info = base.as_ref().map_or_else(|| FormatInfo::new("", "", "own"), |base| base.info());
+        let delimiters = match (&base, info.fixed) {
             (Some(_), Some(why)) => return Err(why.into()),
             (Some(base), None) => base.delimiters(&parts.open, close)?,
             (None, _) => Delimiters::of(&parts.open, close),
         };
-        let facts = FormatInfo {
+        let info = FormatInfo {
             delimiters: (Cow::Owned(delimiters.open), Cow::Owned(delimiters.close)),
             fixed: Some("the protocol defines its own delimiters"),
+            hosted: true,
             result_marks: Cow::Owned(vec![Cow::Owned(result.0.clone())]),
-            ..facts
+            ..info
         };
-        Ok(CustomProtocol { parts, facts, base })
+        Ok(CustomProtocol { parts, info, base })
     }
 
     fn opened(&self, text: &str, last: bool) -> Attempt {
@@ -184,12 +186,8 @@ impl CallWriter for CustomProtocol {
 }
 
 impl Protocol for CustomProtocol {
-    fn is_hosted(&self) -> bool {
-        true
-    }
-
-    fn facts(&self) -> FormatInfo {
-        self.facts.clone()
+    fn info(&self) -> FormatInfo {
+        self.info.clone()
     }
 
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
@@ -212,7 +210,9 @@ impl Protocol for CustomProtocol {
     fn complexity(&self, schema: &Schema) -> Option<&'static str> {
         self.base.as_ref().and_then(|base| base.complexity(schema))
     }
+}
 
+impl CallReader for CustomProtocol {
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         if let Some(base) = &self.base {
             return base.attempt(tools, settings, text, last);
@@ -224,9 +224,9 @@ impl Protocol for CustomProtocol {
         }
     }
 
-    fn body(&self, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+    fn body(&self, cx: &Context<'_>, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         match &self.base {
-            Some(base) => base.body(form, json, name, recycled),
+            Some(base) => base.body(cx, form, json, name, recycled),
             None => Box::new(CustomBody::new(self.parts.host.clone())),
         }
     }
@@ -235,6 +235,20 @@ impl Protocol for CustomProtocol {
         self.base.as_ref().map_or(Scan::Match(()), |base| base.fits(text))
     }
 
+    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
+        let Custom { open, result, .. } = &self.parts;
+        // Results have their own marks, so the base's marks are text.
+        let tag = text.strip_prefix('<').map_or("", |tag| tag.strip_prefix('/').unwrap_or(tag));
+        let is_result = |mark: &Cow<'_, str>| starts_ignoring_case(tag, mark.trim_start_matches('<'));
+        let opens = |base: &Arc<dyn Protocol>| {
+            base.is_mark(tools, settings, text) && !base.info().result_marks.iter().any(is_result)
+        };
+        [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
+            || self.base.as_ref().is_some_and(opens)
+    }
+}
+
+impl MessageWriter for CustomProtocol {
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
         let CallResult { name, content, error, number, .. } = *result;
@@ -255,19 +269,9 @@ impl Protocol for CustomProtocol {
         // The text around the content is neutralised, too.
         format!("{open}{}{close}", self.neutralise(prompt.tools, prompt.settings, &written).replace(&word, begin))
     }
+}
 
-    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
-        let Custom { open, result, .. } = &self.parts;
-        // Results have their own marks, so the base's marks are text.
-        let tag = text.strip_prefix('<').map_or("", |tag| tag.strip_prefix('/').unwrap_or(tag));
-        let is_result = |mark: &Cow<'_, str>| starts_ignoring_case(tag, mark.trim_start_matches('<'));
-        let opens = |base: &Arc<dyn Protocol>| {
-            base.is_mark(tools, settings, text) && !base.facts().result_marks.iter().any(is_result)
-        };
-        [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
-            || self.base.as_ref().is_some_and(opens)
-    }
-
+impl Teacher for CustomProtocol {
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         if let Some(header) = &self.parts.header {
             return header.clone();

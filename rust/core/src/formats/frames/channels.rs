@@ -367,7 +367,7 @@ impl PartsFrame for Channels {
                     open: length,
                     name: Some((end - name.len()..end, found)),
                     body: length,
-                    opening: Opening::Native,
+                    opening: Opening::OWN,
                     style: style.map(Box::new),
                 })
             }

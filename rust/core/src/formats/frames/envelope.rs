@@ -7,9 +7,10 @@ use crate::formats::call::json_field_example;
 use crate::formats::commitment::{bad, committed, misspelled};
 use crate::formats::layout::{Layout, TOKEN_BEGINS};
 use crate::formats::marks::{MarkRole, MarkSet};
-use crate::formats::protocol::{ANY_NAME, CallResult, Examples, Prompt, Protocol, RESULT_TAGS, is_result_tag};
+use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol, RESULT_TAGS, is_result_tag};
 use crate::formats::results::ResultForm;
 use crate::formats::settings::{FormatInfo, Settings};
+use crate::formats::teaching::{ANY_NAME, Examples, Prompt, Teacher};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::schema::Descriptions;
 use crate::syntax::json::{Member, Value, push_string, write_object, write_spaced_object};
@@ -66,7 +67,7 @@ impl Protocol for EnvelopeFormat {
         &self.layout
     }
 
-    fn facts(&self) -> FormatInfo {
+    fn info(&self) -> FormatInfo {
         FormatInfo::new(self.open, self.close, "json")
     }
 
@@ -100,6 +101,16 @@ impl Protocol for EnvelopeFormat {
         (name.is_empty() || first_chars(name, NAME_CHARS) < name.len()).then_some("it must have 1 to 128 characters")
     }
 
+    fn marks(&self) -> MarkSet {
+        let mut marks = MarkSet::default();
+        if self.layout.native && !self.close.starts_with('`') {
+            marks.push(MarkRole::End, self.close);
+        }
+        marks
+    }
+}
+
+impl CallReader for EnvelopeFormat {
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         let open = settings.delimiters.open.as_str();
         match starts(text, open, last) {
@@ -125,24 +136,12 @@ impl Protocol for EnvelopeFormat {
         }
     }
 
-    fn marks(&self) -> MarkSet {
-        let mut marks = MarkSet::default();
-        if self.layout.native && !self.close.starts_with('`') {
-            marks.push(MarkRole::End, self.close);
-        }
-        marks
-    }
-
     fn ends_reasoning(&self, text: &str) -> Scan {
         starts(text, self.open, false).and_then(|()| {
             let end = first_chars(text, ATTEMPT_CHARS);
             let at = ws_run(&text[..end], self.open.len());
             starts(&text[at..end], "{\"", end < text.len())
         })
-    }
-
-    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        (if self.layout.native { ResultForm::Lines } else { ResultForm::Json }).write(prompt, result)
     }
 
     fn is_mark(&self, _: &Tools, settings: &Settings, text: &str) -> bool {
@@ -155,7 +154,15 @@ impl Protocol for EnvelopeFormat {
             || (self.open == open && self.spellings.open(text))
             || self.layout.is_token(text)
     }
+}
 
+impl MessageWriter for EnvelopeFormat {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        (if self.layout.native { ResultForm::Lines } else { ResultForm::Json }).write(prompt, result)
+    }
+}
+
+impl Teacher for EnvelopeFormat {
     fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {
         header(self, self.alone, examples)
     }
@@ -195,11 +202,11 @@ fn write_as_template(cx: &Context<'_>, arguments: &[Member<'_>], out: &mut Strin
 }
 
 /// The start of the manual. With `alone`, a message with calls contains nothing else.
-pub(crate) fn header(protocol: &dyn Protocol, alone: bool, examples: &Examples<'_>) -> String {
+pub(crate) fn header(writer: &dyn CallWriter, alone: bool, examples: &Examples<'_>) -> String {
     let mut out =
         String::from("To call tools, write calls as plain text, one or more, each a JSON object in its own markers:\n");
     // Two examples show that each call has its own markers.
-    out.push_str(&examples.several(protocol, 2));
+    out.push_str(&examples.several(writer, 2));
     out.push_str(&format!("\n{RULES} "));
     if alone {
         out.push_str("In a message with calls, write nothing else. ");

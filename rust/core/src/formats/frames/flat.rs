@@ -12,8 +12,9 @@ use crate::formats::commitment::{committed, near_opener, unreadable};
 use crate::formats::frames::envelope;
 use crate::formats::layout::{Layout, Section, TOKEN_BEGINS};
 use crate::formats::marks::{MarkRole, MarkSet};
-use crate::formats::protocol::{ANY_NAME, CallResult, Examples, Prompt, Protocol};
+use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use crate::formats::settings::{FormatInfo, Settings};
+use crate::formats::teaching::{ANY_NAME, Examples, Prompt, Teacher};
 use crate::formats::template::{fill, markers};
 use crate::limits::NAME_CHARS;
 use crate::syntax::json::{Member, push_string};
@@ -99,12 +100,14 @@ impl CallWriter for FlatFormat {
 }
 
 impl Protocol for FlatFormat {
-    fn facts(&self) -> FormatInfo {
+    fn info(&self) -> FormatInfo {
         let open = self.call.openers().first().copied().unwrap_or_default();
         let marks = self.past_text.result_mark.map(Cow::Borrowed).into_iter().collect::<Vec<_>>();
         FormatInfo {
             result_marks: Cow::Owned(marks),
             near_misses: false,
+            lists: self.call.has_lists(),
+            begins_message: self.call.begins_message(),
             ..FormatInfo::new(open, self.call.close(), self.call.encoding())
         }
         .fixed("the markers of a native format are fixed, so it has no delimiters")
@@ -112,14 +115,6 @@ impl Protocol for FlatFormat {
 
     fn layout(&self) -> &Layout {
         &self.layout
-    }
-
-    fn has_lists(&self) -> bool {
-        self.call.has_lists()
-    }
-
-    fn begins_message(&self) -> bool {
-        self.call.begins_message()
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
@@ -145,7 +140,9 @@ impl Protocol for FlatFormat {
         let parts = || self.layout.parts.and_then(|frame| frame.bad_name(name));
         length.then_some("it must have 1 to 128 characters").or_else(|| self.call.bad_name(name)).or_else(parts)
     }
+}
 
+impl CallReader for FlatFormat {
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         let attempt = self.call.attempt(tools, settings, text, last);
         if !matches!(attempt, Attempt::Text(_)) {
@@ -170,14 +167,21 @@ impl Protocol for FlatFormat {
         self.call.ends_reasoning(text)
     }
 
-    fn native_body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+    fn body(&self, cx: &Context<'_>, _: Form, _: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         self.call.body(cx, name, recycled)
     }
 
-    fn body(&self, _: Form, _: bool, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        recycled
+    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
+        let begins = |last| matches!(self.attempt(tools, settings, text, last), Attempt::Call { .. } | Attempt::Bad(_));
+        settings.marks.untrusted.iter().any(|mark| text.starts_with(mark))
+            || self.layout.is_token(text)
+            || begins(true)
+            || (settings.info.begins_message && begins(false))
+            || self.call.orphan(tools, text, true).is_match()
     }
+}
 
+impl MessageWriter for FlatFormat {
     fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         if let Some(frame) = self.layout.parts {
             frame.address(cx.tool, out);
@@ -189,18 +193,6 @@ impl Protocol for FlatFormat {
         self.call.write_otherwise(cx, call, out)
     }
 
-    fn write_message(&self, reasoning: Option<&str>, content: &str, calls: &[String], out: &mut String) {
-        match self.layout.parts {
-            Some(frame) => frame.write(reasoning, content, calls, &self.separators(), out),
-            None => {
-                if let Some(reasoning) = reasoning {
-                    self.layout.write_reasoning(reasoning, out);
-                }
-                self.separators().write(content, calls, out);
-            }
-        }
-    }
-
     fn separators(&self) -> Separators {
         self.past_text.separators
     }
@@ -209,16 +201,9 @@ impl Protocol for FlatFormat {
         let id = self.call.id(result.name, &result.call);
         self.past_text.result(prompt, result, id.as_deref().or(result.call.id))
     }
+}
 
-    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
-        let begins = |last| matches!(self.attempt(tools, settings, text, last), Attempt::Call { .. } | Attempt::Bad(_));
-        settings.marks.untrusted.iter().any(|mark| text.starts_with(mark))
-            || self.layout.is_token(text)
-            || begins(true)
-            || (self.begins_message() && begins(false))
-            || self.call.orphan(tools, text, true).is_match()
-    }
-
+impl Teacher for FlatFormat {
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let example = examples.any(self);
         // The result is of the same tool.

@@ -12,8 +12,9 @@ use crate::formats::frames::flat::PastText;
 use crate::formats::layout::Layout;
 use crate::formats::marks::{MarkRole, MarkSet};
 use crate::formats::named_tags::{self, near_function};
-use crate::formats::protocol::{CallResult, Examples, Prompt, Protocol};
+use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use crate::formats::settings::{FormatInfo, Settings};
+use crate::formats::teaching::{Examples, Prompt, Teacher};
 use crate::limits::ATTEMPT_CHARS;
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
@@ -102,7 +103,7 @@ impl Protocol for ParamsFormat {
         &self.layout
     }
 
-    fn facts(&self) -> FormatInfo {
+    fn info(&self) -> FormatInfo {
         FormatInfo::new(self.row.block_open, self.row.block_close, "parameters").fixed(self.fixed)
     }
 
@@ -127,7 +128,9 @@ impl Protocol for ParamsFormat {
     fn complexity(&self, schema: &Schema) -> Option<&'static str> {
         schema.complexity()
     }
+}
 
+impl CallReader for ParamsFormat {
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         let row = self.row;
         let Some(first) = text.chars().next() else { return Attempt::Incomplete };
@@ -191,6 +194,15 @@ impl Protocol for ParamsFormat {
         self.row.ends_reasoning(text)
     }
 
+    fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
+        text.starts_with(self.row.parameter.open)
+            || tags::is_mark(self.row, text, &|name| tools.get(name).is_some())
+            || (text.starts_with('<') && named_tags::is_mark(tools, text))
+            || self.layout.is_token(text)
+    }
+}
+
+impl MessageWriter for ParamsFormat {
     fn write_past_call(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         let text = parameters(self.row, cx, call.arguments)
             .ok_or_else(|| EncodeError(format!("the tags cannot hold these arguments of {:?}", cx.tool)))?;
@@ -210,14 +222,9 @@ impl Protocol for ParamsFormat {
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         self.past_text.result(prompt, result, None)
     }
+}
 
-    fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
-        text.starts_with(self.row.parameter.open)
-            || tags::is_mark(self.row, text, &|name| tools.get(name).is_some())
-            || (text.starts_with('<') && named_tags::is_mark(tools, text))
-            || self.layout.is_token(text)
-    }
-
+impl Teacher for ParamsFormat {
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let example = examples.any(self);
         let json = prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json);

@@ -142,9 +142,9 @@ impl PartsFrame for Recipients {
                     skipped + length + usize::from(text.as_bytes().get(skipped + length) == Some(&b'\n')),
                 );
                 match &text[name.clone()] {
-                    "" => Header::Call(Attempt::call(body, body, Opening::Native)),
+                    "" => Header::Call(Attempt::call(body, body, Opening::OWN)),
                     to if to == self.content => Header::Part(body, Part::Content),
-                    to => Header::Call(Attempt::named(body, (name, tools.lookup(to)), body, Opening::Native)),
+                    to => Header::Call(Attempt::named(body, (name, tools.lookup(to)), body, Opening::OWN)),
                 }
             }
         }

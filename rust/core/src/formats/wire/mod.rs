@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use super::attempt::Attempt;
 use super::body::{Body, Form, recycle};
-use super::protocol::{CallResult, Examples, LISTED, Prompt, Protocol};
+use super::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use super::settings::{FormatInfo, Settings};
 use super::spec::Row;
+use super::teaching::{Examples, LISTED, Prompt, Teacher};
 use crate::arguments::{CallWriter, Context};
 use crate::grammar::CallGrammarWriter;
 use crate::limits::NAME_CHARS;
@@ -73,7 +74,7 @@ impl CallWriter for Wire {
 }
 
 impl Protocol for Wire {
-    fn facts(&self) -> FormatInfo {
+    fn info(&self) -> FormatInfo {
         FormatInfo { near_misses: false, result_marks: Cow::Borrowed(&MARKS), ..FormatInfo::new(OPEN, CLOSE, "pairs") }
     }
 
@@ -91,25 +92,19 @@ impl Protocol for Wire {
         schema.complexity()
     }
 
+    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
+        marks::candidates(delimiters)
+    }
+}
+
+impl CallReader for Wire {
     /// The end of the message decides nothing.
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, _last: bool) -> Attempt {
         opening::attempt(tools, settings, text)
     }
 
-    fn body(&self, _: Form, _: bool, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+    fn body(&self, _: &Context<'_>, _: Form, _: bool, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         recycle(recycled, Pairs::default, |body| *body = Pairs::default())
-    }
-
-    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        let CallResult { name, content, error, number, .. } = *result;
-        let tag = if error { "tool-error" } else { "tool-result" };
-        let name = prompt.neutralise(&json_string(name));
-        let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));
-        format!("<{tag} name={name}{number}>{content}</{tag}>")
-    }
-
-    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
-        marks::candidates(delimiters)
     }
 
     fn is_mark(&self, _: &Tools, settings: &Settings, text: &str) -> bool {
@@ -119,11 +114,23 @@ impl Protocol for Wire {
     fn neutralise(&self, _: &Tools, settings: &Settings, text: &str) -> String {
         neutralise(text, &settings.delimiters)
     }
+}
+
+impl MessageWriter for Wire {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        let CallResult { name, content, error, number, .. } = *result;
+        let tag = if error { "tool-error" } else { "tool-result" };
+        let name = prompt.neutralise(&json_string(name));
+        let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));
+        format!("<{tag} name={name}{number}>{content}</{tag}>")
+    }
 
     fn grammar(&self) -> Option<&dyn CallGrammarWriter> {
         Some(self)
     }
+}
 
+impl Teacher for Wire {
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let pairs = examples.of(|tool| tool.syntax == Syntax::Wire);
         let json = examples.of(|tool| tool.syntax == Syntax::Json);

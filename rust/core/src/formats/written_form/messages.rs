@@ -26,7 +26,7 @@ impl WrittenForm<'_> {
             without_calls: (open, close),
             last,
             before_calls: (before(&mut spoken, text), before(&mut spoken, call)),
-            not_first: if self.protocol.begins_message() { CALL_FIRST } else { "" },
+            not_first: if self.settings.info.begins_message { CALL_FIRST } else { "" },
             reasoning: self.around_reasoning(),
             is_begun: self.protocol.layout().parts.is_some_and(|parts| parts.is_begun()),
         }

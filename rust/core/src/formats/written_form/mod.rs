@@ -85,7 +85,7 @@ struct TagTexts {
 impl<'a> WrittenForm<'a> {
     /// `None`: the calls of this protocol have another form.
     pub(crate) fn of(protocol: &'a dyn Protocol, tools: &'a Tools, settings: &'a Settings) -> Option<Self> {
-        if protocol.is_hosted() {
+        if settings.info.hosted {
             return None;
         }
         let form = WrittenForm { protocol, tools, settings, style: JsonStyle::SPACED, tagged: false };
@@ -338,7 +338,7 @@ impl<'a> WrittenForm<'a> {
             }
         }
         marks.push(self.settings.delimiters.open.clone());
-        marks.extend(self.settings.facts.result_marks.iter().map(|mark| mark.to_string()));
+        marks.extend(self.settings.info.result_marks.iter().map(|mark| mark.to_string()));
         // Cut before the end of a tag, so that misspelled ones are excluded, too.
         let begun = |mark: &str| mark.trim_end_matches(['>', '=', '"', ' ', '\n']).len();
         marks.retain(|mark| !mark.trim().is_empty());
@@ -352,7 +352,7 @@ impl CallGrammarWriter for WrittenForm<'_> {
         let mut marks = self.excluded();
         // After a bracket, they are an error.
         marks.extend(self.settings.marks.ends.iter().map(|mark| (*mark).to_owned()));
-        if self.tagged && self.settings.facts.near_misses {
+        if self.tagged && self.settings.info.near_misses {
             // Tags that are nearly those of a call are errors, also with the names of tools, whatever is before or between their words.
             let words = ["call", "function", "invoke", "parameter", "tool", "name", " ", "\t", "\n", "\r", "-", "_"];
             let named = self.tools.iter().filter_map(|tool| tool.name.split(['_', '-']).find(|word| !word.is_empty()));

@@ -11,10 +11,11 @@ use crate::arguments::{CallWriter, Context, is_field};
 use crate::formats::attempt::Attempt;
 use crate::formats::body::{Body, Form, Opening, recycle};
 use crate::formats::named_tags::{self as tags, Opener, bad_name, closes, opener};
-use crate::formats::protocol::{CallResult, Examples, Prompt, Protocol};
+use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use crate::formats::results::ResultForm;
 use crate::formats::settings::{FormatInfo, Settings};
 use crate::formats::spec::Row;
+use crate::formats::teaching::{Examples, Prompt, Teacher};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
 use crate::schema::{Choice, Schema};
 use crate::syntax::json::{Member, Value, parse, write_object};
@@ -134,7 +135,7 @@ impl CallWriter for Xml {
 }
 
 impl Protocol for Xml {
-    fn facts(&self) -> FormatInfo {
+    fn info(&self) -> FormatInfo {
         FormatInfo::new("<call>", "</call>", "elements")
             .fixed("xml writes calls in tags with the tools' names, so it has no delimiters")
     }
@@ -156,7 +157,9 @@ impl Protocol for Xml {
             (!object).then_some("its parameters are not an object")
         }
     }
+}
 
+impl CallReader for Xml {
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         if tools.is_empty() {
             return Attempt::text(text);
@@ -191,7 +194,7 @@ impl Protocol for Xml {
         })
     }
 
-    fn body(&self, form: Form, _: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+    fn body(&self, _: &Context<'_>, form: Form, _: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         recycle(recycled, ElementsBody::default, |body| body.reset(name, form))
     }
 
@@ -207,10 +210,6 @@ impl Protocol for Xml {
         }
     }
 
-    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        ResultForm::Elements.write(prompt, result)
-    }
-
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
         if text.starts_with('<') { tags::is_mark(tools, text) } else { line(tools, text, true).is_match() }
     }
@@ -223,7 +222,15 @@ impl Protocol for Xml {
             _ => neutral,
         }
     }
+}
 
+impl MessageWriter for Xml {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Elements.write(prompt, result)
+    }
+}
+
+impl Teacher for Xml {
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let mut out = String::from(
             "To call a tool, write a tag with its name, and in it one tag for each parameter that you give. Example:\n",

@@ -9,10 +9,11 @@ use crate::arguments::{CallWriter, Context, is_field, is_misnamed};
 use crate::formats::attempt::Attempt;
 use crate::formats::body::{Body, Form, recycle};
 use crate::formats::named_tags::{self, Opener, bad_name, closer, is_mark, opener, signature};
-use crate::formats::protocol::{CallResult, Examples, Prompt, Protocol};
+use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use crate::formats::results::ResultForm;
 use crate::formats::settings::{FormatInfo, Settings};
 use crate::formats::spec::Row;
+use crate::formats::teaching::{Examples, Prompt, Teacher};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
@@ -176,7 +177,7 @@ impl CallWriter for Yaml {
 }
 
 impl Protocol for Yaml {
-    fn facts(&self) -> FormatInfo {
+    fn info(&self) -> FormatInfo {
         FormatInfo::new("<call>", "</call>", "lines")
             .fixed("yaml writes calls in tags with the tools' names, so it has no delimiters")
     }
@@ -188,7 +189,9 @@ impl Protocol for Yaml {
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
         bad_name(name)
     }
+}
 
+impl CallReader for Yaml {
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         if !text.starts_with('<') {
             return Attempt::text(text);
@@ -204,7 +207,7 @@ impl Protocol for Yaml {
         })
     }
 
-    fn body(&self, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
+    fn body(&self, _: &Context<'_>, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         recycle(recycled, Mapping::default, |body| body.reset(name, form, json))
     }
 
@@ -229,14 +232,18 @@ impl Protocol for Yaml {
         }
     }
 
-    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        ResultForm::Elements.write(prompt, result)
-    }
-
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
         text.starts_with('<') && is_mark(tools, text)
     }
+}
 
+impl MessageWriter for Yaml {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Elements.write(prompt, result)
+    }
+}
+
+impl Teacher for Yaml {
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let mut out = String::from(
             "To call a tool, write a tag with its name on a line of its own, below it one line of YAML for each parameter that you \

@@ -112,7 +112,7 @@ impl CallFormat for MarkedEnvelope {
 
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         match self.json(text, last) {
-            Scan::Match(body) => Attempt::call(body + 1, body, Opening::Native),
+            Scan::Match(body) => Attempt::call(body + 1, body, Opening::OWN),
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
         }

@@ -243,20 +243,20 @@ impl CallFormat for NamedFormat {
             Scan::Incomplete => Attempt::Incomplete,
             // The quotes in it count.
             Scan::Match(NamedHead::Name(name, _)) if leaves_open(&text[open..][name.clone()]) => {
-                Attempt::call(open, open, Opening::Native)
+                Attempt::call(open, open, Opening::OWN)
             }
             Scan::Match(NamedHead::Name(name, body)) => {
                 let name = open + name.start..open + name.end;
                 let lookup = tools.lookup(&text[name.clone()]);
-                Attempt::named(open, (name, lookup), open + body, Opening::Native)
+                Attempt::named(open, (name, lookup), open + body, Opening::OWN)
             }
-            Scan::Match(NamedHead::List(at)) => Attempt::call(open, open + at, Opening::Native),
+            Scan::Match(NamedHead::List(at)) => Attempt::call(open, open + at, Opening::OWN),
             Scan::Match(NamedHead::Nameless) | Scan::NoMatch if self.json_list.is_some() => {
                 let Some((name, body)) = self.misspelled(tools, &text[open..]) else { return Attempt::Text(open) };
                 let lookup = tools.lookup(&text[open + name.start..open + name.end]);
-                Attempt::named(open, (open + name.start..open + name.end, lookup), open + body, Opening::Native)
+                Attempt::named(open, (open + name.start..open + name.end, lookup), open + body, Opening::OWN)
             }
-            Scan::Match(NamedHead::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::Native),
+            Scan::Match(NamedHead::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::OWN),
         }
     }
 

@@ -80,10 +80,10 @@ impl CallFormat for NestedFormat {
         match self.name(&text[open..], last) {
             Scan::Incomplete => Attempt::Incomplete,
             // What is wrong with the tag, the body says.
-            Scan::NoMatch => Attempt::call(open, open, Opening::Native),
+            Scan::NoMatch => Attempt::call(open, open, Opening::OWN),
             Scan::Match(name) => {
                 let end = open + name.len();
-                Attempt::named(open, (open..end, tools.lookup(name)), end + self.open_end.len(), Opening::Native)
+                Attempt::named(open, (open..end, tools.lookup(name)), end + self.open_end.len(), Opening::OWN)
             }
         }
     }

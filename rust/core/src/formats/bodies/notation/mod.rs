@@ -48,7 +48,7 @@ impl NotationFormat {
     fn quoted_name(&self, tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
         let after = head[call..].strip_prefix(CALL).map_or(call, |after| head.len() - after.len());
         match begins_call(tools, &head[call..], last).void().or(|| self.begins_value(&head[open..], last)) {
-            Scan::Match(()) => Attempt::call(open, after, Opening::Native),
+            Scan::Match(()) => Attempt::call(open, after, Opening::OWN),
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::Text(open),
         }
@@ -112,12 +112,12 @@ impl CallFormat for NotationFormat {
             (None, _) if !last => Attempt::Incomplete,
             (Some(b'{'), _) if is_name(&head[name.clone()]) && !leaves_open(&head[name.clone()]) => {
                 let lookup = tools.lookup(&head[name.clone()]);
-                Attempt::named(open, (name, lookup), body, Opening::Native)
+                Attempt::named(open, (name, lookup), body, Opening::OWN)
             }
             // What is wrong, the body says. It knows the format's quotes.
             (_, Some(_)) => {
                 let lookup = tools.lookup(&head[name.clone()]);
-                Attempt::named(open, (name, lookup), body, Opening::Native)
+                Attempt::named(open, (name, lookup), body, Opening::OWN)
             }
             (_, None) => self.quoted_name(tools, head, open, call, last),
         }

@@ -158,13 +158,13 @@ impl CallFormat for PyCalls {
         });
         match found {
             Scan::Match(open) => {
-                let opening = Opening::Native;
+                let opening = Opening::OWN;
                 Attempt::Call { lead, open: lead + open, name: None, body: lead, opening, style: None }
             }
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch if self.bare && !last => match unreadable_list(tools, head) {
                 Scan::Match(()) => {
-                    let (open, opening) = (lead + 1, Opening::Native);
+                    let (open, opening) = (lead + 1, Opening::OWN);
                     Attempt::Call { lead, open, name: None, body: lead, opening, style: None }
                 }
                 Scan::Incomplete => Attempt::Incomplete,

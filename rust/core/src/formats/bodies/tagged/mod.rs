@@ -225,9 +225,7 @@ impl Tags {
                     let (kind, closers) = (ErrorKind::MalformedCall, Closers::Own);
                     Attempt::Bad(Box::new(BadCall { open, tool, kind, message, closers, in_tag: false }))
                 }
-                lookup => {
-                    Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::Native)
-                }
+                lookup => Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::OWN),
             },
             Scan::NoMatch => match self.goes_on(text, tools, &head[begin..], length, last) {
                 Scan::Incomplete => Attempt::Incomplete,
@@ -261,19 +259,14 @@ impl Tags {
     /// The same with its name in an attribute. What is wrong with the tag, the body says.
     fn named_by_attribute(&self, attributes: &TagAttributes, tools: &Tools, head: &str, last: bool) -> Attempt {
         let open = self.open.len();
-        let unnamed = Attempt::call(open, open, Opening::Native);
+        let unnamed = Attempt::call(open, open, Opening::OWN);
         match attributes.read(head, attributes.empty, last) {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => unnamed,
             Scan::Match(found) => match found.value(head, attributes.tool).map(|name| (&head[name.clone()], name)) {
                 Some((text, name)) if trim(text) == text && !text.is_empty() && attributes.decode(text) == text => {
                     let lookup = tools.lookup(text);
-                    Attempt::named(
-                        open,
-                        (open + name.start..open + name.end, lookup),
-                        open + found.end,
-                        Opening::Native,
-                    )
+                    Attempt::named(open, (open + name.start..open + name.end, lookup), open + found.end, Opening::OWN)
                 }
                 _ => unnamed,
             },
