@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context};
 use crate::formats::attempt::Attempt;
-use crate::formats::bodies::envelope::unmarked::{UnmarkedObject, look};
+use crate::formats::bodies::json::unmarked::{UnmarkedObject, look};
 use crate::formats::body::{Markers, Opening};
 use crate::formats::call::json_field_example;
 use crate::formats::frames::envelope as format;

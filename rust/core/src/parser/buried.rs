@@ -11,7 +11,7 @@ use crate::formats::commitment::{begins_call, begins_call_of};
 use crate::formats::layout::TOKEN_BEGINS;
 use crate::formats::registry::Reads;
 use crate::limits::ATTEMPT_CHARS;
-use crate::parser::state::ParserState;
+use crate::parser::state::{ParserState, Reports};
 use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::toolset::Toolset;
 
@@ -71,7 +71,7 @@ impl Machine {
         let of = name.as_ref().map_or(String::new(), |name| format!(" of {name}"));
         let sentence =
             format!("The call{of} is inside reasoning that does not end. It was not run: end the reasoning first.");
-        let example = if self.bare { None } else { example(tools, kind, tool, None) };
+        let example = if self.reports == Reports::NoExamples { None } else { example(tools, kind, tool, None) };
         on_event(Event::CallError(Box::new(CallError {
             index: None,
             name,

@@ -9,7 +9,7 @@ use crate::formats::attempt::Style;
 use crate::formats::bodies::body_of;
 use crate::formats::registry::Reads;
 use crate::formats::{Attempt, BadCall};
-use crate::parser::state::{Call, ParserState, RejectedText, WaitingCall};
+use crate::parser::state::{Call, ParserState, RejectedText, Reports, WaitingCall};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closers, fitting};
@@ -193,7 +193,7 @@ impl Machine {
             // Arguments before an error are reported too, so that the result does not depend on where chunks end.
             // So are those of a call whose end waits for that of its list.
             let waits = matches!(step, Progress::NextCall) && body.waits();
-            if !self.whole && (waits || !matches!(step, Progress::CallEnd | Progress::NextCall)) {
+            if self.reports == Reports::All && (waits || !matches!(step, Progress::CallEnd | Progress::NextCall)) {
                 emit_delta(report, *index, on_event);
             }
             match step {
@@ -257,7 +257,7 @@ impl Machine {
         let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
         let validator = tool.and_then(|at| tools.tools.at(at).validator.as_ref());
         // The arguments of the last call of a list come before the ends of those that wait for it.
-        if !self.whole && (large || validator.is_some() || !self.waiting.is_empty()) {
+        if self.reports == Reports::All && (large || validator.is_some() || !self.waiting.is_empty()) {
             emit_delta(report, *index, on_event);
         }
         body.finish(&cx, report);
@@ -305,7 +305,7 @@ impl Machine {
     /// Reports the end of a call, and the last part of its arguments.
     pub(super) fn complete(&mut self, mut call: Box<Call>, end: usize, end_byte: usize, on_event: OnEvent<'_>) {
         let index = call.index.unwrap_or(0);
-        if !self.whole {
+        if self.reports == Reports::All {
             let delta = call.report.args.take_delta();
             on_event(Event::ArgumentsDelta { index, delta });
         }

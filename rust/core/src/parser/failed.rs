@@ -5,7 +5,7 @@ use super::{Machine, OnEvent, Parser, Window};
 use crate::arguments::{Input, Progress};
 use crate::error::{ErrorKind, Repair};
 use crate::event::{CallError, Event, Item};
-use crate::parser::state::{Call, WaitingCall};
+use crate::parser::state::{Call, Reports, WaitingCall};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Closer, Closers};
@@ -49,7 +49,8 @@ impl Machine {
         let problems = if kind == ErrorKind::InvalidArguments { report.problems } else { Vec::new() };
         // Frees memory before the source may be read again.
         drop((report.args, body));
-        let example = if self.bare { None } else { example(tools, kind, tool, name.as_deref()) };
+        let example =
+            if self.reports == Reports::NoExamples { None } else { example(tools, kind, tool, name.as_deref()) };
         let arguments = arguments.or_else(|| match kind {
             ErrorKind::Strict(Repair::Coerced | Repair::KeyStyle) if cut == 0 => {
                 completed(tools, name.as_deref(), &raw)

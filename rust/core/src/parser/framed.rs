@@ -22,18 +22,27 @@ pub(super) enum InSection {
     Listed,
 }
 
+/// The most that a message had so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Seen {
+    /// Whitespace at most.
+    #[default]
+    Nothing,
+    /// Reasoning or markers.
+    Marks,
+    /// Text other than whitespace. From here on, no reasoning begins.
+    Text,
+    /// A call or a section.
+    Call,
+}
+
 /// What came before the current position, outside calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TextContext {
     pub section: InSection,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
     pub content: bool,
-    /// There was a call or a section.
-    pub called: bool,
-    /// There was text other than whitespace, a call, or a section. No reasoning begins any more.
-    pub begun: bool,
-    /// There was something other than whitespace.
-    pub anything: bool,
+    pub seen: Seen,
     /// Line breaks here are framing.
     pub breaks: bool,
     /// So many bytes of the next window are known to be whitespace.
@@ -56,6 +65,10 @@ pub(super) struct TextContext {
 const LEAST_BYTES: usize = 8;
 
 impl TextContext {
+    pub(super) fn saw_at_least(&mut self, seen: Seen) {
+        self.seen = self.seen.max(seen);
+    }
+
     /// Text that ends in something other than whitespace.
     #[inline]
     pub(super) fn saw(&mut self, text: &str) {
@@ -178,7 +191,7 @@ impl Machine {
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.scanned, self.place.last) = (false, 0, 0);
         (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
-        (self.place.called, self.place.begun, self.place.anything) = (true, true, true);
+        self.place.seen = Seen::Call;
         if self.place.section == InSection::Begun {
             self.place.section = InSection::Listed;
         }
@@ -191,8 +204,8 @@ impl Machine {
 
     /// Text was reported.
     pub(super) fn wrote(&mut self) {
-        (self.place.content, self.place.begun, self.place.anything) = (true, true, true);
-        self.place.scanned = 0;
+        self.place.saw_at_least(Seen::Text);
+        (self.place.content, self.place.scanned) = (true, 0);
     }
 
     /// Framing up to this byte of the window.
@@ -228,7 +241,7 @@ impl Machine {
     pub(super) fn line_breaks(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let rest = &window.text.as_bytes()[window.at..];
         let end = window.at + rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
-        match self.place.anything {
+        match self.place.seen > Seen::Nothing {
             true => self.mark(tools, window, end, on_event),
             false => self.frame(window, end, on_event),
         }

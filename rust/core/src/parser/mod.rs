@@ -23,8 +23,8 @@ use std::sync::Arc;
 use crate::event::{Event, Item, fold};
 use crate::formats::parts::Part;
 use crate::formats::registry::Reads;
-use crate::parser::framed::{TextContext, stop_tail};
-use crate::parser::state::{Call, ParserState, WaitingCall};
+use crate::parser::framed::{Seen, TextContext, stop_tail};
+use crate::parser::state::{Call, ParserState, Reports, WaitingCall};
 use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
@@ -72,12 +72,12 @@ impl<'t> Parser<&'t Toolset> {
 
     /// For whole messages: no argument deltas.
     pub(crate) fn whole(tools: &'t Toolset, in_reasoning: Option<bool>) -> Self {
-        Parser { tools, machine: Machine { whole: true, ..Machine::new(in_reasoning) } }
+        Parser { tools, machine: Machine { reports: Reports::NoDeltas, ..Machine::new(in_reasoning) } }
     }
 
     /// Parses a whole text, which does not begin in reasoning. Its errors have no examples.
     fn items(tools: &'t Toolset, text: &str) -> Vec<Item> {
-        let machine = Machine { whole: true, bare: true, ..Machine::new(Some(false)) };
+        let machine = Machine { reports: Reports::NoExamples, ..Machine::new(Some(false)) };
         Parser { tools, machine }.read_all(text, None)
     }
 
@@ -129,10 +129,7 @@ struct Machine {
     /// Calls committed so far, and calls reported as started.
     calls: usize,
     started: usize,
-    /// Deltas are not reported.
-    whole: bool,
-    /// Errors have no examples.
-    bare: bool,
+    reports: Reports,
     /// Whether the message is cut off, if that is known: the end of a complete one can complete a call.
     truncated: Option<bool>,
     /// The position of the other protocol in which the call, or the message from its first call on, is read.
@@ -260,7 +257,7 @@ impl Machine {
     fn feed_plain_in_call(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         let ParserState::Call(call) = &mut self.state else { return Plain::No };
         let too_long = text.len() > call.room(tools.settings.limits.call_bytes);
-        if self.whole || call.failure.is_some() || too_long {
+        if self.reports != Reports::All || call.failure.is_some() || too_long {
             return Plain::No;
         }
         make_room(&mut call.raw, text.len());
@@ -309,7 +306,7 @@ impl Machine {
         }
         self.report_buried(tools, on_event);
         emit_framing(&stops, on_event);
-        *self = Machine { whole: self.whole, bare: self.bare, ..Machine::default() };
+        *self = Machine { reports: self.reports, ..Machine::default() };
     }
 
     fn run_buffer(&mut self, tools: &Toolset, last: bool, on_event: OnEvent<'_>) {
@@ -393,7 +390,7 @@ impl Machine {
                     window.at = open.map_or(0, String::len);
                     emit_framing(&window.text[..window.at], on_event);
                 }
-                self.place.anything = true;
+                self.place.saw_at_least(Seen::Marks);
                 ParserState::OPENED
             }
             Scan::NoMatch => ParserState::Text,

@@ -3,7 +3,7 @@
 //! What was meant as a call, but is text, may quote other calls: these do not run. They are errors, so that nothing vanishes.
 
 use super::example::example;
-use super::state::RejectedText;
+use super::state::{RejectedText, Reports};
 use super::{Machine, OnEvent, Window};
 use crate::error::ErrorKind;
 use crate::syntax::quoting::Alternation;
@@ -53,7 +53,11 @@ impl Machine {
         let mark = &window.text[window.at..window.at + length];
         self.read_code_and_quotes(tools, mark);
         let buried = self.place.buried;
-        let example = if self.bare { None } else { example(tools, ErrorKind::MalformedCall, None, None) };
+        let example = if self.reports == Reports::NoExamples {
+            None
+        } else {
+            example(tools, ErrorKind::MalformedCall, None, None)
+        };
         let raw = mark[..fitting(mark, 0, tools.settings.limits.call_bytes)].to_owned();
         let (kind, sentence) = (ErrorKind::MalformedCall, sentence.to_owned());
         self.refuse(window, RejectedText { length, raw, kind, sentence, example }, on_event);

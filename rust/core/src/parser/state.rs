@@ -9,6 +9,17 @@ use crate::formats::body::Body;
 use crate::formats::parts::Part;
 use crate::syntax::scan::{Closers, Delimiters, fitting};
 
+/// What is reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reports {
+    #[default]
+    All,
+    /// No deltas of arguments: the text is a whole message.
+    NoDeltas,
+    /// No examples of errors, either.
+    NoExamples,
+}
+
 /// The state between events. Undecided text is in the parser's buffer.
 #[derive(Debug, Default)]
 pub(super) enum ParserState {

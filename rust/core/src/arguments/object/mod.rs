@@ -10,7 +10,7 @@ use std::mem::take;
 use super::{Context, Flow, Input, Progress, ReadError, Report, coercion, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
-use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_plain, plain_string, push_char};
+use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, plain_end, plain_string, push_char, verbatim_end};
 use crate::syntax::quoting::{Kept, Outside, Quote, is_apostrophe, outside_quotes};
 use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{find_mark, ws_run};
@@ -120,7 +120,7 @@ impl Object {
     pub(crate) fn feed_plain(&mut self, report: &mut Report, text: &str) -> Option<bool> {
         let quote = self.lexer.quote?;
         let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
-        let plain = !kept && self.text == StringUse::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        let plain = !kept && self.text == StringUse::Live && plain_end(text.as_bytes(), 0, quote) == text.len();
         plain.then(|| {
             report.args.json.push_str(text);
             true
@@ -166,6 +166,9 @@ impl Object {
                 if self.plain(input)? {
                     continue;
                 }
+            }
+            if let Some(quote) = quote {
+                self.verbatim(input, quote);
             }
             let before = input.at;
             // Its last bracket ends it, never the end of the message.
@@ -216,6 +219,16 @@ impl Object {
             }
         }
         Ok(())
+    }
+
+    /// Passes on what is the same in a string that is sent as it arrives.
+    fn verbatim(&mut self, input: &mut Input<'_>, quote: u8) {
+        let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
+        if self.text == StringUse::Live && !kept {
+            let end = verbatim_end(input.window.as_bytes(), input.at, quote);
+            input.report.args.json.push_str(&input.window[input.at..end]);
+            input.at = end;
+        }
     }
 
     /// The lexeme of JSON that has the same meaning.

@@ -1,8 +1,6 @@
 //! Bodies that several protocols share.
 
-pub(crate) mod envelope;
-pub(crate) mod json_body;
-pub(crate) mod named;
+pub(crate) mod json;
 pub(crate) mod nested;
 pub(crate) mod notation;
 pub(crate) mod params;
@@ -12,8 +10,8 @@ pub(crate) mod tagged;
 use super::body::{Body, Opening, recycle};
 use super::protocol::Protocol;
 use crate::arguments::Context;
-use envelope::Envelope;
-use json_body::JsonBody;
+use json::JsonCall;
+use json::object::JsonBody;
 use params::Params;
 
 /// The body of a call with this opening in a protocol. `name` and `recycled` are as for its `body`.
@@ -29,7 +27,7 @@ pub(crate) fn body_of(
         Opening::Object(wrapper) => recycle(recycled, JsonBody::default, |body| body.reset(cx, wrapper)),
         Opening::Keywords => Box::new(JsonBody::keywords(cx)),
         Opening::Envelope(wrapper, markers) => {
-            recycle(recycled, Envelope::default, |body| body.reset(cx, wrapper, markers))
+            recycle(recycled, JsonCall::default, |body| body.reset(cx, wrapper, markers))
         }
         Opening::Params(opened) => recycle(recycled, || Params::new(opened), |body| body.reset(opened, name)),
     }

@@ -1,12 +1,6 @@
 //! Calls as Apertus writes them: a list of JSON objects, in which the name is the only key, between two tokens. Calls also end reasoning.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("apertus", "vLLM, docs/features/tool_calling.md").chat("instruct")],
@@ -21,11 +15,11 @@ pub(crate) const APERTUS: FlatFormat = FlatFormat {
         stops: &["<|assistant_end|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<|tools_prefix|>"],
         written: "{{name}: {arguments}}",
-        keys: NativeEnvelope { name: NameKey::NameIsKey, close: &["<|tools_suffix|>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { name: NameKey::NameIsKey, close: &["<|tools_suffix|>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("<|tools_prefix|>[{calls|, }]<|tools_suffix|>", "[{content}]"),
 };

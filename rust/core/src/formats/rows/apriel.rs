@@ -1,13 +1,7 @@
 //! Calls as Apriel 1.5 and 1.6 write them: a list of JSON objects, with ids in past messages. They reason after a fixed sentence, up to
 //! their final response.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 const LIST: &[&str] = &["<tool_calls>[", "]</tool_calls>", "[BEGIN FINAL RESPONSE]"];
 
@@ -35,11 +29,11 @@ pub(crate) const APRIEL_1_5: FlatFormat = FlatFormat {
         stops: &["<|end|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<tool_calls>"],
         written: r#"{"name": {name}, "arguments": {arguments}, "id": {id}}"#,
-        keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { close: &["</tool_calls>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("\n<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

@@ -1,13 +1,6 @@
 //! Messages as Cohere's models write them: reasoning, content, and a list of calls, each in an element.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
-use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[
     Row {
@@ -64,17 +57,17 @@ const LAYOUT: Layout =
 /// Of Command R7B and Command A.
 pub(crate) const COHERE: FlatFormat = FlatFormat {
     layout: LAYOUT,
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &[ELEMENTS.calls.0],
         written: r#"{"tool_call_id": {id}, "tool_name": {name}, "parameters": {arguments}}"#,
-        keys: NativeEnvelope {
+        keys: JsonRules {
             name: NameKey::Under("tool_name"),
             arguments: &["parameters"],
             id: "tool_call_id",
             close: &[ELEMENTS.calls.1],
-            ..NativeEnvelope::USUAL
+            ..JsonRules::USUAL
         },
-        ..MarkedEnvelope::LIST
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("<|START_ACTION|>[\n    {calls|,\n    }\n]<|END_ACTION|>", concat!(
             "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \"0\": {json}\n        },\n",

@@ -1,12 +1,6 @@
 //! Calls as Command R+ writes them: `Action:` and a list of JSON objects in a fence.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::bodies::envelope::{NameKey, NativeEnvelope};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of(
@@ -19,16 +13,16 @@ pub(crate) const ROWS: &[Row] = &[Row {
 
 pub(crate) const COMMAND_R_PLUS: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|END_OF_TURN_TOKEN|>"], ..Layout::NATIVE },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["Action:\n```json\n[", "Action: ```json\n["],
         written: "    {\n        \"tool_name\": {name},\n        \"parameters\": {arguments}\n    }",
-        keys: NativeEnvelope {
+        keys: JsonRules {
             name: NameKey::Under("tool_name"),
             arguments: &["parameters"],
             close: &["```"],
-            ..NativeEnvelope::USUAL
+            ..JsonRules::USUAL
         },
-        ..MarkedEnvelope::LIST
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("\nAction:\n```json\n[\n{calls|,\n}\n]```", "<results>\n{content}</results>")
         .marked("<results>"),

@@ -1,11 +1,6 @@
 //! Calls in a section, as DeepSeek V3, R1 and V3.1 write them: the name, and one JSON object, in a fence in V3.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::named::{Ends, NamedFormat};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 const V3_CALL_HEAD: &[&str] = &["<｜tool▁calls▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"];
 const V3_FENCE: &str = "'```json'";
@@ -58,13 +53,13 @@ const WRITING: PastText = PastText::of(
 /// Of V3, V3-0324 and R1-0528.
 pub(crate) const DEEPSEEK_V3: FlatFormat = FlatFormat {
     layout: LAYOUT,
-    call: &NamedFormat {
+    call: &NamedJson {
         open: OPEN,
         prefix: "function<｜tool▁sep｜>",
         name_terminators: &["\n", "```", "{"],
         around_arguments: ("\n```json\n", "\n```"),
         ends: &Ends { fence: "```", close: CLOSE, implicit_closers: BEFORE },
-        ..NamedFormat::PLAIN
+        ..NamedJson::PLAIN
     },
     past_text: WRITING,
 }
@@ -76,12 +71,12 @@ pub(crate) const DEEPSEEK_R1: FlatFormat =
 
 pub(crate) const DEEPSEEK_V31: FlatFormat = FlatFormat {
     layout: Layout { reasoning: Some(ReasoningMarks::BARE), ..LAYOUT },
-    call: &NamedFormat {
+    call: &NamedJson {
         open: OPEN,
         name_terminators: &["<｜tool▁sep｜>"],
         around_arguments: ("<｜tool▁sep｜>", ""),
         ends: &Ends { fence: "", close: CLOSE, implicit_closers: BEFORE },
-        ..NamedFormat::PLAIN
+        ..NamedJson::PLAIN
     },
     past_text: PastText::of(
         "<｜tool▁calls▁begin｜>{calls}<｜tool▁calls▁end｜>",

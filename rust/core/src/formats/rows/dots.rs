@@ -1,12 +1,7 @@
 //! Calls as dots.llm writes them: the tags of MiniMax M2, each value and each call on lines of its own.
 //! SGLang, `function_call/dots_detector.py`; the line breaks are those that the prompt asks for.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("dots3-note-prev", "vLLM recipes, models/dots-studio/dots3-note-prev.yaml")],

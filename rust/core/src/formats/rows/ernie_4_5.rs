@@ -1,14 +1,9 @@
 //! Calls as ERNIE 4.5 writes them: one JSON object between two tags. The prompt opens the reasoning. From vLLM,
 //! `tool_parsers/ernie45_tool_parser.py` and `reasoning/ernie45_reasoning_parser.py`.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
 use crate::formats::rows::shared_marks::{JSON_CALL, RESPONSE_JSON};
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("ernie-4.5-*-thinking ernie-4.5-vl-*-thinking", "vLLM, ernie45_tool_parser.py")],
@@ -26,11 +21,11 @@ pub(crate) const ERNIE_4_5: FlatFormat = FlatFormat {
         stops: &["<|im_end|>", "</s>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<tool_call>"],
         written: "<tool_call>\n{\"name\": {name}, \"arguments\": {arguments}}\n</tool_call>",
-        keys: NativeEnvelope { close: &["</tool_call>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { close: &["</tool_call>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|\n}{calls|\n}\n", "{content}"),
 };

@@ -1,12 +1,8 @@
 //! Calls as Functionary 3.1 and Llama 4's custom form write them: the name in a tag, and one JSON object.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::bodies::named::{Ends, NamedFormat};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
 use crate::formats::rows::shared_marks::LLAMA_TURN;
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["llama4-custom"],
@@ -17,12 +13,12 @@ pub(crate) const ROWS: &[Row] = &[Row {
 
 pub(crate) const FUNCTIONARY_V3_1: FlatFormat = FlatFormat {
     layout: Layout { stops: &["<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>"], ..Layout::NATIVE },
-    call: &NamedFormat {
+    call: &NamedJson {
         open: &["<function="],
         name_terminators: &[">"],
         around_arguments: (">", ""),
         ends: &Ends { fence: "", close: "</function>", implicit_closers: &["<function="] },
-        ..NamedFormat::PLAIN
+        ..NamedJson::PLAIN
     },
     past_text: PastText::of("{calls}", "{content}"),
 };

@@ -1,13 +1,8 @@
 //! Messages to recipients, as Functionary 3.2 writes them: the name on a line of its own, and one JSON object.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::bodies::named::{Ends, NamedFormat};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::frames::recipients::Recipients;
-use crate::formats::layout::Layout;
 use crate::formats::rows::shared_marks::LLAMA_TURN;
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("functionary-small-v3.2 functionary-medium-v3.2", "llama.cpp, docs/function-calling.md")],
@@ -23,13 +18,13 @@ pub(crate) const FUNCTIONARY_V3_2: FlatFormat = FlatFormat {
         stops: &["<|eot_id|>", "<|eom_id|>"],
         ..Layout::NATIVE
     },
-    call: &NamedFormat {
+    call: &NamedJson {
         open: OPEN,
         name_terminators: &["\n"],
         around_arguments: ("\n", ""),
         ends: &Ends { fence: "", close: "", implicit_closers: OPEN },
         end_of_message: "<|eot_id|>",
-        ..NamedFormat::PLAIN
+        ..NamedJson::PLAIN
     },
     past_text: PastText::of("{calls}", "{content}"),
 };

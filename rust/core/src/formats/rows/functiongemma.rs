@@ -1,12 +1,7 @@
 //! What FunctionGemma writes: `<start_function_call>call:name{key:<escape>text<escape>}<end_function_call>`. From Google's page
 //! "FunctionGemma formatting and best practices" and vLLM, `tool_parsers/functiongemma_tool_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::notation::NotationFormat;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("functiongemma", "vLLM, docs/features/tool_calling.md")],

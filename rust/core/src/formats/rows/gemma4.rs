@@ -1,11 +1,6 @@
 //! What Gemma 4 writes: `<|tool_call>call:name{key:<|"|>text<|"|>,list:[1,true]}<tool_call|>`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::notation::NotationFormat;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[

@@ -1,11 +1,6 @@
 //! A call as GigaChat 3.1 writes it: one JSON object after a token. The form of 3, a message of its own, is read, too.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["gigachat3.1"],
@@ -19,12 +14,12 @@ pub(crate) const ROWS: &[Row] = &[Row {
 
 pub(crate) const GIGACHAT3: FlatFormat = FlatFormat {
     layout: Layout { special_tokens: true, stops: &["<|message_sep|>", "</s>"], ..Layout::NATIVE },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n"],
         lists: false,
         end_of_message: "<|message_sep|>",
         written: r#"<|function_call|>{"name": {name}, "arguments": {arguments}}"#,
-        ..MarkedEnvelope::LIST
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{calls}", "{content}"),
 };

@@ -1,13 +1,9 @@
 //! Calls as GLM-4.5 and newer write them: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`. The models
 //! differ in the line breaks, which are read in any case, and in how the prompt ends. Ling, Spark and IQuest write the same.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::rows::shared_marks::KEY_TAGS;
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 const RESPONSE_KEYS: &[&str] = &["open <tool_call>", "close </tool_call>", "content xml-inline", "tag <arg_key>"];
 

@@ -1,12 +1,7 @@
 //! Calls as Granite 20B for function calling writes them: a tag before each JSON object. From vLLM,
 //! `examples/tool_chat_template_granite_20b_fc.jinja`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("granite-*-functioncalling", "vLLM, docs/features/tool_calling.md")],
@@ -15,11 +10,11 @@ pub(crate) const ROWS: &[Row] = &[Row {
 
 pub(crate) const GRANITE_20B_FC: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|endoftext|>"], ..Layout::NATIVE },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<function_call>"],
         end_of_message: "<|endoftext|>",
         written: r#"<function_call> {"name": {name}, "arguments": {arguments}}"#,
-        ..MarkedEnvelope::LIST
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|\n}{calls|\n}", "<function_response> {content}").marked("<function_response>"),
 };

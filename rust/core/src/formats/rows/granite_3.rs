@@ -1,12 +1,7 @@
 //! Calls as Granite 3 writes them: a list of JSON objects after a token, or after a tag in 3.1. From vLLM,
 //! `tool_parsers/granite_tool_parser.py` and `reasoning/granite_reasoning_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["granite-3.1", "granite-3.2", "granite-3.3"],
@@ -23,10 +18,10 @@ pub(crate) const GRANITE_3: FlatFormat = FlatFormat {
         stops: &["<|end_of_text|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<|tool_call|>", "<tool_call>"],
         end_of_message: "<|end_of_text|>",
-        ..MarkedEnvelope::LIST
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|\n}<|tool_call|> [{calls|, }]", "{content}"),
 };

@@ -1,18 +1,14 @@
 //! Messages in channels, as gpt-oss writes them: `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>`.
 
-use std::sync::Arc;
+use super::prelude::*;
 
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
-use crate::formats::bodies::named::{Ends, Named};
-use crate::formats::body::Body;
+use crate::formats::bodies::json::{Ends, JsonCall};
+use crate::formats::body::{Body, recycle};
 use crate::formats::call::{CallFormat, PastCall};
-use crate::formats::frames::channels::Channels;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
 use crate::formats::settings::Settings;
-use crate::formats::spec::{Models, Row, TemplateMarks};
 use crate::syntax::json::write_spaced_object;
 use crate::tools::Tools;
 
@@ -99,7 +95,7 @@ impl CallFormat for HarmonyCall {
         Attempt::text(text)
     }
     fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        Named::make(cx, &ENDS, false, recycled)
+        recycle(recycled, JsonCall::default, |body| body.reset_named(cx, &ENDS, false))
     }
     fn write(&self, _: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         write_spaced_object(call.arguments, out);

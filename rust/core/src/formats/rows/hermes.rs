@@ -1,11 +1,9 @@
 //! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`, or in a fence for Gemma.
 
-use std::sync::Arc;
+use super::prelude::*;
 
 use crate::formats::frames::envelope::EnvelopeFormat;
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::rows::shared_marks::{JSON_CALL, RESPONSE_JSON, THINKS};
-use crate::formats::spec::{Models, Row, TemplateMarks};
 use crate::syntax::misspelled::{Spelling, Spellings};
 
 const JSON_IN_TAGS: &str = "<tool_call>\n{\"name\": \"";

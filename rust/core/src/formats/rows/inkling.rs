@@ -1,13 +1,6 @@
 //! Messages as Inkling writes them: reasoning, content, and each call in an element of its own. From vLLM, `parser/inkling.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("inkling inkling-small", "vLLM recipes, models/thinkingmachines")],
@@ -37,12 +30,12 @@ pub(crate) const INKLING: FlatFormat = FlatFormat {
         stops: &["<|content_model_end_sampling|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &[ELEMENTS.calls.0],
         lists: false,
         written: r#"<|content_invoke_tool_json|>{"name":{name},"args":{arguments}}<|end_message|>"#,
-        keys: NativeEnvelope { arguments: &["args"], close: &[ELEMENTS.calls.1], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { arguments: &["args"], close: &[ELEMENTS.calls.1], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of(
         "{calls|<|message_model|>}",

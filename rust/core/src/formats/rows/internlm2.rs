@@ -1,13 +1,7 @@
 //! Calls as InternLM2 and Intern-S1 write them: two tokens before each JSON object, and one after it. From vLLM,
 //! `tool_parsers/internlm2_tool_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["intern-s1"],
@@ -27,15 +21,11 @@ pub(crate) const INTERNLM2: FlatFormat = FlatFormat {
         stops: &["<|im_end|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"],
         written: "<|action_start|><|plugin|>\n{\"name\": {name}, \"parameters\": {arguments}}<|action_end|>",
-        keys: NativeEnvelope {
-            arguments: &["parameters", "arguments"],
-            close: &["<|action_end|>"],
-            ..NativeEnvelope::USUAL
-        },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { arguments: &["parameters", "arguments"], close: &["<|action_end|>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{calls}", "{content}"),
 };

@@ -1,12 +1,6 @@
 //! Calls as Jamba writes them: a list of JSON objects between two tags. From vLLM, `tool_parsers/jamba_tool_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("jamba-1.5-mini jamba-1.5-large", "vLLM, docs/features/tool_calling.md")],
@@ -20,10 +14,10 @@ pub(crate) const JAMBA: FlatFormat = FlatFormat {
         stops: &["<|eom|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<tool_calls>"],
-        keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { close: &["</tool_calls>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|\n}<tool_calls>[{calls|, }]</tool_calls>", "{content}"),
 };

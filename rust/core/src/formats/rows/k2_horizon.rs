@@ -1,12 +1,9 @@
 //! Calls as K2 Horizon writes them: keys and values in tags, and a type before a value if the prompt asks for types.
 //! vLLM, `tool_parsers/k2_horizon_tool_parser.py` and `reasoning/k2_horizon_reasoning_parser.py`.
 
-use std::sync::Arc;
+use super::prelude::*;
 
 use crate::formats::bodies::tagged::{Head, KeyTags, Tagged, Tags};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("k2-horizon", "SGLang, k2_v3_detector.py")],

@@ -1,11 +1,6 @@
 //! Calls in a section, as Kimi K2 writes them: an id that holds the name, and one JSON object.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 const K2_CALL: &[&str] = &["<|tool_calls_section_begin|>", "<|tool_call_argument_begin|>"];
 
@@ -36,7 +31,7 @@ const LAYOUT: Layout = Layout { special_tokens: true, stops: &["<|im_end|>"], ..
 /// Of K2-Instruct, which does not reason.
 pub(crate) const KIMI_K2: FlatFormat = FlatFormat {
     layout: LAYOUT,
-    call: &NamedFormat {
+    call: &NamedJson {
         open: &["<|tool_call_begin|>"],
         prefix: "functions.",
         name_terminators: &["<|tool_call_argument_begin|>"],
@@ -47,7 +42,7 @@ pub(crate) const KIMI_K2: FlatFormat = FlatFormat {
             close: "<|tool_call_end|>",
             implicit_closers: &["<|tool_call_begin|>", "<|tool_calls_section_end|>"],
         },
-        ..NamedFormat::PLAIN
+        ..NamedJson::PLAIN
     },
     past_text: PastText::of(
         "<|tool_calls_section_begin|>{calls}<|tool_calls_section_end|>",

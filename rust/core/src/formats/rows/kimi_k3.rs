@@ -1,12 +1,6 @@
 //! Calls as Kimi K3 writes them: elements with attributes, each opened and closed by its name.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::tagged::{TagAttributes, Tagged, Tags};
-use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("kimi-k3", "vLLM recipes, models/moonshotai/Kimi-K3.yaml")],

@@ -1,12 +1,9 @@
 //! Calls as Laguna XS writes them: those of GLM-4.5, with the reasoning on lines of its own. Laguna S writes those of GLM-4.7.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::rows::glm::GLM_4_5;
 use crate::formats::rows::shared_marks::KEY_TAGS;
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of(

@@ -1,12 +1,6 @@
 //! Calls as LFM2 and LFM2.5 write them: a list in Python, `[f(a='x', b={"c": true}), g()]`, or of JSON objects, between markers.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::pycalls::{PyCalls, PyValues};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     aliases: &["lfm2.5"],
@@ -31,7 +25,7 @@ pub(crate) const LFM2: FlatFormat = FlatFormat {
         close: "<|tool_call_end|>",
         list: true,
         bare: false,
-        json: Some(NativeEnvelope::USUAL),
+        json: Some(JsonRules::USUAL),
         values: PyValues::Unescaped,
     },
     past_text: PastText::of("<|tool_call_start|>[{calls|, }]<|tool_call_end|>", "{content}"),

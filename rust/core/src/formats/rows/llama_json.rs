@@ -1,13 +1,8 @@
 //! A call as Llama 3 writes it: one JSON object as the whole message, or after a tag.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
 use crate::formats::rows::shared_marks::LLAMA_TURN;
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[
@@ -31,13 +26,13 @@ pub(crate) const LLAMA_JSON: FlatFormat = FlatFormat {
         stops: &["<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<|python_tag|>"],
         openers_at_start: &[""],
         lists: false,
         end_of_message: "<|eom_id|>",
         written: r#"{"name": {name}, "parameters": {arguments}}"#,
-        keys: NativeEnvelope { arguments: &["parameters", "arguments"], may_be_text: true, ..NativeEnvelope::USUAL },
+        keys: JsonRules { arguments: &["parameters", "arguments"], may_be_text: true, ..JsonRules::USUAL },
     },
     past_text: PastText::of("{content|<|python_tag|>}{calls}", "{json}"),
 };

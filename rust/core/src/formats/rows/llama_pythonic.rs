@@ -1,11 +1,6 @@
 //! Calls as Llama 3.2 and 4 write them in Python: `[f(a=1, b='x'), g()]` as the whole message, or between markers.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::pycalls::{PyCalls, PyValues};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[

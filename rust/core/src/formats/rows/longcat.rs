@@ -1,12 +1,6 @@
 //! Calls as LongCat writes them: one JSON object between two tags. From vLLM, `tool_parsers/longcat_tool_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("longcat-flash-chat", "vLLM, docs/features/tool_calling.md")],
@@ -21,11 +15,11 @@ pub(crate) const LONGCAT: FlatFormat = FlatFormat {
         stops: &["</longcat_s>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<longcat_tool_call>"],
         written: "<longcat_tool_call>\n{\"name\": {name}, \"arguments\": {arguments}}\n</longcat_tool_call>",
-        keys: NativeEnvelope { close: &["</longcat_tool_call>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { close: &["</longcat_tool_call>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|\n}{calls|\n}", "{content}"),
 };

@@ -1,13 +1,9 @@
 //! Calls as MiMo V2 writes them: the functions of Seed-OSS, in the block of Qwen3-Coder.
 //! SGLang, `function_call/mimo_detector.py`.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::rows::seed_oss::TAGS;
-use crate::formats::spec::{Models, Row};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("mimo-v2.5-pro mimo-v2.5 mimo-v2-flash", "vLLM recipes, models/XiaomiMiMo")],

@@ -1,11 +1,6 @@
 //! Calls as MiniCPM5 writes them: `<function name="NAME"><param name="KEY">VALUE</param></function>`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minicpm5", "vLLM recipes, models/openbmb/MiniCPM5-1B.yaml")],

@@ -1,12 +1,6 @@
 //! Calls as MiniMax M1 writes them: JSON objects between two tags, one on each line.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minimax-m1", "llama.cpp, models/templates/MiniMax-M1.jinja")],
@@ -26,10 +20,10 @@ pub(crate) const MINIMAX_M1: FlatFormat = FlatFormat {
         stops: &["<end_of_sentence>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<tool_calls>"],
-        keys: NativeEnvelope { close: &["</tool_calls>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { close: &["</tool_calls>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|\n}<tool_calls>\n{calls|\n}\n</tool_calls>", "tool result: {content}\n\n"),
 };

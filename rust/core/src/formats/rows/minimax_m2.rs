@@ -1,11 +1,6 @@
 //! Calls as MiniMax M2 writes them: `<invoke name="NAME">` with `<parameter name="KEY">VALUE</parameter>` for each argument.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minimax-m2.7 minimax-m2.5 minimax-m2.1 minimax-m2", "vLLM recipes, models/MiniMaxAI")],

@@ -1,11 +1,8 @@
 //! What MiniMax-M3 writes: an element for each argument, with a prefix before every tag.
 
-use std::sync::Arc;
+use super::prelude::*;
 
 use crate::formats::bodies::nested::NestedFormat;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("minimax-m3", "vLLM recipes, models/MiniMaxAI/MiniMax-M3.yaml")],

@@ -1,12 +1,6 @@
 //! Calls as Mistral's models write them: `[TOOL_CALLS]` with the name and one JSON object, or with a list of objects before v11.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[
@@ -42,15 +36,15 @@ pub(crate) const MISTRAL: FlatFormat = FlatFormat {
         stops: &["</s>"],
         ..Layout::NATIVE
     },
-    call: &NamedFormat {
+    call: &NamedJson {
         open: OPEN,
         name_terminators: &["[CALL_ID]", "[ARGS]", "{"],
         around_arguments: ("[ARGS]", ""),
         id: IdForm::Marked { mark: "[CALL_ID]", written: false },
         ends: &Ends { fence: "", close: "", implicit_closers: OPEN },
         end_of_message: "</s>",
-        json_list: Some(NativeEnvelope::USUAL),
-        ..NamedFormat::PLAIN
+        json_list: Some(JsonRules::USUAL),
+        ..NamedJson::PLAIN
     },
     past_text: PastText::of("{calls}", "[TOOL_RESULTS]{content}[/TOOL_RESULTS]").marked("[TOOL_RESULTS]"),
 };

@@ -43,6 +43,7 @@ pub(crate) mod nemotron_nano_v2;
 pub(crate) mod olmo3;
 pub(crate) mod phi_4_mini;
 pub(crate) mod plamo3;
+mod prelude;
 pub(crate) mod qwen3coder;
 pub(crate) mod seed_oss;
 pub(crate) mod shared_marks;

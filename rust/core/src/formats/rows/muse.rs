@@ -1,12 +1,6 @@
 //! Messages to recipients, as Muse writes them: ` to=NAME<|message|>`, and calls in tags to each tool.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::channels::Channels;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, Section};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("muse-glimmer", "vLLM recipes, models/meta-models/Muse-Glimmer-30B.yaml")],

@@ -1,12 +1,6 @@
 //! Calls as NVIDIA's Nemotron Nano v2 writes them: a list of JSON objects between two tags. The prompt opens the reasoning.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("nemotron-nano-*-v2 nemotron-nano-*-v2-japanese", "vLLM recipes, models/nvidia")],
@@ -22,10 +16,10 @@ pub(crate) const NEMOTRON_NANO_V2: FlatFormat = FlatFormat {
         stops: &["<SPECIAL_12>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<TOOLCALL>"],
-        keys: NativeEnvelope { close: &["</TOOLCALL>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { close: &["</TOOLCALL>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of(
         "{content|\n}<TOOLCALL>[{calls|, }]</TOOLCALL>",

@@ -1,12 +1,7 @@
 //! Calls as OLMo 3 writes them: in Python with the values as JSON, one on each line, between tags. From the model's chat template and
 //! vLLM, `tool_parsers/olmo3_tool_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::pycalls::{PyCalls, PyValues};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[
     Row {

@@ -1,13 +1,7 @@
 //! Calls as Phi-4-mini writes them: a list of JSON objects after a word, or between two tokens. From vLLM,
 //! `tool_parsers/phi4mini_tool_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("phi-4-mini", "vLLM, phi4mini_tool_parser.py")],
@@ -16,10 +10,10 @@ pub(crate) const ROWS: &[Row] = &[Row {
 
 pub(crate) const PHI_4_MINI: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|end|>", "<|endoftext|>"], ..Layout::NATIVE },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["functools[", "<|tool_call|>"],
-        keys: NativeEnvelope { close: &["<|/tool_call|>"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { close: &["<|/tool_call|>"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|\n}functools[{calls|, }]", "{content}"),
 };

@@ -1,11 +1,6 @@
 //! Calls in a section, as PLaMo 3 writes them: the name and one JSON object, each with its markers. From vLLM, `parser/plamo3.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("plamo-3", "vLLM, parser/plamo3.py")],
@@ -26,7 +21,7 @@ pub(crate) const PLAMO3: FlatFormat = FlatFormat {
         stops: &["<|plamo:tag|>"],
         ..Layout::NATIVE
     },
-    call: &NamedFormat {
+    call: &NamedJson {
         open: &["<|plamo:begin_tool_request:plamo|>"],
         prefix: "<|plamo:begin_tool_name:plamo|>",
         name_terminators: &["<|plamo:end_tool_name:plamo|>", "<|plamo:msg|>"],
@@ -41,7 +36,7 @@ pub(crate) const PLAMO3: FlatFormat = FlatFormat {
             close: "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
             implicit_closers: &["<|plamo:begin_tool_request:plamo|>", "<|plamo:end_tool_requests:plamo|>"],
         },
-        ..NamedFormat::PLAIN
+        ..NamedJson::PLAIN
     },
     past_text: PastText::of("<|plamo:begin_tool_requests:plamo|>{calls}<|plamo:end_tool_requests:plamo|>", "{content}"),
 }

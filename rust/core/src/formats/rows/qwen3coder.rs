@@ -1,12 +1,9 @@
 //! Calls as Qwen3-Coder writes them: a function with its parameters, each as raw text in a tag.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use crate::formats::frames::flat::PastText;
 use crate::formats::frames::params::ParamsFormat;
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
 use crate::formats::rows::shared_marks::THINKS;
-use crate::formats::spec::{Models, Row, TemplateMarks};
 use crate::syntax::tags::QWEN3CODER as TAGS;
 
 /// A call in the code of the template.

@@ -1,11 +1,6 @@
 //! Calls as Seed-OSS writes them: a function with its parameters, each as raw text in a tag. Each call is in a section of its own.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::tagged::{Tagged, Tags, ValueStyle};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{CallEnds, Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("seed-oss", "vLLM recipes, models/ByteDance-Seed/Seed-OSS-36B-Instruct.yaml")],

@@ -1,12 +1,6 @@
 //! Messages as Solar Open writes them: reasoning, content and calls, each in an element, and each call with its id.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::named::{Ends, IdForm, NamedFormat};
-use crate::formats::frames::elements::Elements;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::Layout;
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("solar-open", "llama.cpp, models/templates/upstage-Solar-Open-100B.jinja")],
@@ -30,13 +24,13 @@ pub(crate) const SOLAR_OPEN: FlatFormat = FlatFormat {
         stops: &["<|flush|>", "<|calls|>"],
         ..Layout::NATIVE
     },
-    call: &NamedFormat {
+    call: &NamedJson {
         open: &["<|tool_call:begin|>"],
         name_terminators: &["<|tool_call:args|>"],
         around_arguments: ("<|tool_call:args|>", ""),
         id: IdForm::BeforeName { mark: "<|tool_call:name|>" },
         ends: &Ends { fence: "", close: "<|tool_call:end|>", implicit_closers: &["<|tool_call:begin|>", "<|calls|>"] },
-        ..NamedFormat::PLAIN
+        ..NamedJson::PLAIN
     },
     past_text: PastText::of(
         "<|tool_calls|>{calls}<|calls|>",

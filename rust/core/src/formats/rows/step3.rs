@@ -1,12 +1,7 @@
 //! Calls as Step 3 writes them: `<steptml:invoke name="NAME">` with `<steptml:parameter name="KEY">VALUE</steptml:parameter>` for
 //! each argument. SGLang, `function_call/step3_detector.py`; vLLM, `reasoning/step3_reasoning_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::tagged::{Tagged, Tags};
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks, Section};
-use crate::formats::spec::{Models, Row, TemplateMarks};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("step-3", "SGLang, step3_detector.py")],

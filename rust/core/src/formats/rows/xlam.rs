@@ -1,13 +1,7 @@
 //! Calls as xLAM writes them: a list of JSON objects as the whole message, there also in a fence, or after a marker. From vLLM,
 //! `tool_parsers/xlam_tool_parser.py`.
 
-use std::sync::Arc;
-
-use crate::formats::bodies::envelope::NativeEnvelope;
-use crate::formats::bodies::envelope::marked::MarkedEnvelope;
-use crate::formats::frames::flat::{FlatFormat, PastText};
-use crate::formats::layout::{Layout, ReasoningMarks};
-use crate::formats::spec::{Models, Row};
+use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of("llama-xlam-2-*-fc-r xlam-2-*-fc-r qwen-xlam-*-fc-r", "vLLM, docs/features/tool_calling.md")],
@@ -21,11 +15,11 @@ pub(crate) const XLAM: FlatFormat = FlatFormat {
         stops: &["<|im_end|>", "<|eot_id|>"],
         ..Layout::NATIVE
     },
-    call: &MarkedEnvelope {
+    call: &MarkedJson {
         open: &["<tool_call>", "[TOOL_CALLS]"],
         openers_at_start: &["```json", "```", ""],
-        keys: NativeEnvelope { may_be_text: true, close: &["</tool_call>", "```"], ..NativeEnvelope::USUAL },
-        ..MarkedEnvelope::LIST
+        keys: JsonRules { may_be_text: true, close: &["</tool_call>", "```"], ..JsonRules::USUAL },
+        ..MarkedJson::LIST
     },
     past_text: PastText::of("{content|[TOOL_CALLS]}[{calls|, }]", "{content}"),
 };

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::number::is_number;
-use super::write::is_plain;
+use super::write::plain_end;
 use crate::syntax::quoting::{Outside, begins_other, leaves_open, may_quote};
 use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 
@@ -270,10 +270,7 @@ impl JsonLexer {
     fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, quote: u8) -> JsonLexeme<'w> {
         let bytes = window.as_bytes();
         let start = *at;
-        let mut end = start;
-        while end < bytes.len() && is_plain(bytes[end]) && bytes[end] != quote {
-            end += 1;
-        }
+        let end = plain_end(bytes, start, quote);
         if end > start {
             *at = end;
             return JsonLexeme::Plain(&window[start..end]);
@@ -373,6 +370,6 @@ pub(crate) fn hex_digits(text: &str, mut places: Range<usize>, last: bool) -> Sc
 #[inline]
 pub(crate) fn plain_string(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('"')?;
-    let end = rest.bytes().position(|byte| !is_plain(byte))?;
-    (rest.as_bytes()[end] == b'"').then(|| (&rest[..end], end + 2))
+    let end = plain_end(rest.as_bytes(), 0, b'"');
+    (rest.as_bytes().get(end) == Some(&b'"')).then(|| (&rest[..end], end + 2))
 }

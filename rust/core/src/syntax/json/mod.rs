@@ -14,4 +14,4 @@ pub(crate) use number::{is_beyond_float, is_number, respelled, same_number, whol
 pub use options::{Duplicates, LoadOptions};
 pub use value::{Member, Value};
 pub(crate) use value::{write_object, write_spaced_object};
-pub(crate) use write::{is_plain, json_string, push_char, push_str, push_string};
+pub(crate) use write::{is_plain, json_string, plain_end, push_char, push_str, push_string, verbatim_end};

@@ -21,19 +21,53 @@ pub(crate) fn is_plain(byte: u8) -> bool {
     PLAIN[byte as usize]
 }
 
+/// Where a run of plain bytes without this quote ends, from byte `at` on. Eight bytes are looked at in one step.
+#[inline]
+pub(crate) fn plain_end(bytes: &[u8], mut at: usize, quote: u8) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The high bit of each byte that is zero; of later ones, too, once there was one.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*chunk);
+        let is = |byte: u8| zero(word ^ (ONES * u64::from(byte)));
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let special = control | is(b'"') | is(b'\\') | is(quote);
+        if special != 0 {
+            return at + (special.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while at < bytes.len() && is_plain(bytes[at]) && bytes[at] != quote {
+        at += 1;
+    }
+    at
+}
+
+/// Where the content of a string ends that is the same in compact JSON: plain bytes, and escapes of one letter that JSON needs.
+#[inline]
+pub(crate) fn verbatim_end(bytes: &[u8], mut at: usize, quote: u8) -> usize {
+    loop {
+        at = plain_end(bytes, at, quote);
+        match bytes.get(at..at + 2) {
+            Some([b'\\', b'n' | b't' | b'r' | b'"' | b'\\' | b'b' | b'f']) => at += 2,
+            _ => return at,
+        }
+    }
+}
+
 /// Appends text with the escapes that a JSON string needs.
 #[inline]
 pub(crate) fn push_str(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut start = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if !is_plain(byte) {
-            out.push_str(&text[start..at]);
-            push_escape(out, byte);
-            start = at + 1;
-        }
+    loop {
+        let at = plain_end(bytes, start, b'"');
+        out.push_str(&text[start..at]);
+        let Some(&byte) = bytes.get(at) else { return };
+        push_escape(out, byte);
+        start = at + 1;
     }
-    out.push_str(&text[start..]);
 }
 
 /// Appends one character, escaped if a JSON string needs it.
@@ -42,7 +76,6 @@ pub(crate) fn push_char(out: &mut String, c: char) {
     if (c as u32) < 0x80 && !is_plain(c as u8) { push_escape(out, c as u8) } else { out.push(c) }
 }
 
-#[cold]
 fn push_escape(out: &mut String, byte: u8) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let short = match byte {

@@ -1,6 +1,6 @@
 //! The content of a quoted value or key. It has few escapes; any other backslash is content.
 
-use crate::syntax::json::{is_plain, unicode_escape};
+use crate::syntax::json::{plain_end, unicode_escape};
 use crate::syntax::scan::{Delimiters, Scan};
 
 /// A part of quoted content.
@@ -61,10 +61,7 @@ impl Quoted {
     pub(crate) fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> QuotedPart<'w> {
         let bytes = window.as_bytes();
         let start = *at;
-        let mut end = start;
-        while end < bytes.len() && is_plain(bytes[end]) && bytes[end] != self.quote {
-            end += 1;
-        }
+        let end = plain_end(bytes, start, self.quote);
         if end > start {
             *at = end;
             return QuotedPart::Plain(&window[start..end]);

@@ -3,7 +3,7 @@
 use super::{PyCalls, call_name};
 use crate::arguments::{Context, Flow, Input, Literals, Progress, Report, steps};
 use crate::error::ErrorKind;
-use crate::formats::bodies::envelope::Envelope;
+use crate::formats::bodies::json::JsonCall;
 use crate::formats::body::{Body, recycle};
 use crate::limits::HEAD_CHARS;
 use crate::syntax::python::PythonLexer;
@@ -114,8 +114,8 @@ impl PyCallsBody {
                         if *input.rest().as_bytes().get(first).ok_or(Progress::Incomplete)? == b'{' {
                             // It begins with the bracket.
                             input.at += length - 1;
-                            let list = |list: &mut Envelope| list.reset_native(&input.cx, rules);
-                            return self.to(PyCallsState::Json(recycle(Box::default(), Envelope::default, list)));
+                            let list = |list: &mut JsonCall| list.reset_native(&input.cx, rules);
+                            return self.to(PyCallsState::Json(recycle(Box::default(), JsonCall::default, list)));
                         }
                     }
                     input.at += length;

@@ -6,7 +6,7 @@ mod write;
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
-use crate::formats::bodies::envelope::NativeEnvelope;
+use crate::formats::bodies::json::JsonRules;
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::marks::{MarkRole, MarkSet};
@@ -31,7 +31,7 @@ pub(crate) struct PyCalls {
     /// The markers may be missing if the list is the whole message.
     pub bare: bool,
     /// The list may also be one of JSON objects.
-    pub json: Option<NativeEnvelope>,
+    pub json: Option<JsonRules>,
     pub values: PyValues,
 }
 

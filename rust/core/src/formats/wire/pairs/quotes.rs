@@ -3,9 +3,10 @@
 use super::value::{PairValue, ValueText};
 use super::{NextState, PairsState, behind, fail, follows_colon, gap_ahead};
 use crate::arguments::keys::is_declared;
-use crate::arguments::{Context, Flow, Input, Progress, messages};
+use crate::arguments::{Context, Flow, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::syntax::json::plain_end;
 use crate::syntax::pairs::{Following, Lookahead, Quoted, QuotedPart, may_trail, separated};
 use crate::syntax::quoting::{Kept, Quote, is_apostrophe, leaves_open};
 use crate::syntax::recovery::Recovery;
@@ -45,6 +46,42 @@ impl Marks {
         self.tail.drain(..keep.unwrap_or(0));
     }
 
+    /// Passes on lines without delimiters, as of code, in one step: what is the same in JSON, and line breaks and tabs. Returns where
+    /// something else begins. A run of text in which a delimiter may begin is left to [`Marks::watch`].
+    fn pass_code(
+        &self,
+        value: &PairValue,
+        report: &mut Report,
+        window: &str,
+        mut at: usize,
+        quote: u8,
+        delimiters: &Delimiters,
+    ) -> usize {
+        let (bytes, json) = (window.as_bytes(), &mut report.args.json);
+        if !self.is_idle() || !matches!(value.text, ValueText::Live { .. }) {
+            return at;
+        }
+        let (open, close) = (delimiters.open.as_bytes()[0], delimiters.close.as_bytes()[0]);
+        loop {
+            let end = plain_end(bytes, at, quote);
+            if memchr::memchr2(open, close, &bytes[at..end]).is_some() {
+                return at;
+            }
+            json.push_str(&window[at..end]);
+            at = end;
+            match bytes[at..] {
+                [b'\n', ..] => json.push_str("\\n"),
+                [b'\t', ..] => json.push_str("\\t"),
+                [b'\\', b'n' | b't' | b'r' | b'"' | b'\\', ..] => {
+                    json.push_str(&window[at..at + 2]);
+                    at += 1;
+                }
+                _ => return at,
+            }
+            at += 1;
+        }
+    }
+
     /// Whether no delimiter has begun.
     pub(super) fn is_idle(&self) -> bool {
         self.tail.is_empty()
@@ -67,6 +104,9 @@ impl InQuotes {
         let Input { cx, window, last, .. } = *input;
         let quote = quoted.quote;
         loop {
+            if kept.is_none() {
+                input.at = marks.pass_code(value, input.report, window, input.at, quote, cx.delimiters);
+            }
             let start = input.at;
             match quoted.next(window, &mut input.at, last) {
                 QuotedPart::Plain(part) => {

@@ -2,7 +2,7 @@
 
 use std::mem::{swap, take};
 
-use super::{Envelope, EnvelopeState, NameKey, NativeEnvelope, fail};
+use super::{JsonCall, JsonRules, JsonState, NameKey, fail};
 use crate::arguments::object::Quotes;
 use crate::arguments::{Flow, Input, Progress, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
@@ -33,7 +33,7 @@ fn decoded(json: &str) -> Option<String> {
     }
 }
 
-impl Envelope {
+impl JsonCall {
     pub(super) fn role(&self) -> Role {
         if let Some(native) = self.native {
             return match (native.name, &*self.key) {
@@ -57,7 +57,7 @@ impl Envelope {
     pub(super) fn is_own(&self, key: &str) -> bool {
         match self.native {
             None => matches!(key, "name" | "arguments"),
-            Some(NativeEnvelope { name: NameKey::Under(name), .. }) if key == name => true,
+            Some(JsonRules { name: NameKey::Under(name), .. }) if key == name => true,
             Some(native) => native.arguments.contains(&key) || matches!(native.name, NameKey::NameIsKey),
         }
     }
@@ -116,7 +116,7 @@ impl Envelope {
         }
         self.undecided = false;
         if self.held.is_some() {
-            self.state = EnvelopeState::Value;
+            self.state = JsonState::Value;
         }
         Err(Progress::ToolName(name.into()))
     }

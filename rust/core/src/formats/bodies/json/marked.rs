@@ -1,6 +1,6 @@
 //! Calls as JSON objects that hold the tool's name, one or in a list, after a marker or as the whole message.
 
-use super::{Envelope, NativeEnvelope};
+use super::{JsonCall, JsonRules};
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
@@ -17,7 +17,7 @@ use crate::tools::Tools;
 
 /// A format: `OPEN {…}` or `OPEN [{…}, …]`, and what may close it.
 #[derive(Debug)]
-pub(crate) struct MarkedEnvelope {
+pub(crate) struct MarkedJson {
     /// What opens calls. A bracket at its end belongs to the JSON.
     pub open: &'static [&'static str],
     /// What may open them where a message begins, the longest first. With "" they need no marker there.
@@ -28,18 +28,18 @@ pub(crate) struct MarkedEnvelope {
     pub end_of_message: &'static str,
     /// A past call, with `{name}` and `{id}`, as JSON strings, and `{arguments}` in it.
     pub written: &'static str,
-    pub keys: NativeEnvelope,
+    pub keys: JsonRules,
 }
 
-impl MarkedEnvelope {
+impl MarkedJson {
     /// `{"name": …, "arguments": {…}}` or a list of them, without the markers.
-    pub(crate) const LIST: MarkedEnvelope = MarkedEnvelope {
+    pub(crate) const LIST: MarkedJson = MarkedJson {
         open: &[],
         openers_at_start: &[],
         lists: true,
         end_of_message: "",
         written: r#"{"name": {name}, "arguments": {arguments}}"#,
-        keys: NativeEnvelope::USUAL,
+        keys: JsonRules::USUAL,
     };
 
     /// The end of the marker at the start of the text, without a bracket that belongs to the JSON.
@@ -86,14 +86,14 @@ pub(crate) fn json_begins(text: &str, at: usize, lists: bool, last: bool) -> Sca
     }
 }
 
-impl MarkedEnvelope {
+impl MarkedJson {
     /// The last marker of an opener that has several.
     fn inside(&self) -> impl Iterator<Item = &'static str> {
         self.open.iter().filter_map(|open| open.rfind('<').filter(|at| *at > 0).map(|at| open[at..].trim_end()))
     }
 }
 
-impl CallFormat for MarkedEnvelope {
+impl CallFormat for MarkedJson {
     fn openers(&self) -> &'static [&'static str] {
         self.open
     }
@@ -131,7 +131,7 @@ impl CallFormat for MarkedEnvelope {
     }
 
     fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        recycle(recycled, Envelope::default, |body| body.reset_native(cx, self.keys))
+        recycle(recycled, JsonCall::default, |body| body.reset_native(cx, self.keys))
     }
 
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {

@@ -2,14 +2,14 @@
 
 use std::mem::take;
 
-use super::{Envelope, EnvelopeState, fail};
+use super::{JsonCall, JsonState, fail};
 use crate::arguments::{Flow, Input, Progress, ReadError};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{JsonLexeme, TokenSet};
 use crate::syntax::scan::{Scan, first_mark, starts, ws_run};
 use crate::syntax::tags::tag;
 
-impl Envelope {
+impl JsonCall {
     /// After a value.
     pub(super) fn comma(&mut self, input: &mut Input<'_>) -> Flow {
         match self.punct(input)? {
@@ -17,7 +17,7 @@ impl Envelope {
                 self.missing_bracket(input)?;
                 return self.end(input);
             }
-            Some(b',') => self.state = EnvelopeState::Key { first: false },
+            Some(b',') => self.state = JsonState::Key { first: false },
             Some(b'}') => return self.end(input),
             Some(byte) => return self.misplaced(input, JsonLexeme::Punct(byte), "a comma or } is expected"),
         }
@@ -46,11 +46,10 @@ impl Envelope {
     /// The object's last bracket is read.
     pub(super) fn end(&mut self, input: &mut Input<'_>) -> Flow {
         if take(&mut self.inner) {
-            self.state = EnvelopeState::Comma;
+            self.state = JsonState::Comma;
             return Ok(());
         }
-        self.state =
-            if self.list { EnvelopeState::Between { comma: false } } else { EnvelopeState::Tail { blanks: 0 } };
+        self.state = if self.list { JsonState::Between { comma: false } } else { JsonState::Tail { blanks: 0 } };
         if self.undecided {
             return Err(Progress::Text);
         }
@@ -65,13 +64,13 @@ impl Envelope {
 
     /// After an object of a list.
     pub(super) fn between(&mut self, input: &mut Input<'_>) -> Flow {
-        let EnvelopeState::Between { comma } = self.state else { return Ok(()) };
+        let JsonState::Between { comma } = self.state else { return Ok(()) };
         self.state = match self.punct(input)? {
             None => {
                 self.missing_bracket(input)?;
-                EnvelopeState::Tail { blanks: 0 }
+                JsonState::Tail { blanks: 0 }
             }
-            Some(b',') if !comma => EnvelopeState::Between { comma: true },
+            Some(b',') if !comma => JsonState::Between { comma: true },
             Some(b'{') => {
                 input.at -= 1;
                 if !comma {
@@ -83,7 +82,7 @@ impl Envelope {
                 if comma {
                     self.repair(input, Repair::RelaxedJson, "a comma must not precede ]")?;
                 }
-                EnvelopeState::Tail { blanks: 0 }
+                JsonState::Tail { blanks: 0 }
             }
             Some(byte) => return self.misplaced(input, JsonLexeme::Punct(byte), "a comma or ] is expected"),
         };
@@ -92,6 +91,9 @@ impl Envelope {
 
     /// After the last bracket.
     pub(super) fn tail(&mut self, input: &mut Input<'_>, blanks: usize) -> Flow {
+        if let Some(ends) = self.ends() {
+            return self.named_tail(input, ends);
+        }
         if self.wrapped {
             match self.punct(input)? {
                 Some(b'}') => self.wrapped = false,
@@ -151,7 +153,7 @@ impl Envelope {
             return Progress::CallEnd;
         }
         let at = ws_run(input.window, input.at + blanks);
-        self.state = EnvelopeState::Tail { blanks: at - input.at };
+        self.state = JsonState::Tail { blanks: at - input.at };
         let rest = &input.window[at..];
         // At the end of the message, half a closer was cut off.
         if input.last && !rest.is_empty() && close.iter().any(|close| close.starts_with(rest)) {

@@ -1,4 +1,5 @@
-//! The body of a call as one JSON object that says the tool's name and its arguments, or a list of such objects.
+//! The body of a call as JSON: one object that says the tool's name and its arguments, a list of such objects, or the arguments alone
+//! after a name.
 //!
 //! Once the name is known, the arguments are typed and passed on as they arrive. Before that they are read without types,
 //! and kept as JSON that is typed when the name is known.
@@ -6,7 +7,11 @@
 mod end;
 pub(crate) mod marked;
 mod members;
+pub(crate) mod named;
+mod named_recovery;
+pub(crate) mod object;
 mod recovery;
+mod rules;
 pub(crate) mod unmarked;
 
 use std::borrow::Cow;
@@ -23,14 +28,19 @@ use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
 use unmarked::{UnmarkedObject, is_broken, look};
 
+pub(crate) use rules::{Ends, JsonRules, NameKey};
+
 use members::{KEYS, Role};
-use recovery::EnvelopeRecovery;
+use named_recovery::NamedRecovery;
+use recovery::MembersRecovery;
 
 #[derive(Debug, Default)]
-enum EnvelopeState {
+enum JsonState {
     /// At the opening bracket.
     #[default]
     Start,
+    /// At the object of a call whose opening should have a name and has none.
+    Nameless,
     Key {
         first: bool,
     },
@@ -53,47 +63,14 @@ enum EnvelopeState {
         blanks: usize,
     },
     /// After an error.
-    Recovering(EnvelopeRecovery),
-}
-
-/// What is special in native formats, in which the JSON ends with its last bracket.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NativeEnvelope {
-    pub name: NameKey,
-    /// The keys of the arguments.
-    pub arguments: &'static [&'static str],
-    /// The key of the id, which is ignored.
-    pub id: &'static str,
-    /// The JSON may be an answer: it is a call once its name and the opening bracket of its arguments are read. Until then, anything
-    /// else is text.
-    pub may_be_text: bool,
-    /// What may follow the last bracket, after whitespace, and belongs to the call. Before it there may be more objects.
-    pub close: &'static [&'static str],
-}
-
-/// Where the tool's name is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum NameKey {
-    /// Under this key.
-    Under(&'static str),
-    /// It is itself the key of the arguments.
-    NameIsKey,
-}
-
-impl NativeEnvelope {
-    /// `{"name": …, "arguments": {…}}`, or a list of them, and nothing that closes it.
-    pub(crate) const USUAL: NativeEnvelope = NativeEnvelope {
-        name: NameKey::Under("name"),
-        arguments: &["arguments"],
-        id: "id",
-        may_be_text: false,
-        close: &[],
-    };
+    Recovering(MembersRecovery),
+    /// After an error in a call whose name precedes the object.
+    RecoveringNamed(NamedRecovery),
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Envelope {
-    state: EnvelopeState,
+pub(crate) struct JsonCall {
+    state: JsonState,
     lexer: JsonLexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
@@ -106,6 +83,8 @@ pub(crate) struct Envelope {
     list: bool,
     /// In an object that is the value of "function", as without markers it may be.
     inner: bool,
+    /// A fence was opened before the arguments, or closed after them.
+    fenced: bool,
     key: Cow<'static, str>,
     /// The tool's name, once it is known.
     name: String,
@@ -116,14 +95,14 @@ pub(crate) struct Envelope {
     given: bool,
     /// Another member is an object.
     misplaced: bool,
-    native: Option<NativeEnvelope>,
+    native: Option<JsonRules>,
     /// It is not decided yet that this is a call.
     undecided: bool,
     /// Where JSON is written that is not sent.
     aside: Option<Box<ArgumentsBuilder>>,
 }
 
-impl Body for Envelope {
+impl Body for JsonCall {
     fn feed(&mut self, input: &mut Input<'_>) -> Progress {
         let step = steps(|| self.step(input));
         let Progress::Failed(failure) = step else { return step };
@@ -141,15 +120,20 @@ impl Body for Envelope {
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
-        if let (EnvelopeState::Tail { blanks }, Some(native)) = (&self.state, self.native) {
+        if let Some(ends) = self.ends() {
+            self.lose(true, (input.window, input.at));
+            let JsonState::RecoveringNamed(lost) = &mut self.state else { return Progress::Incomplete };
+            return lost.read(input, ends);
+        }
+        if let (JsonState::Tail { blanks }, Some(native)) = (&self.state, self.native) {
             return self.native_tail(input, native.close, *blanks);
         }
-        if !matches!(self.state, EnvelopeState::Recovering(_)) {
+        if !matches!(self.state, JsonState::Recovering(_)) {
             self.lose(true, (input.window, input.at));
         }
         let list = if self.list { self.around() } else { 0 };
         let closers = self.native.map_or(&[][..], |native| native.close);
-        let EnvelopeState::Recovering(lost) = &mut self.state else { return Progress::Incomplete };
+        let JsonState::Recovering(lost) = &mut self.state else { return Progress::Incomplete };
         match lost.read(input, self.bare, list, closers) {
             Progress::CallEnd if !closers.is_empty() => self.native_tail(input, closers, 0),
             step => step,
@@ -158,16 +142,16 @@ impl Body for Envelope {
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
         match self.state {
-            EnvelopeState::Reading { live: true } => self.object.feed_plain(report, text),
+            JsonState::Reading { live: true } => self.object.feed_plain(report, text),
             _ => None,
         }
     }
 
     /// The body of the call that follows.
     fn next(&mut self) -> Option<Box<dyn Body>> {
-        let Envelope { wrapper, guarded, bare, wrapped, list, native, .. } = *self;
+        let JsonCall { wrapper, guarded, bare, wrapped, list, native, .. } = *self;
         let lexer = self.lexer.fresh();
-        Some(Box::new(Envelope { lexer, wrapper, guarded, bare, wrapped, list, native, ..Envelope::default() }))
+        Some(Box::new(JsonCall { lexer, wrapper, guarded, bare, wrapped, list, native, ..JsonCall::default() }))
     }
 
     fn waits(&self) -> bool {
@@ -180,19 +164,19 @@ impl Body for Envelope {
 
     /// The last bracket completes it; what may follow only belongs to it.
     fn is_complete(&self) -> bool {
-        self.native.is_some() && matches!(self.state, EnvelopeState::Tail { .. })
+        self.native.is_some() && self.ends().is_none() && matches!(self.state, JsonState::Tail { .. })
     }
 
     fn closable(&self, _: &Report) -> bool {
-        matches!(self.state, EnvelopeState::Tail { .. })
+        matches!(self.state, JsonState::Tail { .. })
     }
 
     fn unterminated(&self) -> bool {
-        !matches!(self.state, EnvelopeState::Tail { .. })
+        !matches!(self.state, JsonState::Tail { .. })
     }
 }
 
-impl Envelope {
+impl JsonCall {
     /// Starts over, and keeps the allocations.
     pub(crate) fn reset(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
         (self.guarded, self.bare, self.wrapped) = match markers {
@@ -202,16 +186,28 @@ impl Envelope {
         };
         self.lexer = JsonLexer::new(!cx.strict).in_calls().with_comments();
         self.name.clear();
-        (self.state, self.wrapper, self.list) = (EnvelopeState::Start, wrapper, false);
-        (self.inner, self.held, self.given, self.misplaced) = (false, None, false, false);
+        (self.state, self.wrapper, self.list) = (JsonState::Start, wrapper, false);
+        (self.inner, self.held, self.given, self.misplaced, self.fenced) = (false, None, false, false, false);
         (self.native, self.undecided) = (None, false);
     }
 
     /// The same in a native format.
-    pub(crate) fn reset_native(&mut self, cx: &Context<'_>, rules: NativeEnvelope) {
+    pub(crate) fn reset_native(&mut self, cx: &Context<'_>, rules: JsonRules) {
         self.reset(cx, None, Markers::Close);
         self.lexer = JsonLexer::new(!cx.strict).in_calls().in_native();
         (self.native, self.undecided, self.bare) = (Some(rules), rules.may_be_text, true);
+    }
+
+    /// The same where the opening has the name.
+    pub(crate) fn reset_named(&mut self, cx: &Context<'_>, ends: &'static Ends, nameless: bool) {
+        self.reset_native(cx, JsonRules { name: NameKey::Opening(ends), ..JsonRules::USUAL });
+        if nameless {
+            self.state = JsonState::Nameless;
+        }
+    }
+
+    fn ends(&self) -> Option<&'static Ends> {
+        self.native.as_ref().and_then(JsonRules::ends)
     }
 
     /// Brackets that are open around the objects.
@@ -226,34 +222,47 @@ impl Envelope {
 
     /// From here on, only the call's end is searched for.
     fn lose(&mut self, sound: bool, place: (&str, usize)) {
+        if self.ends().is_some() {
+            self.state = JsonState::RecoveringNamed(match &self.state {
+                JsonState::RecoveringNamed(_) => return,
+                JsonState::Tail { .. } => NamedRecovery::behind(),
+                JsonState::Reading { .. } => {
+                    NamedRecovery::inside(self.object.brackets(), self.object.open_quote(), place)
+                }
+                // The name or the fence has failed: what follows may go on with its last word.
+                _ => NamedRecovery::after(place.0, place.1),
+            });
+            return;
+        }
         let (around, within) = (self.around(), self.within());
-        self.state = EnvelopeState::Recovering(match &self.state {
-            EnvelopeState::Tail { .. } => EnvelopeRecovery::behind(),
-            EnvelopeState::Start => EnvelopeRecovery::inside(around, None, sound, false, place),
-            EnvelopeState::Between { .. } => EnvelopeRecovery::inside(around, None, sound, true, place),
-            EnvelopeState::Reading { .. } => {
-                EnvelopeRecovery::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
+        self.state = JsonState::Recovering(match &self.state {
+            JsonState::Tail { .. } => MembersRecovery::behind(),
+            JsonState::Start => MembersRecovery::inside(around, None, sound, false, place),
+            JsonState::Between { .. } => MembersRecovery::inside(around, None, sound, true, place),
+            JsonState::Reading { .. } => {
+                MembersRecovery::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
             }
-            _ => EnvelopeRecovery::inside(within, self.lexer.quote.map(Quote::Plain), sound, false, place),
+            _ => MembersRecovery::inside(within, self.lexer.quote.map(Quote::Plain), sound, false, place),
         });
     }
 
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match &self.state {
-            EnvelopeState::Start => self.start(input),
-            EnvelopeState::Key { .. } | EnvelopeState::InKey(_) | EnvelopeState::Colon => self.key(input),
-            EnvelopeState::Value => match self.held.take_if(|_| !self.name.is_empty()) {
+            JsonState::Start => self.start(input),
+            JsonState::Nameless => fail(ErrorKind::MalformedCall, "it has no name"),
+            JsonState::Key { .. } | JsonState::InKey(_) | JsonState::Colon => self.key(input),
+            JsonState::Value => match self.held.take_if(|_| !self.name.is_empty()) {
                 Some(json) => {
-                    self.state = EnvelopeState::Comma;
+                    self.state = JsonState::Comma;
                     self.arguments(input, &json)
                 }
                 None => self.value(input),
             },
-            EnvelopeState::Reading { live } => self.reading(input, *live),
-            EnvelopeState::Comma => self.comma(input),
-            EnvelopeState::Between { .. } => self.between(input),
-            EnvelopeState::Tail { blanks } => self.tail(input, *blanks),
-            EnvelopeState::Recovering(_) => Err(Progress::Incomplete),
+            JsonState::Reading { live } => self.reading(input, *live),
+            JsonState::Comma => self.comma(input),
+            JsonState::Between { .. } => self.between(input),
+            JsonState::Tail { blanks } => self.tail(input, *blanks),
+            JsonState::Recovering(_) | JsonState::RecoveringNamed(_) => Err(Progress::Incomplete),
         }
     }
 
@@ -268,11 +277,18 @@ impl Envelope {
             swap(&mut input.report.args, aside);
         }
         read?;
-        self.state = EnvelopeState::Comma;
+        if let Some(ends) = self.ends() {
+            (self.state, self.fenced) = (JsonState::Tail { blanks: 0 }, false);
+            return if ends.close.is_empty() { Err(Progress::CallEnd) } else { Ok(()) };
+        }
+        self.state = JsonState::Comma;
         if live { Ok(()) } else { self.read(input) }
     }
 
     fn start(&mut self, input: &mut Input<'_>) -> Flow {
+        if let Some(ends) = self.ends() {
+            return self.start_named(input, ends);
+        }
         if self.wrapper.is_some() && !input.report.used(Repair::JsonWrapper) {
             self.repair(input, Repair::JsonWrapper, "nothing may surround the JSON object")?;
         }
@@ -291,9 +307,9 @@ impl Envelope {
                 Some(UnmarkedObject::Text) => {
                     return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
                 }
-                _ => self.state = EnvelopeState::Key { first: true },
+                _ => self.state = JsonState::Key { first: true },
             },
-            b'{' => self.state = EnvelopeState::Key { first: true },
+            b'{' => self.state = JsonState::Key { first: true },
             _ => return fail(ErrorKind::MalformedCall, "the list has no object"),
         }
         input.at += 1;
@@ -325,35 +341,35 @@ impl Envelope {
     }
 
     fn key(&mut self, input: &mut Input<'_>) -> Flow {
-        if matches!(self.state, EnvelopeState::Key { .. }) && !self.lexer.in_comment() {
+        if matches!(self.state, JsonState::Key { .. }) && !self.lexer.in_comment() {
             input.at = ws_run(input.window, input.at);
             if let Some((key, length)) = plain_string(input.rest()) {
                 input.at += length;
                 self.named_key(input, key)?;
             }
         }
-        let place = if matches!(self.state, EnvelopeState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
+        let place = if matches!(self.state, JsonState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
         let lexeme = self.next_lexeme(input, place)?;
         match (&mut self.state, lexeme) {
-            (EnvelopeState::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
-            (EnvelopeState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
-            (EnvelopeState::InKey(key), JsonLexeme::StringEnd) => {
+            (JsonState::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
+            (JsonState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
+            (JsonState::InKey(key), JsonLexeme::StringEnd) => {
                 let key = take(key);
                 return self.named_key(input, &key);
             }
-            (EnvelopeState::Key { .. }, JsonLexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
-            (EnvelopeState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
+            (JsonState::Key { .. }, JsonLexeme::StringStart) => self.state = JsonState::InKey(String::new()),
+            (JsonState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
                 self.repair(input, Repair::RelaxedJson, "keys need double quotes")?;
                 return self.named_key(input, word);
             }
-            (EnvelopeState::Key { first }, JsonLexeme::Punct(b'}')) => {
+            (JsonState::Key { first }, JsonLexeme::Punct(b'}')) => {
                 if !*first {
                     self.repair(input, Repair::RelaxedJson, "a comma must not precede }")?;
                 }
                 return self.end(input);
             }
-            (EnvelopeState::Colon, JsonLexeme::Punct(b':')) => self.state = EnvelopeState::Value,
-            (EnvelopeState::Colon, lexeme) => return self.misplaced(input, lexeme, "a colon is missing after a key"),
+            (JsonState::Colon, JsonLexeme::Punct(b':')) => self.state = JsonState::Value,
+            (JsonState::Colon, lexeme) => return self.misplaced(input, lexeme, "a colon is missing after a key"),
             (_, lexeme) => return self.misplaced(input, lexeme, "a key is expected"),
         }
         Ok(())
@@ -363,8 +379,8 @@ impl Envelope {
     fn named_key(&mut self, input: &mut Input<'_>, key: &str) -> Flow {
         let known = KEYS.iter().find(|known| **known == key);
         self.key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
-        self.state = EnvelopeState::Colon;
-        if let Some(NativeEnvelope { name: NameKey::NameIsKey, .. }) = self.native {
+        self.state = JsonState::Colon;
+        if let Some(JsonRules { name: NameKey::NameIsKey, .. }) = self.native {
             return self.named(input, key);
         }
         match self.role() {
@@ -404,14 +420,14 @@ impl Envelope {
             && let Some((name, length)) = plain_string(input.rest())
         {
             input.at += length;
-            self.state = EnvelopeState::Comma;
+            self.state = JsonState::Comma;
             return self.named(input, name);
         }
         if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
             self.repair(input, Repair::KeyAlias, "name and arguments must not be in another object")?;
             input.at += 1;
             self.inner = true;
-            self.state = EnvelopeState::Key { first: true };
+            self.state = JsonState::Key { first: true };
             return Ok(());
         }
         let arguments = self.role() == Role::Arguments;
@@ -427,7 +443,7 @@ impl Envelope {
         // The name is known at its first quote; and where the call ends with its last bracket, anything may follow that.
         let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
         self.object.renew(self.lexer.fresh(), node, quotes);
-        self.state = EnvelopeState::Reading { live };
+        self.state = JsonState::Reading { live };
         Ok(())
     }
 }

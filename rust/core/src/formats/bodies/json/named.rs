@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Ends, Named};
-use crate::arguments::Context;
-use crate::error::EncodeError;
+use super::{Ends, JsonCall, JsonRules, JsonState, fail};
+use crate::arguments::{Context, Flow, Input, Progress};
+use crate::error::{EncodeError, ErrorKind, Repair};
 use crate::formats::attempt::Attempt;
-use crate::formats::bodies::envelope::marked::json_begins;
-use crate::formats::bodies::envelope::{Envelope, NativeEnvelope};
+use crate::formats::bodies::json::marked::json_begins;
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall, json_field_example};
 use crate::formats::commitment::orphan;
@@ -40,7 +39,7 @@ pub(crate) enum IdForm {
 
 /// A format: `OPEN PREFIX NAME MARK {…} CLOSE`.
 #[derive(Debug)]
-pub(crate) struct NamedFormat {
+pub(crate) struct NamedJson {
     /// What opens a call.
     pub open: &'static [&'static str; 1],
     /// What precedes the name. It may be missing.
@@ -55,7 +54,7 @@ pub(crate) struct NamedFormat {
     pub end_of_message: &'static str,
     /// Calls as one JSON object, or a list of them, may follow the opener. There is no section, so an opener without a name is
     /// text.
-    pub json_list: Option<NativeEnvelope>,
+    pub json_list: Option<JsonRules>,
 }
 
 /// What follows the opener.
@@ -67,9 +66,9 @@ enum NamedHead {
     Nameless,
 }
 
-impl NamedFormat {
+impl NamedJson {
     /// A name and one JSON object, without an id or a list.
-    pub(crate) const PLAIN: NamedFormat = NamedFormat {
+    pub(crate) const PLAIN: NamedJson = NamedJson {
         open: &[""],
         prefix: "",
         name_terminators: &[],
@@ -202,7 +201,7 @@ fn plain_id(call: &PastCall<'_>) -> String {
     call.id.filter(fits).map_or_else(|| format!("{:010}", call.before), str::to_owned)
 }
 
-impl NamedFormat {
+impl NamedJson {
     /// What divides a call. What precedes the name may be a word and a marker.
     fn inside(&self) -> impl Iterator<Item = &'static str> {
         let prefix = self.prefix.find('<').map(|at| &self.prefix[at..]);
@@ -211,7 +210,7 @@ impl NamedFormat {
     }
 }
 
-impl CallFormat for NamedFormat {
+impl CallFormat for NamedJson {
     fn has_lists(&self) -> bool {
         self.json_list.is_some()
     }
@@ -262,8 +261,8 @@ impl CallFormat for NamedFormat {
 
     fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         match self.json_list {
-            Some(rules) if name.is_empty() => recycle(recycled, Envelope::default, |body| body.reset_native(cx, rules)),
-            _ => Named::make(cx, self.ends, name.is_empty(), recycled),
+            Some(rules) if name.is_empty() => recycle(recycled, JsonCall::default, |body| body.reset_native(cx, rules)),
+            _ => recycle(recycled, JsonCall::default, |body| body.reset_named(cx, self.ends, name.is_empty())),
         }
     }
 
@@ -304,5 +303,62 @@ impl CallFormat for NamedFormat {
 
     fn field_example(&self, field: &str, value: &str) -> String {
         json_field_example(field, value)
+    }
+}
+
+/// Characters of a fence's language.
+const LANGUAGE_BYTES: usize = 16;
+
+impl JsonCall {
+    /// Before the object.
+    pub(super) fn start_named(&mut self, input: &mut Input<'_>, ends: &Ends) -> Flow {
+        if input.next_byte()? == b'{' {
+            self.object.renew(self.lexer.fresh(), input.cx.schema.root, None);
+            self.state = JsonState::Reading { live: true };
+            return Ok(());
+        }
+        let fence = ends.fence;
+        if !fence.is_empty()
+            && !self.fenced
+            && let Some(()) = starts(input.rest(), fence, false).decided()?
+        {
+            let after = &input.rest()[fence.len()..];
+            let language = after.bytes().take(LANGUAGE_BYTES).take_while(u8::is_ascii_alphanumeric).count();
+            if language == after.len() && language < LANGUAGE_BYTES {
+                return Err(Progress::Incomplete);
+            }
+            input.at += fence.len() + language;
+            self.fenced = true;
+            return Ok(());
+        }
+        fail(ErrorKind::MalformedCall, "its arguments must be a JSON object")
+    }
+
+    /// After the object.
+    pub(super) fn named_tail(&mut self, input: &mut Input<'_>, ends: &Ends) -> Flow {
+        input.next_byte()?;
+        let Ends { fence, close, implicit_closers } = *ends;
+        let rest = input.rest();
+        // At the end of a message, half a closer is a call that was cut off.
+        let closed = starts(rest, close, false);
+        let fence_end = if fence.is_empty() || self.fenced { Scan::NoMatch } else { starts(rest, fence, false) };
+        if closed.is_match() {
+            input.at += close.len();
+            return Err(Progress::CallEnd);
+        }
+        if fence_end.is_match() {
+            input.at += fence.len();
+            self.fenced = true;
+            return Ok(());
+        }
+        let ended = Scan::first_of(implicit_closers.iter().map(|mark| starts(rest, mark, false)));
+        if ended.is_match() {
+            input.repair(Repair::MissingClose, format!("Close the call with {close}."))?;
+            return Err(Progress::CallEnd);
+        }
+        if [closed, fence_end, ended].iter().any(Scan::is_incomplete) {
+            return Err(Progress::Incomplete);
+        }
+        fail(ErrorKind::MalformedCall, &format!("only {close} may follow the JSON object"))
     }
 }

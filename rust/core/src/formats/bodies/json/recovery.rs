@@ -9,7 +9,7 @@ use crate::syntax::scan::{Scan, first_mark, no_opener, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
-pub(super) struct EnvelopeRecovery {
+pub(super) struct MembersRecovery {
     recovery: Recovery,
     /// Nothing was read after the error: CLOSE may follow at once.
     fresh: bool,
@@ -19,10 +19,10 @@ pub(super) struct EnvelopeRecovery {
     between: bool,
 }
 
-impl EnvelopeRecovery {
+impl MembersRecovery {
     /// After the last bracket.
     pub(super) fn behind() -> Self {
-        EnvelopeRecovery { recovery: Recovery::AFTER, fresh: true, sound: true, between: false }
+        MembersRecovery { recovery: Recovery::AFTER, fresh: true, sound: true, between: false }
     }
 
     /// In so many brackets, and perhaps in a string. `between`: in those of the list alone.
@@ -35,7 +35,7 @@ impl EnvelopeRecovery {
         (window, at): (&str, usize),
     ) -> Self {
         let recovery = Recovery::in_brackets_at(brackets, string, window, at);
-        EnvelopeRecovery { recovery, fresh: string.is_none(), sound, between }
+        MembersRecovery { recovery, fresh: string.is_none(), sound, between }
     }
 
     /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none. Before one of the
