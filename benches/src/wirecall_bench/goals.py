@@ -31,7 +31,7 @@ from wirecall_bench.workloads import (
     prose,
 )
 
-WIRECALL, HERMES, NO_OP = "wirecall wire", "wirecall hermes", "no-op"
+WIRECALL, HERMES, HARMONY, NO_OP = "wirecall wire", "wirecall hermes", "wirecall harmony", "no-op"
 # Peers that others wrote: jiter reads arguments alone, Python's `json` the same Hermes texts as wirecall.
 JITER, JSON = "jiter", "json"
 ONE_THREAD = f"{WIRECALL}, 1 thread"
@@ -218,6 +218,7 @@ def rows() -> list[Row]:
         _memory(known[WIRECALL]),
         _parallel([known[name] for name in (WIRECALL, HERMES, NO_OP, JITER)]),
         _whole([known[name] for name in (WIRECALL, HERMES)]),
+        _whole_call(),
         _encode(),
         _batch(known[WIRECALL]),
     ]
@@ -265,6 +266,31 @@ def _whole(who: Sequence[Contestant]) -> Row:
             contest[JSON] = partial(json_calls, text)
     goal = f"hermes at least 3 x as fast as {JSON}"
     return Row(f"{workload.length}, whole", "message", goal, faster(3, JSON, HERMES), contest)
+
+
+def _whole_call(most: float = 0.5) -> Row:
+    """One long argument, as JSON has it: the same text between markers, after a header and alone."""
+    workload = code_call("13KB")
+    [call] = workload.messages[0].calls
+    arguments = json.dumps(call.arguments)
+    named = f'{{"name": "{call.name}", "arguments": {arguments}}}'
+    texts = {
+        WIRECALL: Toolset(workload.tools).encode(call.name, call.arguments),
+        HERMES: f"<tool_call>\n{named}\n</tool_call>",
+        HARMONY: f"<|channel|>commentary to=functions.{call.name}<|message|>{arguments}<|call|>",
+    }
+    contest: dict[str, Run] = {JSON: partial(json.loads, named)}
+    for name, text in texts.items():
+        toolset = Toolset(workload.tools, protocol=name.removeprefix("wirecall "))
+        check_calls(name, toolset.parse(text).items, [call])
+        contest[name] = partial(_parse, toolset, text)
+
+    def judged(row: Row) -> GoalResult:
+        ratios = {name: row.ratio(name, JSON) for name in texts}
+        said = ", ".join(f"{name.removeprefix('wirecall ')} {ratio:.2f} x" for name, ratio in ratios.items())
+        return GoalResult(max(ratios.values()), said, max(ratios.values()) <= most)
+
+    return Row("a call with 13 KB of code, whole", "message", f"at most {most} x {JSON}", judged, contest)
 
 
 def _parse(toolset: Toolset, text: str) -> int:
