@@ -1,4 +1,4 @@
-"""Generate docs/repairs.md from tests/slips. `make repairs` runs this script.
+"""Generate docs/repairs.md from tests/slips and tests/python/near_misses.py. `make repairs` runs this script.
 
 The near misses and their results come from the data. This script contains only the explanations of repairs
 and errors.
@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+
+from near_misses import KINDS, NOT_READ, cases  # noqa: E402
+
 SLIPS = ROOT / "tests" / "slips"
 FILES = {"wire": "wire", "json": "JSON", "tags": "tags and YAML"}
 
@@ -25,6 +29,14 @@ read, it is an error with a sentence for the model and a correct example, and th
 The rules are in
 [the wire format](wire-format.md#5-repairs-near-misses-that-the-lenient-reader-reads-anyway) and in
 [the other protocols](protocols.md).
+"""
+
+MATRICES = """\
+## By kind of body
+
+A near miss belongs to a kind of body, such as JSON, and every format of the kind reads it, unless it cannot
+be told from a legal value or from a message that goes on. Each row is tried in each format by
+`tests/python/test_near_misses.py`.
 """
 
 REPAIRS = {
@@ -142,6 +154,29 @@ def error(kind: str, slips: list[Slip]) -> str:
     return f"### {kind}\n\n{ERRORS[kind]}\n\n{shown(one)}\n{where}\n"
 
 
+def matrix(kind: str) -> str:
+    """Which formats of a kind read each near miss, and why the others do not."""
+    formats = {case.format for case in cases()}
+    lines = [
+        f"### {kind}",
+        "",
+        f"{len(formats)} formats. A near miss counts where a format can have it.",
+        "",
+        "| near miss | formats that read it | not read in |",
+        "|---|---|---|",
+    ]
+    for miss in KINDS[kind]:
+        those = [case.format for case in cases() if case.miss == miss.name]
+        reasons: dict[str, list[str]] = {}
+        for format in those:
+            if reason := NOT_READ.get((format, miss.name)):
+                reasons.setdefault(reason, []).append(f"`{format}`")
+        left = sum(map(len, reasons.values()))
+        why = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+        lines.append(f"| {miss.name} | {len(those) - left} of {len(those)} | {why} |")
+    return "\n".join(lines) + "\n"
+
+
 def page() -> str:
     files = {name: load(name) for name in FILES}
     slips = [slip for part in files.values() for slip in part]
@@ -153,7 +188,8 @@ def page() -> str:
     table = "\n".join(lines) + "\n"
     repairs = [repair(name, slips) for name in sorted(REPAIRS)]
     errors = [error(kind, slips) for kind in sorted(ERRORS)]
-    return "\n".join([HEAD, table, "## Repairs\n", *repairs, "## Errors\n", *errors])
+    matrices = [matrix(kind) for kind in KINDS]
+    return "\n".join([HEAD, table, MATRICES, *matrices, "## Repairs\n", *repairs, "## Errors\n", *errors])
 
 
 if __name__ == "__main__":

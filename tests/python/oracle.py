@@ -46,7 +46,7 @@ _CLOSERS = {
     "<tool_call>": ("</tool_call>", "</call>"),
     "<call": ("/>", "</call>"),
 }
-_NAMESPACES = ("functions.", "function.", "tools.", "default_api.")
+_NAMESPACES = ("functions.", "function.", "tools.", "default_api.", "tool:", "call:")
 _NAME = re.compile(r"[^ \t\r\n<{\"'=]*")
 _PROSE_NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
 

@@ -45,6 +45,18 @@ def test_names_of_models() -> None:
     assert len({row.strip("?") for _, row in names}) > 50
 
 
+RECIPES = Path(__file__).parents[3] / "shared" / "cases" / "models.tsv"
+
+
+@pytest.mark.skipif(not RECIPES.is_file(), reason="the cases are not beside the repository")
+def test_each_model_of_the_recipes_is_known_or_refused_with_a_reason() -> None:
+    for line in RECIPES.read_text(encoding="utf-8").splitlines()[1:]:
+        name, _, _ = line.split("\t")
+        if chosen(name) == UNKNOWN:
+            with pytest.raises(ToolError, match="does not tell the native format: "):
+                protocol_for(name)
+
+
 def test_every_native_format_has_models() -> None:
     assert [row["name"] for row in native_formats() if not row["models"]] == []
 

@@ -19,13 +19,9 @@ LONG = {
 
 # The rows of more than 40 lines, with the reason.
 LONG_ROWS = {
-    "cohere": "the JSON of a result, in two versions",
     "harmony": "messages in parts with headers, and calls that only the header opens",
-    "inkling": "messages in elements, and marks of both kinds of templates",
     "kimi_k3": "elements in elements: each of the three has its own opener, closer and place",
     "mistral": "seven kinds of models, from six sources",
-    "plamo3": "each part of a call has two markers of its own",
-    "solar_open": "messages in parts, and calls with an id, a name and arguments in a part of their own",
 }
 
 

@@ -306,8 +306,8 @@ fn a_wrong_import_is_found() {
     source.insert_str(0, "use crate::formats::{Attempt, wire::{Wire as Other}};\n");
     assert_eq!(wrong_imports(&read.imports()), ["formats::xml imports formats::wire"]);
     let source = read.sources.get_mut(&words("formats::body")).expect("the trait");
-    source.push_str("type Other = crate::formats::bodies::json_body::JsonBody;\n");
-    assert!(across_folders(&read).contains(&"formats::bodies::json_body and formats::body".to_owned()));
+    source.push_str("type Other = crate::formats::bodies::json::object::JsonBody;\n");
+    assert!(across_folders(&read).contains(&"formats::bodies::json::object and formats::body".to_owned()));
     let source = read.sources.get_mut(&words("grammar::rules")).expect("the model");
     source.push_str("type Other = crate::grammar::values::JsonValues;\n");
     assert!(of_siblings(&read).contains(&"grammar::rules and grammar::values".to_owned()));

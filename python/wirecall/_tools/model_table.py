@@ -28,6 +28,7 @@ class Entry(NamedTuple):
     """Why the name alone does not tell what it writes; `protocol` is then None."""
 
 
+RECIPES = "vLLM recipes, models"
 LLAMA_CPP = "llama.cpp, docs/function-calling.md"
 GEMMA_2 = "llama.cpp, models/templates/google-gemma-2-2b-it.jinja"
 OLLAMA = "the tags of Ollama's library"
@@ -46,6 +47,31 @@ NO_FORMAT = (
         OLLAMA,
         chat="instruct think",
         several="it is the Instruct or the Think model",
+    ),
+    Entry(
+        "deepseek-v3.2-exp",
+        None,
+        RECIPES,
+        several="the recipes read it as V3.2, its own template as V3.1",
+    ),
+    Entry("glm-ga", None, RECIPES, several="it is documented with the formats of GLM 4.5 and of GLM 4.7"),
+    Entry(
+        "macaron-v1-coding-venti laguna-m-1 flint",
+        None,
+        RECIPES,
+        several="it writes calls as GLM 4.7 does, and whether a message begins in reasoning is not documented",
+    ),
+    Entry(
+        "mellum2-*-thinking param2-*-thinking",
+        None,
+        RECIPES,
+        several="it writes calls as Hermes does, and whether a message begins in reasoning is not documented",
+    ),
+    Entry(
+        "beam-1.0 step-5-preview",
+        None,
+        RECIPES,
+        several="its format is not read yet",
     ),
     Entry("gemma-3n gemma-3 gemma-2 gemma codegemma", None, GEMMA_2),
     Entry("phi-4 phi-3.5-mini phi-3.5-moe phi-3-mini phi-3-medium phi-3-small", None, LLAMA_CPP),

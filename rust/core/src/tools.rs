@@ -76,7 +76,7 @@ pub struct Tool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
     Exact(usize),
-    /// The only tool with this name after folding.
+    /// The only tool with this name after folding, or behind a namespace that models put before it.
     Folded(usize),
     /// There are no tools, so any name is allowed.
     Open,
@@ -254,6 +254,24 @@ impl Tools {
             Some(None) | None => Lookup::Unknown,
         }
     }
+
+    /// The tool that a call has named, perhaps in a namespace.
+    pub(crate) fn called(&self, name: &str) -> Lookup {
+        match self.lookup(name) {
+            Lookup::Unknown => {
+                without_namespace(name).and_then(|name| self.find(name)).map_or(Lookup::Unknown, Lookup::Folded)
+            }
+            found => found,
+        }
+    }
+}
+
+/// What models put before the names of tools, from formats in which tools are the functions of a namespace.
+const NAMESPACES: [&str; 6] = ["functions.", "function.", "tools.", "default_api.", "tool:", "call:"];
+
+/// The text after the namespace that it begins with.
+pub(crate) fn without_namespace(text: &str) -> Option<&str> {
+    NAMESPACES.iter().find_map(|namespace| text.strip_prefix(namespace))
 }
 
 /// The error of a name that calls cannot be written with.

@@ -9,10 +9,7 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::quoting::{begins_other, is_blank, is_quote, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_mark, starts, starts_as, window};
-use crate::tools::Tools;
-
-/// What models write before a tool's name.
-const NAMESPACES: [&str; 6] = ["functions.", "function.", "tools.", "default_api.", "tool:", "call:"];
+use crate::tools::{Tools, without_namespace};
 
 /// Characters that may stray between an opener, or a name, and the object of a call.
 const STRAY_CHARS: usize = 16;
@@ -169,7 +166,7 @@ fn begins_fence(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
 
 /// The declared tool that the text names.
 fn named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
-    let text = NAMESPACES.iter().find_map(|space| text.strip_prefix(space)).unwrap_or(text);
+    let text = without_namespace(text).unwrap_or(text);
     let length = word(text);
     match length == text.len() && !last {
         true => Scan::Incomplete,
@@ -307,7 +304,7 @@ fn begins_named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
         return Scan::Match(None);
     }
     let name = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_ascii_whitespace());
-    let name = NAMESPACES.iter().find_map(|space| name.strip_prefix(space)).unwrap_or(name);
+    let name = without_namespace(name).unwrap_or(name);
     let length = word(name);
     if length == name.len() {
         return Scan::at_end(last);
@@ -320,9 +317,10 @@ fn begins_named(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
 
 /// At a word: a declared name that goes on as a call, or a key and its separator.
 fn begins_name(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
-    let space = NAMESPACES.iter().find(|space| text.starts_with(**space));
-    let text = &text[space.map_or(0, |space| space.len())..];
-    if space.is_some_and(|space| space.ends_with(':')) {
+    let inner = without_namespace(text);
+    let colon = inner.is_some_and(|inner| text[..text.len() - inner.len()].ends_with(':'));
+    let text = inner.unwrap_or(text);
+    if colon {
         match begins_named(tools, text, last) {
             Scan::NoMatch => {}
             found => return found,

@@ -208,7 +208,7 @@ impl Machine {
                     *failure = Some(over_limit(tools, body.recovery()));
                 }
                 Progress::ToolName(name) => {
-                    let lookup = tools.tools.lookup(&name);
+                    let lookup = tools.tools.called(&name);
                     self.name_call(tools, &mut call, name.into_string(), lookup, Recovery::Body, on_event);
                 }
                 Progress::Text if !is_marked(tools, raw, &window.text[begin..window.at]) => {

@@ -24,7 +24,7 @@ pub(super) enum InSection {
 
 /// The most that a message had so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Seen {
+pub(super) enum Passed {
     /// Whitespace at most.
     #[default]
     Nothing,
@@ -42,7 +42,7 @@ pub(super) struct TextContext {
     pub section: InSection,
     /// There was text other than whitespace since the start, reasoning, or the last call or section.
     pub content: bool,
-    pub seen: Seen,
+    pub passed: Passed,
     /// Line breaks here are framing.
     pub breaks: bool,
     /// So many bytes of the next window are known to be whitespace.
@@ -65,8 +65,8 @@ pub(super) struct TextContext {
 const LEAST_BYTES: usize = 8;
 
 impl TextContext {
-    pub(super) fn saw_at_least(&mut self, seen: Seen) {
-        self.seen = self.seen.max(seen);
+    pub(super) fn pass(&mut self, passed: Passed) {
+        self.passed = self.passed.max(passed);
     }
 
     /// Text that ends in something other than whitespace.
@@ -191,7 +191,7 @@ impl Machine {
     pub(super) fn outside(&mut self, tools: &Toolset) -> ParserState {
         (self.place.content, self.place.scanned, self.place.last) = (false, 0, 0);
         (self.place.written, self.place.mentioned, self.place.buried) = (0, false, None);
-        self.place.seen = Seen::Call;
+        self.place.passed = Passed::Call;
         if self.place.section == InSection::Begun {
             self.place.section = InSection::Listed;
         }
@@ -204,7 +204,7 @@ impl Machine {
 
     /// Text was reported.
     pub(super) fn wrote(&mut self) {
-        self.place.saw_at_least(Seen::Text);
+        self.place.pass(Passed::Text);
         (self.place.content, self.place.scanned) = (true, 0);
     }
 
@@ -241,7 +241,7 @@ impl Machine {
     pub(super) fn line_breaks(&mut self, tools: &Toolset, window: &mut Window<'_>, on_event: OnEvent<'_>) -> bool {
         let rest = &window.text.as_bytes()[window.at..];
         let end = window.at + rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
-        match self.place.seen > Seen::Nothing {
+        match self.place.passed > Passed::Nothing {
             true => self.mark(tools, window, end, on_event),
             false => self.frame(window, end, on_event),
         }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use crate::event::{Event, Item, fold};
 use crate::formats::parts::Part;
 use crate::formats::registry::Reads;
-use crate::parser::framed::{Seen, TextContext, stop_tail};
+use crate::parser::framed::{Passed, TextContext, stop_tail};
 use crate::parser::state::{Call, ParserState, Reports, WaitingCall};
 use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
@@ -390,7 +390,7 @@ impl Machine {
                     window.at = open.map_or(0, String::len);
                     emit_framing(&window.text[..window.at], on_event);
                 }
-                self.place.saw_at_least(Seen::Marks);
+                self.place.pass(Passed::Marks);
                 ParserState::OPENED
             }
             Scan::NoMatch => ParserState::Text,

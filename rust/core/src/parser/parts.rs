@@ -1,7 +1,7 @@
 //! Native formats whose messages consist of parts: between parts and in them.
 
 use super::buried::buried;
-use super::framed::{InSection, Seen};
+use super::framed::{InSection, Passed};
 use super::quoted::QUOTED;
 use super::text::begins_section;
 use super::{Machine, OnEvent, Window};
@@ -34,7 +34,7 @@ impl Machine {
         if self.waits_on(window) {
             return false;
         }
-        let first = self.place.seen == Seen::Nothing;
+        let first = self.place.passed == Passed::Nothing;
         let blanks = if first && frame.skips_whitespace() { ws_run(rest, 0) } else { 0 };
         let (rest, begin) = (&rest[blanks..], window.at + blanks);
         let sections = tools.protocol.layout().section.is_some();
@@ -45,7 +45,7 @@ impl Machine {
             Header::Call(_) | Header::Bad(..) | Header::Part(_, Part::Calls | Part::Dropped)
                 if tools.reads == Reads::Nothing =>
             {
-                self.place.saw_at_least(Seen::Marks);
+                self.place.pass(Passed::Marks);
                 self.state = ParserState::TailAsText;
                 return true;
             }
@@ -122,14 +122,14 @@ impl Machine {
                     }
                     // What opens a call is a call or an error.
                     Scan::Match(_) | Scan::NoMatch => {
-                        self.place.saw_at_least(Seen::Marks);
+                        self.place.pass(Passed::Marks);
                         let attempt = unreadable(&tools.tools, open, None, tools.settings.marks.closers());
                         return self.commit(tools, window, attempt.after(blanks), on_event);
                     }
                 }
             }
             Header::Bad(open, tool) => {
-                self.place.saw_at_least(Seen::Marks);
+                self.place.pass(Passed::Marks);
                 let attempt = unreadable(&tools.tools, open, tool, tools.settings.marks.closers());
                 return self.commit(tools, window, attempt.after(blanks), on_event);
             }
@@ -154,11 +154,11 @@ impl Machine {
             }
             // The whitespace before the header belongs to the call.
             Header::Call(attempt) => {
-                self.place.saw_at_least(Seen::Marks);
+                self.place.pass(Passed::Marks);
                 return self.commit(tools, window, attempt.after(blanks), on_event);
             }
         }
-        self.place.saw_at_least(Seen::Marks);
+        self.place.pass(Passed::Marks);
         true
     }
 
@@ -215,7 +215,7 @@ impl Machine {
         if self.waits_on(window) {
             return false;
         }
-        if self.place.seen == Seen::Nothing {
+        if self.place.passed == Passed::Nothing {
             let opened = frame
                 .openers()
                 .into_iter()
@@ -227,19 +227,19 @@ impl Machine {
                     Scan::Incomplete => return false,
                     // The text between parts begins with it.
                     Scan::Match(_) => {
-                        self.place.saw_at_least(Seen::Marks);
+                        self.place.pass(Passed::Marks);
                         self.state = ParserState::Between;
                         return true;
                     }
-                    Scan::NoMatch => self.place.saw_at_least(Seen::Marks),
+                    Scan::NoMatch => self.place.pass(Passed::Marks),
                 },
                 Scan::Match((length, opened)) => {
                     self.frame(window, window.at + length, on_event);
-                    self.place.saw_at_least(Seen::Marks);
+                    self.place.pass(Passed::Marks);
                     self.enter(opened);
                     return true;
                 }
-                Scan::NoMatch => self.place.saw_at_least(Seen::Marks),
+                Scan::NoMatch => self.place.pass(Passed::Marks),
             }
         }
         let mut at = window.at + self.place.scanned;
@@ -318,13 +318,13 @@ impl Machine {
             return more;
         }
         if let Some((open, tool)) = call {
-            self.place.saw_at_least(Seen::Marks);
+            self.place.pass(Passed::Marks);
             let attempt = unreadable(&tools.tools, open, tool, tools.settings.marks.closers());
             return self.commit(tools, window, attempt, on_event);
         }
         let Some(closed) = closer else { return undecided && self.wait(window) };
         self.frame(window, closed, on_event);
-        self.place.saw_at_least(Seen::Marks);
+        self.place.pass(Passed::Marks);
         self.state = ParserState::Between;
         true
     }

@@ -1,7 +1,7 @@
 //! Reasoning: where it begins and ends.
 
 use super::buried::buried;
-use super::framed::{Seen, content_end};
+use super::framed::{Passed, content_end};
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::event::Event;
 use crate::formats::Attempt;
@@ -47,13 +47,13 @@ impl Machine {
         for (pair, (open, close)) in tools.reasoning.iter().enumerate() {
             for (mark, opens) in [(open, true), (close, false)] {
                 // A closer without an opener only counts as the first thing in a message.
-                if !opens && self.place.seen > Seen::Nothing {
+                if !opens && self.place.passed > Passed::Nothing {
                     continue;
                 }
                 match starts(rest, mark, false) {
                     Scan::Match(()) => {
                         self.mark(tools, window, at + mark.len(), on_event);
-                        self.place.saw_at_least(Seen::Marks);
+                        self.place.pass(Passed::Marks);
                         match opens {
                             true => self.state = ParserState::Reasoning { pair, stage: ReasoningStage::Opened },
                             false => self.place.breaks = self.breaks_after(tools),
@@ -86,10 +86,10 @@ impl Machine {
     ) -> Option<bool> {
         let (open, close) = layout.answer?;
         let marks = [close, open];
-        match first_mark(&window.text[at..], &marks[..if self.place.seen >= Seen::Text { 1 } else { 2 }], false) {
+        match first_mark(&window.text[at..], &marks[..if self.place.passed >= Passed::Text { 1 } else { 2 }], false) {
             Scan::Match(length) => {
                 // Whitespace at the end of the message is framing, too.
-                self.place.seen = if self.place.seen >= Seen::Text { Seen::Call } else { Seen::Marks };
+                self.place.passed = if self.place.passed >= Passed::Text { Passed::Call } else { Passed::Marks };
                 self.place.content = false;
                 self.frame(window, at + length, on_event);
                 self.place.breaks = true;
@@ -118,7 +118,7 @@ impl Machine {
         let Some((_, close)) = tools.reasoning.get(pair) else { return self.enter_text(tools) };
         let text = window.text;
         // The model may open the reasoning although the prompt has done so.
-        if self.place.seen == Seen::Nothing
+        if self.place.passed == Passed::Nothing
             && let Some((open, _)) = tools.reasoning.first()
         {
             let at = ws_run(text, window.at + self.place.scanned);
@@ -130,7 +130,7 @@ impl Machine {
                 Scan::Match(()) => self.mark(tools, window, at + open.len(), on_event),
                 Scan::NoMatch => {}
             }
-            self.place.saw_at_least(Seen::Marks);
+            self.place.pass(Passed::Marks);
             self.place.scanned = 0;
         }
         if stage == ReasoningStage::Opened && marks.break_after_open {
@@ -201,7 +201,7 @@ impl Machine {
             return false;
         };
         self.mark(tools, window, next, on_event);
-        self.place.saw_at_least(Seen::Marks);
+        self.place.pass(Passed::Marks);
         self.place.buried = None;
         if by_call {
             return self.enter_text(tools);

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::buried::goes_on;
-use super::framed::{Seen, content_end};
+use super::framed::{Passed, content_end};
 use super::quoted::QUOTED;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
@@ -150,7 +150,7 @@ impl Machine {
             let Some(found) = found else {
                 self.place.scanned = text.len() - window.at;
                 if window.last {
-                    self.blanks(self.place.seen == Seen::Call && !self.place.content, window, text.len(), on_event);
+                    self.blanks(self.place.passed == Passed::Call && !self.place.content, window, text.len(), on_event);
                 }
                 return false;
             };
@@ -189,7 +189,7 @@ impl Machine {
                 }
                 // A forged result ends the reading as the end of the message does.
                 Candidate::Forged(mark) => {
-                    self.before(tools, self.place.seen == Seen::Call && !self.place.content, window, at, on_event);
+                    self.before(tools, self.place.passed == Passed::Call && !self.place.content, window, at, on_event);
                     return self.forged(window, at, mark, on_event);
                 }
                 Candidate::Need if window.last => {
@@ -222,7 +222,7 @@ impl Machine {
         match tools.native {
             true => {
                 let unmarked = tools.settings.info.begins_message || !tools.others.is_empty();
-                unmarked && self.place.seen < Seen::Text && at == window.at
+                unmarked && self.place.passed < Passed::Text && at == window.at
             }
             false => window.before + at == 0,
         }
@@ -237,7 +237,8 @@ impl Machine {
         framing: bool,
         on_event: OnEvent<'_>,
     ) -> Option<bool> {
-        let found = if self.place.seen >= Seen::Text { None } else { self.reasoning_mark(tools, window, at, on_event) };
+        let found =
+            if self.place.passed >= Passed::Text { None } else { self.reasoning_mark(tools, window, at, on_event) };
         let found = found.or_else(|| self.answer_mark(tools.protocol.layout(), window, at, on_event));
         if found.is_some() {
             return found;

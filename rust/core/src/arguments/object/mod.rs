@@ -2,6 +2,7 @@
 
 mod complete;
 mod literals;
+mod near_misses;
 mod quotes;
 mod values;
 
@@ -13,7 +14,7 @@ use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, plain_end, plain_string, push_char, verbatim_end};
 use crate::syntax::quoting::{Kept, Outside, Quote, is_apostrophe, outside_quotes};
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{find_mark, ws_run};
+use crate::syntax::scan::{Scan, find_mark, ws_run};
 
 pub(crate) use complete::equal_literal;
 pub(crate) use literals::Literals;
@@ -169,6 +170,17 @@ impl Object {
             }
             if let Some(quote) = quote {
                 self.verbatim(input, quote);
+            }
+            if self.expect == Expect::Comma && self.quotes.is_some() && self.lexer.relaxed() {
+                match self.comma_missing(input) {
+                    Scan::Match(()) => {
+                        self.lax(&cx, input.report, "a comma is missing after a value")?;
+                        self.expect = Expect::Key { first: false };
+                        continue;
+                    }
+                    Scan::Incomplete => return Ok(()),
+                    Scan::NoMatch => {}
+                }
             }
             let before = input.at;
             // Its last bracket ends it, never the end of the message.

@@ -8,6 +8,8 @@ use crate::schema::NodeId;
 use crate::syntax::quoting::Kept;
 use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
+use super::values::named_field;
+
 /// Characters that never directly follow a call's last bracket.
 const INSIDE: &[u8] = b"\"'\\,:;.)+";
 
@@ -17,6 +19,8 @@ pub(crate) struct Quotes {
     /// Brackets of objects and lists around the value, the innermost one of an object with these keys.
     pub around: usize,
     pub keys: &'static [&'static str],
+    /// The last bracket ends the call, and anything may follow it. After a kept quote, only what closes calls, or the end of the message.
+    pub bare: bool,
     /// After a kept quote: the second reading, in which that quote ended the text.
     pub kept: Option<Kept>,
     /// Where its text starts, if it is passed on.
@@ -25,7 +29,12 @@ pub(crate) struct Quotes {
 
 impl Quotes {
     pub(crate) fn new(around: usize, keys: &'static [&'static str]) -> Self {
-        Quotes { around, keys, kept: None, start: 0 }
+        Quotes { around, keys, bare: false, kept: None, start: 0 }
+    }
+
+    /// In a call that its last bracket ends.
+    pub(crate) fn bare(self, bare: bool) -> Self {
+        Quotes { bare, ..self }
     }
 
     /// Whether the quote before this text ends the string. `None`: more text is needed to decide. `frame` returns, for an open
@@ -49,14 +58,20 @@ impl Quotes {
         while let Some(b'}' | b']') = bytes.get(at) {
             // CLOSE may begin with a bracket, too.
             let complete = closers > 0 && closers >= brackets + self.around;
+            if complete && self.bare && self.kept.is_none() {
+                return Some(true);
+            }
             if complete && starts(&text[at..], &cx.delimiters.close, undecided.is_some()) != Scan::NoMatch {
                 break;
             }
             closers += 1;
             at = ws_run(text, at + 1);
         }
-        let Some(byte) = bytes.get(at) else { return undecided };
         let outside = closers > 0 && closers >= brackets + self.around;
+        if outside && self.bare && self.kept.is_none() {
+            return Some(true);
+        }
+        let Some(byte) = bytes.get(at) else { return undecided };
         // Brackets may be missing, but not after a string whose own end is uncertain.
         if outside || closers > 0 && self.kept.is_none() {
             match starts(&text[at..], &cx.delimiters.close, undecided.is_some()) {
@@ -69,7 +84,15 @@ impl Quotes {
         match byte {
             b'/' => return comment(at),
             b',' => at = ws_run(text, at + 1),
-            _ => return Some(outside && !INSIDE.contains(byte)),
+            // A comma is missing between the calls of a list.
+            b'{' if closers > brackets && closers + 1 == brackets + self.around => return Some(true),
+            // A comma is missing.
+            b'"' if closers == 0 && self.kept.is_none() => {
+                let node = frame(0).filter(|(in_object, _)| *in_object).map(|(_, node)| node);
+                let field = node.map_or(Scan::NoMatch, |node| named_field(cx, node, &text[at..], undecided.is_some()));
+                return if field == Scan::Incomplete { undecided } else { Some(field.is_match()) };
+            }
+            _ => return Some(outside && !self.bare && !INSIDE.contains(byte)),
         }
         let Some(&byte) = bytes.get(at) else { return undecided };
         let frame = frame(closers);

@@ -12,7 +12,9 @@ use crate::arguments::tree::ValuePath;
 use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages, problem_text};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
+use crate::limits::NAME_CHARS;
 use crate::schema::{Choice, Node, NodeId, UNKNOWN};
+use crate::syntax::scan::{Scan, window, ws_run};
 
 #[derive(Debug)]
 enum Shape {
@@ -223,6 +225,14 @@ impl Values {
             Some(ValueFrame { node, shape: Shape::Array { count }, .. }) => cx.schema.item(*node, *count),
             _ => self.node,
         }
+    }
+
+    /// Whether the text is a key that the innermost object declares and does not have yet, in double quotes, and a colon.
+    pub(super) fn names_field(&self, cx: &Context<'_>, text: &str, last: bool) -> Scan {
+        let Some(ValueFrame { node, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else {
+            return Scan::NoMatch;
+        };
+        named_field(cx, *node, text, last).and_then(|name| Scan::some(keys.position(name).is_none().then_some(())))
     }
 
     /// The fields that the innermost object requires and does not have, and that may be null.
@@ -450,6 +460,22 @@ impl Values {
             Shape::Lone => {}
         }
         Ok(false)
+    }
+}
+
+/// The declared key of this type of object with which the text begins, if it is in double quotes and a colon follows.
+pub(super) fn named_field<'t>(cx: &Context<'_>, node: NodeId, text: &'t str, last: bool) -> Scan<&'t str> {
+    let Some(rest) = text.strip_prefix('"') else { return Scan::NoMatch };
+    let (head, ended) = window(rest, NAME_CHARS, last);
+    let Some(end) = head.find(['"', '\\']) else { return Scan::at_end(ended) };
+    let key = &head[..end];
+    if head.as_bytes()[end] != b'"' || !cx.schema.declares(node, key) {
+        return Scan::NoMatch;
+    }
+    let after = &rest[end + 1..];
+    match after.as_bytes().get(ws_run(after, 0)) {
+        None => Scan::at_end(last),
+        Some(byte) => Scan::some((*byte == b':').then_some(key)),
     }
 }
 

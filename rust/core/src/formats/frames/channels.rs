@@ -359,7 +359,7 @@ impl PartsFrame for Channels {
                         other => return other,
                     }
                 } else {
-                    tools.lookup(name)
+                    tools.called(name)
                 };
                 let style = without.is_none().then(|| Style { repairs: vec![Repair::ToolStyle], delimiters: None });
                 Header::Call(Attempt::Call {

@@ -153,7 +153,7 @@ impl CallReader for ParamsFormat {
         let Some(name) = found.name else {
             return Attempt::call(open, body, opening);
         };
-        let lookup = tools.lookup(&text[name.clone()]);
+        let lookup = tools.called(&text[name.clone()]);
         // Attributes are meant as arguments, whatever follows. Prose also mentions tags, but without attributes.
         let attributes = found.opened.attributes != OpenerAttributes::None;
         let follows = if found.opened.empty || (attributes && lookup != Lookup::Unknown) {

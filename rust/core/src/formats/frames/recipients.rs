@@ -144,7 +144,7 @@ impl PartsFrame for Recipients {
                 match &text[name.clone()] {
                     "" => Header::Call(Attempt::call(body, body, Opening::OWN)),
                     to if to == self.content => Header::Part(body, Part::Content),
-                    to => Header::Call(Attempt::named(body, (name, tools.lookup(to)), body, Opening::OWN)),
+                    to => Header::Call(Attempt::named(body, (name, tools.called(to)), body, Opening::OWN)),
                 }
             }
         }

@@ -14,7 +14,10 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         models: &[
             Models::of("deepseek-v4 deepseek-v4-flash deepseek-v4-pro", "vLLM recipes, models/deepseek-ai"),
-            Models::of("deepseek-v4-flash-dspark deepseek-v4-pro-dspark", "vLLM recipes, models/deepseek-ai"),
+            Models::of(
+                "deepseek-v4-flash-dspark deepseek-v4-pro-dspark deepseek-v4-flash-vision-exp",
+                "vLLM recipes, models/deepseek-ai",
+            ),
         ],
         chat_templates: &[TemplateMarks::of(&[&["｜DSML｜", "'tool_calls>", "invoke name=", "parameter name="]])],
         ..Row::new("deepseek-v4", || Arc::new(DEEPSEEK_V4))

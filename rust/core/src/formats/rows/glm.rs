@@ -21,7 +21,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         aliases: &["glm-5.3"],
         models: &[
-            Models::of("glm-5.3 glm-5.2 glm-5.1 glm-5", "vLLM recipes, models/zai-org"),
+            Models::of("glm-5.3-flash glm-5.3 glm-5.2 glm-5.1 glm-5", "vLLM recipes, models/zai-org"),
             Models::of("glm-4.7 glm-4.7-flash", "vLLM, docs/features/tool_calling.md"),
             Models::of("laguna-s-2.1", "llama.cpp, models/templates/poolside-Laguna-S-2.1.jinja"),
         ],
@@ -38,7 +38,10 @@ pub(crate) const ROWS: &[Row] = &[
         ..Row::new("iquest-q1", || Arc::new(IQUEST_Q1))
     },
     Row {
-        models: &[Models::of("ling-3.0-flash ling-3.0", "vLLM recipes, models/inclusionAI/Ling-3.0-flash.yaml")],
+        models: &[Models::of(
+            "ling-3.1-flash ling-3.0-flash-vl ling-3.0-flash ling-3.0-tiny ling-3.0",
+            "vLLM recipes, models/inclusionAI",
+        )],
         chat_templates: &[TemplateMarks::of(&[KEY_TAGS, &["<role>ASSISTANT</role>", "<|role_end|>"]])],
         ..Row::new("ling-3", || Arc::new(LING_3))
     },

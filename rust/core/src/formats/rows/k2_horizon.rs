@@ -6,7 +6,10 @@ use super::prelude::*;
 use crate::formats::bodies::tagged::{Head, KeyTags, Tagged, Tags};
 
 pub(crate) const ROWS: &[Row] = &[Row {
-    models: &[Models::of("k2-horizon", "SGLang, k2_v3_detector.py")],
+    models: &[
+        Models::of("k2-horizon", "SGLang, k2_v3_detector.py"),
+        Models::of("k2-horizon-mova jais-3-mova jais-3", "vLLM recipes, models/IFM"),
+    ],
     chat_templates: &[TemplateMarks::of(&[&["<ifm|tool_calls>", "<ifm|tool_call>"]])],
     ..Row::new("k2-horizon", || Arc::new(K2_HORIZON))
 }];

@@ -5,7 +5,7 @@ use super::prelude::*;
 use crate::formats::bodies::nested::NestedFormat;
 
 pub(crate) const ROWS: &[Row] = &[Row {
-    models: &[Models::of("minimax-m3", "vLLM recipes, models/MiniMaxAI/MiniMax-M3.yaml")],
+    models: &[Models::of("minimax-m3.1-flash minimax-m3", "vLLM recipes, models/MiniMaxAI")],
     chat_templates: &[TemplateMarks::of(&[&["]<]minimax[>[", "tool_call>", "invoke name="]])],
     ..Row::new("minimax-m3", || Arc::new(MINIMAX_M3))
 }];

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(crate) const ROWS: &[Row] = &[Row {
-    models: &[Models::of("muse-glimmer", "vLLM recipes, models/meta-models/Muse-Glimmer-30B.yaml")],
+    models: &[Models::of("muse-glimmer muse-spark-open", "vLLM recipes, models/meta-models")],
     chat_templates: &[TemplateMarks::of(&[&["<atem:function_calls>", "<atem:invoke name=", "<atem:parameter name="]])],
     ..Row::new("muse", || Arc::new(MUSE))
 }];

@@ -36,7 +36,7 @@ pub(crate) const ROWS: &[Row] = &[
         aliases: &["granite-4.2", "nanbeige", "step-5"],
         models: &[
             Models::of("granite-4.2", "vLLM, parser/granite_thinking.py"),
-            Models::of("nemotron-3.5-lightning", "vLLM recipes, models/nvidia"),
+            Models::of("nemotron-3.5-super-vl nemotron-3.5-lightning", "vLLM recipes, models/nvidia"),
             Models::of("nemotron-3-nano nemotron-3-super nemotron-3-ultra", "vLLM recipes, models/nvidia"),
             Models::of("nemotron-3-nano-omni-*-reasoning", "vLLM recipes, models/nvidia"),
         ],
@@ -47,8 +47,8 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         aliases: &["qwen3.6", "qwen3.8"],
         models: &[
-            Models::of("qwen3.8 qwen3.6 qwen3.5", "vLLM recipes, models/Qwen"),
-            Models::of("intern-s2-preview", "vLLM recipes, models/internlm/Intern-S2-Preview.yaml"),
+            Models::of("qwen3.8-flash-next qwen3.8 qwen3.6 qwen3.5", "vLLM recipes, models/Qwen"),
+            Models::of("intern-s2-preview intern-s2", "vLLM recipes, models/internlm"),
             Models::of("trinity-large-thinking", "vLLM recipes, models/arcee-ai/Trinity-Large-Thinking.yaml"),
             Models::of("minicpm-v-4.6-thinking", "vLLM recipes, models/openbmb/MiniCPM-V-4.6.yaml"),
         ],

@@ -18,10 +18,7 @@ use crate::syntax::pairs::{Following, Lookahead};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
 use crate::syntax::tags::{OpenTag, QWEN3CODER, named_tag};
-use crate::tools::{Lookup, Tools};
-
-/// Namespaces of other formats that models write before a tool's name.
-const NAMESPACES: [&str; 4] = ["functions.", "function.", "tools.", "default_api."];
+use crate::tools::{Lookup, Tools, without_namespace};
 
 /// Scans a place where a call could begin.
 pub(super) fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
@@ -247,11 +244,11 @@ impl<'a> CallHead<'a> {
         } else if matches!(bytes.get(end), Some(b',' | b':')) {
             (end, styled) = (end + 1, true);
         }
-        let plain = NAMESPACES.iter().find_map(|space| word.strip_prefix(space));
-        let (lookup, styled) = match (self.tools.lookup(word), plain.map(|name| self.tools.lookup(name))) {
-            (Lookup::Unknown | Lookup::Open, Some(lookup)) => (lookup, true),
-            (lookup, _) => (lookup, styled),
-        };
+        let (lookup, styled) =
+            match (self.tools.lookup(word), without_namespace(word).map(|name| self.tools.lookup(name))) {
+                (Lookup::Unknown | Lookup::Open, Some(lookup)) => (lookup, true),
+                (lookup, _) => (lookup, styled),
+            };
         let Some(tool) = lookup.tool() else { return Scan::NoMatch };
         match bytes.get(end) {
             None if !self.last => return Scan::Incomplete,

@@ -137,6 +137,11 @@ impl JsonLexer {
         JsonLexer { comments: true, ..self }
     }
 
+    /// Whether near misses of JSON are read.
+    pub(crate) fn relaxed(&self) -> bool {
+        self.relaxed
+    }
+
     /// Whether a comment is open.
     pub(crate) fn in_comment(&self) -> bool {
         self.comment.is_some()

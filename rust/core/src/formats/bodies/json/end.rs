@@ -2,11 +2,13 @@
 
 use std::mem::take;
 
+use super::near_misses::missing_bracket;
 use super::{JsonCall, JsonState, fail};
 use crate::arguments::{Flow, Input, Progress, ReadError};
 use crate::error::{ErrorKind, Repair};
+use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::json::{JsonLexeme, TokenSet};
-use crate::syntax::scan::{Scan, first_mark, starts, ws_run};
+use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
 use crate::syntax::tags::tag;
 
 impl JsonCall {
@@ -14,11 +16,21 @@ impl JsonCall {
     pub(super) fn comma(&mut self, input: &mut Input<'_>) -> Flow {
         match self.punct(input)? {
             None => {
-                self.missing_bracket(input)?;
+                missing_bracket(input)?;
                 return self.end(input);
             }
             Some(b',') => self.state = JsonState::Key { first: false },
             Some(b'}') => return self.end(input),
+            // In place of the other bracket, or that is missing.
+            Some(b']') if self.list && !self.inner => {
+                let next = input.window.as_bytes().get(ws_run(input.window, input.at));
+                input.at -= usize::from(!matches!(next, Some(b',' | b']')));
+                if next.is_none() && !input.last {
+                    return Err(Progress::Incomplete);
+                }
+                missing_bracket(input)?;
+                return self.end(input);
+            }
             Some(byte) => return self.misplaced(input, JsonLexeme::Punct(byte), "a comma or } is expected"),
         }
         Ok(())
@@ -28,7 +40,11 @@ impl JsonCall {
     fn punct(&mut self, input: &mut Input<'_>) -> Flow<Option<u8>> {
         match self.next_lexeme(input, TokenSet::Punctuation) {
             Ok(JsonLexeme::Punct(byte)) => Ok(Some(byte)),
-            Err(Progress::Failed(failure)) if self.native.is_none() => {
+            Err(Progress::Failed(failure)) if self.native.is_some() => match self.closer(input).decided()? {
+                Some(_) => Ok(None),
+                None => Err(Progress::Failed(failure)),
+            },
+            Err(Progress::Failed(failure)) => {
                 match starts(input.rest(), &input.cx.delimiters.close, input.last).decided()? {
                     Some(()) => Ok(None),
                     None => Err(Progress::Failed(failure)),
@@ -37,10 +53,6 @@ impl JsonCall {
             Err(step) => Err(step),
             Ok(_) => Err(Progress::Incomplete),
         }
-    }
-
-    fn missing_bracket(&self, input: &mut Input<'_>) -> Result<(), ReadError> {
-        self.repair(input, Repair::UnbalancedBrackets, "a bracket is missing at its end")
     }
 
     /// The object's last bracket is read.
@@ -67,7 +79,7 @@ impl JsonCall {
         let JsonState::Between { comma } = self.state else { return Ok(()) };
         self.state = match self.punct(input)? {
             None => {
-                self.missing_bracket(input)?;
+                missing_bracket(input)?;
                 JsonState::Tail { blanks: 0 }
             }
             Some(b',') if !comma => JsonState::Between { comma: true },
@@ -83,6 +95,10 @@ impl JsonCall {
                     self.repair(input, Repair::RelaxedJson, "a comma must not precede ]")?;
                 }
                 JsonState::Tail { blanks: 0 }
+            }
+            Some(b'}') if !comma => {
+                self.extra_bracket(input)?;
+                JsonState::Between { comma }
             }
             Some(byte) => return self.misplaced(input, JsonLexeme::Punct(byte), "a comma or ] is expected"),
         };
@@ -101,7 +117,21 @@ impl JsonCall {
             }
         }
         if let Some(native) = self.native {
-            return Err(self.native_tail(input, native.close, blanks));
+            let at = ws_run(input.window, input.at + blanks);
+            let length = match self.before_closer(&input.window[at..], input.last) {
+                Scan::NoMatch => return Err(self.native_tail(input, native.close, blanks)),
+                Scan::Incomplete => {
+                    self.state = JsonState::Tail { blanks: at - input.at };
+                    return Err(Progress::Incomplete);
+                }
+                Scan::Match(length) => length,
+            };
+            if self.wrapper.take().is_none() {
+                self.extra_bracket(input)?;
+            }
+            input.at = at + length;
+            self.state = JsonState::Tail { blanks: 0 };
+            return Ok(());
         }
         if self.bare {
             return Err(Progress::CallEnd);
@@ -126,7 +156,7 @@ impl JsonCall {
         }
         match byte {
             b'}' | b']' => {
-                self.repair(input, Repair::UnbalancedBrackets, "there is one bracket too many at its end")?;
+                self.extra_bracket(input)?;
                 input.at += 1;
             }
             b'{' if !self.list => {
@@ -145,6 +175,23 @@ impl JsonCall {
             },
         }
         Ok(())
+    }
+
+    /// The length of the end of the fence, or of one bracket too many before a closer, if the text begins with it.
+    fn before_closer(&self, text: &str, last: bool) -> Scan<usize> {
+        if let Some(wrapper) = self.wrapper {
+            return starts(text, wrapper.close(), last).map(|()| wrapper.close().len());
+        }
+        if !text.starts_with(['}', ']']) || self.closers().next().is_none() {
+            return Scan::NoMatch;
+        }
+        let (head, last) = window(&text[1..], ATTEMPT_CHARS, last);
+        let head = &head[ws_run(head, 0)..];
+        Scan::first_of(self.closers().map(|close| starts(head, close, last).map(|()| 1)))
+    }
+
+    pub(super) fn extra_bracket(&self, input: &mut Input<'_>) -> Result<(), ReadError> {
+        self.repair(input, Repair::UnbalancedBrackets, "there is one bracket too many at its end")
     }
 
     /// After the last bracket in a native format, and so many bytes of whitespace.

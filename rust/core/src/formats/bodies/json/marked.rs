@@ -1,5 +1,6 @@
 //! Calls as JSON objects that hold the tool's name, one or in a list, after a marker or as the whole message.
 
+use super::fence::{FENCE, fence_length};
 use super::{JsonCall, JsonRules};
 use crate::arguments::Context;
 use crate::error::EncodeError;
@@ -46,13 +47,14 @@ impl MarkedJson {
     fn opener(&self, text: &str, last: bool) -> Scan<usize> {
         let mut found = Scan::NoMatch;
         for mark in self.open.iter().chain(self.openers_at_start) {
-            match starts(text, mark, last) {
+            // A bracket belongs to the JSON, which may be in a fence.
+            let length = mark.trim_end_matches(['[', '{']).len();
+            let fenced = || starts(text, &mark[..length], last).and_then(|()| starts(&text[length..], FENCE, last));
+            let fenced = || if length < mark.len() { fenced() } else { Scan::NoMatch };
+            match starts(text, mark, last).or(fenced) {
                 // A longer one may be here.
                 Scan::Incomplete => return Scan::Incomplete,
-                Scan::Match(()) => {
-                    let length = mark.trim_end_matches(['[', '{']).len();
-                    found = found.or(|| Scan::Match(length));
-                }
+                Scan::Match(()) => found = found.or(|| Scan::Match(length)),
                 Scan::NoMatch => {}
             }
         }
@@ -66,7 +68,16 @@ impl MarkedJson {
         let blank = if self.openers_at_start.is_empty() { 0 } else { ws_run(head, 0) };
         self.opener(&head[blank..], ended).and_then(|length| {
             let body = ws_run(head, blank + length);
-            json_begins(head, body, self.lists, ended).map(|()| body)
+            // After a marker, a fence may be around it, and it may be a list.
+            let marked = length > 0 && !self.keys.may_be_text;
+            let fence = match fence_length(&head[body..]) {
+                Scan::NoMatch => Scan::Match(0),
+                Scan::Incomplete if ended => Scan::NoMatch,
+                _ if !marked => Scan::Match(0),
+                fence => fence,
+            };
+            let lists = self.lists || marked;
+            fence.and_then(|fence| json_begins(head, ws_run(head, body + fence), lists, ended)).map(|()| body)
         })
     }
 }

@@ -37,7 +37,7 @@ impl JsonCall {
     pub(super) fn role(&self) -> Role {
         if let Some(native) = self.native {
             return match (native.name, &*self.key) {
-                (NameKey::NameIsKey, _) => Role::Arguments,
+                (NameKey::NameIsKey | NameKey::Opening(_), _) => Role::Arguments,
                 (NameKey::Under(name), key) if key == name => Role::Name,
                 (_, key) if native.arguments.contains(&key) => Role::Arguments,
                 // Without markers, it may be an answer.
@@ -58,7 +58,8 @@ impl JsonCall {
         match self.native {
             None => matches!(key, "name" | "arguments"),
             Some(JsonRules { name: NameKey::Under(name), .. }) if key == name => true,
-            Some(native) => native.arguments.contains(&key) || matches!(native.name, NameKey::NameIsKey),
+            Some(JsonRules { name: NameKey::NameIsKey | NameKey::Opening(_), .. }) => true,
+            Some(native) => native.arguments.contains(&key),
         }
     }
 
@@ -76,7 +77,7 @@ impl JsonCall {
             Role::Arguments if self.given => self.again(input, &json),
             Role::Arguments => {
                 self.given = true;
-                if !self.name.is_empty() {
+                if !self.name.is_empty() || self.ends().is_some() {
                     return self.arguments(input, &json);
                 }
                 self.held = Some(json);
@@ -128,12 +129,15 @@ impl JsonCall {
             Some(b'{') => (json, false),
             Some(b'n') => ("{}", false),
             Some(b'"') => {
-                self.repair(input, Repair::EncodedArguments, "the arguments must be an object, not a string")?;
                 text = decoded(json).unwrap_or_default();
-                match text.trim() {
-                    "" | "null" => ("{}", true),
-                    text => (text, true),
+                let text = match text.trim() {
+                    "" | "null" => "{}",
+                    text => text,
+                };
+                if text.starts_with('{') {
+                    self.repair(input, Repair::EncodedArguments, "the arguments must be an object, not a string")?;
                 }
+                (text, true)
             }
             _ => ("", false),
         };

@@ -5,10 +5,12 @@
 //! and kept as JSON that is typed when the name is known.
 
 mod end;
+mod fence;
 pub(crate) mod marked;
 mod members;
 pub(crate) mod named;
 mod named_recovery;
+mod near_misses;
 pub(crate) mod object;
 mod recovery;
 mod rules;
@@ -17,7 +19,6 @@ pub(crate) mod unmarked;
 use std::borrow::Cow;
 use std::mem::{swap, take};
 
-use crate::arguments::object::Quotes;
 use crate::arguments::{ArgumentsBuilder, Context, Flow, Input, Object, Progress, ReadError, Report, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::formats::body::{Body, Markers, Wrapper};
@@ -25,13 +26,14 @@ use crate::schema::UNKNOWN;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
 use crate::syntax::quoting::{Quote, outside_quotes};
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{Delimiters, find_mark, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, find_mark, ws_run};
 use unmarked::{UnmarkedObject, is_broken, look};
 
 pub(crate) use rules::{Ends, JsonRules, NameKey};
 
 use members::{KEYS, Role};
 use named_recovery::NamedRecovery;
+use near_misses::missing_bracket;
 use recovery::MembersRecovery;
 
 #[derive(Debug, Default)]
@@ -268,21 +270,33 @@ impl JsonCall {
 
     /// In a value. What is not sent is written to a place of its own.
     fn reading(&mut self, input: &mut Input<'_>, live: bool) -> Flow {
-        let mut aside = self.aside.as_mut().filter(|_| !live);
-        if let Some(aside) = &mut aside {
+        if let Some(aside) = self.aside.as_mut().filter(|_| !live) {
             swap(&mut input.report.args, aside);
         }
         let read = self.object.feed(input);
-        if let Some(aside) = aside {
+        let unclosed = matches!(read, Err(Progress::Failed(_))) && self.object.lacks_bracket();
+        let read = match unclosed.then(|| self.closer(input)) {
+            Some(Scan::Incomplete) => Err(Progress::Incomplete),
+            Some(Scan::Match(_)) => {
+                let closed = self.object.close_last(&input.cx, input.report).and_then(|()| missing_bracket(input));
+                closed.map_err(Progress::from)
+            }
+            Some(Scan::NoMatch) | None => read,
+        };
+        if let Some(aside) = self.aside.as_mut().filter(|_| !live) {
             swap(&mut input.report.args, aside);
         }
         read?;
+        self.state = JsonState::Comma;
+        if !live {
+            self.read(input)?;
+        }
         if let Some(ends) = self.ends() {
             (self.state, self.fenced) = (JsonState::Tail { blanks: 0 }, false);
-            return if ends.close.is_empty() { Err(Progress::CallEnd) } else { Ok(()) };
+            // A string, or null, may only be what precedes the object.
+            return if live && ends.close.is_empty() { Err(Progress::CallEnd) } else { Ok(()) };
         }
-        self.state = JsonState::Comma;
-        if live { Ok(()) } else { self.read(input) }
+        Ok(())
     }
 
     fn start(&mut self, input: &mut Input<'_>) -> Flow {
@@ -291,6 +305,9 @@ impl JsonCall {
         }
         if self.wrapper.is_some() && !input.report.used(Repair::JsonWrapper) {
             self.repair(input, Repair::JsonWrapper, "nothing may surround the JSON object")?;
+        }
+        if self.native.is_some() && !self.list && !self.undecided {
+            self.open_fence(input)?;
         }
         let first = input.next_byte()?;
         if self.undecided
@@ -441,7 +458,7 @@ impl JsonCall {
             self.aside.get_or_insert_default().reset();
         }
         // The name is known at its first quote; and where the call ends with its last bracket, anything may follow that.
-        let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
+        let quotes = self.quotes().filter(|_| self.role() != Role::Name);
         self.object.renew(self.lexer.fresh(), node, quotes);
         self.state = JsonState::Reading { live };
         Ok(())

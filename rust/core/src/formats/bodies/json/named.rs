@@ -2,16 +2,18 @@
 
 use std::ops::Range;
 
+use super::fence::{FENCE, fence_length};
 use super::{Ends, JsonCall, JsonRules, JsonState, fail};
 use crate::arguments::{Context, Flow, Input, Progress};
 use crate::error::{EncodeError, ErrorKind, Repair};
 use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::marked::json_begins;
-use crate::formats::body::{Body, Opening, recycle};
+use crate::formats::body::{Body, Opening, Wrapper, recycle};
 use crate::formats::call::{CallFormat, PastCall, json_field_example};
 use crate::formats::commitment::orphan;
 use crate::formats::marks::{MarkRole, MarkSet};
 use crate::formats::settings::Settings;
+use crate::schema::UNKNOWN;
 use crate::syntax::json::write_spaced_object;
 use crate::syntax::quoting::{is_quote, leaves_open};
 use crate::syntax::scan::{Scan, offset_in, partial_end, starts, trim, window, ws_run};
@@ -246,13 +248,13 @@ impl CallFormat for NamedJson {
             }
             Scan::Match(NamedHead::Name(name, body)) => {
                 let name = open + name.start..open + name.end;
-                let lookup = tools.lookup(&text[name.clone()]);
+                let lookup = tools.called(&text[name.clone()]);
                 Attempt::named(open, (name, lookup), open + body, Opening::OWN)
             }
             Scan::Match(NamedHead::List(at)) => Attempt::call(open, open + at, Opening::OWN),
             Scan::Match(NamedHead::Nameless) | Scan::NoMatch if self.json_list.is_some() => {
                 let Some((name, body)) = self.misspelled(tools, &text[open..]) else { return Attempt::Text(open) };
-                let lookup = tools.lookup(&text[open + name.start..open + name.end]);
+                let lookup = tools.called(&text[open + name.start..open + name.end]);
                 Attempt::named(open, (open + name.start..open + name.end, lookup), open + body, Opening::OWN)
             }
             Scan::Match(NamedHead::Nameless) | Scan::NoMatch => Attempt::call(open, open, Opening::OWN),
@@ -306,49 +308,68 @@ impl CallFormat for NamedJson {
     }
 }
 
-/// Characters of a fence's language.
-const LANGUAGE_BYTES: usize = 16;
-
 impl JsonCall {
     /// Before the object.
     pub(super) fn start_named(&mut self, input: &mut Input<'_>, ends: &Ends) -> Flow {
-        if input.next_byte()? == b'{' {
-            self.object.renew(self.lexer.fresh(), input.cx.schema.root, None);
-            self.state = JsonState::Reading { live: true };
-            return Ok(());
-        }
-        let fence = ends.fence;
-        if !fence.is_empty()
-            && !self.fenced
-            && let Some(()) = starts(input.rest(), fence, false).decided()?
-        {
-            let after = &input.rest()[fence.len()..];
-            let language = after.bytes().take(LANGUAGE_BYTES).take_while(u8::is_ascii_alphanumeric).count();
-            if language == after.len() && language < LANGUAGE_BYTES {
-                return Err(Progress::Incomplete);
+        let first = input.next_byte()?;
+        let live = match first {
+            b'{' => true,
+            // The object as a string, or nothing.
+            b'"' => false,
+            b'n' if starts(input.rest(), "null", input.last).decided()?.is_some() => false,
+            _ => {
+                if first == b'`'
+                    && !self.fenced
+                    && let Some(length) = fence_length(input.rest()).decided()?
+                {
+                    if ends.fence.is_empty() {
+                        self.repair(input, Repair::JsonWrapper, "nothing may surround the JSON object")?;
+                        self.wrapper = Some(Wrapper::Fence);
+                    }
+                    input.at += length;
+                    self.fenced = true;
+                    return Ok(());
+                }
+                return fail(ErrorKind::MalformedCall, "its arguments must be a JSON object");
             }
-            input.at += fence.len() + language;
-            self.fenced = true;
-            return Ok(());
+        };
+        if !live {
+            self.aside.get_or_insert_default().reset();
         }
-        fail(ErrorKind::MalformedCall, "its arguments must be a JSON object")
+        let node = if live { input.cx.schema.root } else { UNKNOWN };
+        self.object.renew(self.lexer.fresh(), node, self.quotes().filter(|_| live));
+        self.state = JsonState::Reading { live };
+        Ok(())
     }
 
     /// After the object.
     pub(super) fn named_tail(&mut self, input: &mut Input<'_>, ends: &Ends) -> Flow {
         input.next_byte()?;
-        let Ends { fence, close, implicit_closers } = *ends;
+        let Ends { close, implicit_closers, .. } = *ends;
         let rest = input.rest();
+        if close.is_empty() {
+            let ended = Scan::first_of(implicit_closers.iter().map(|mark| starts(rest, mark, input.last)));
+            return match ended.decided()? {
+                Some(()) => Err(Progress::CallEnd),
+                None => fail(ErrorKind::MalformedCall, "nothing may follow its arguments"),
+            };
+        }
         // At the end of a message, half a closer is a call that was cut off.
         let closed = starts(rest, close, false);
-        let fence_end = if fence.is_empty() || self.fenced { Scan::NoMatch } else { starts(rest, fence, false) };
+        let fenced = if ends.fence.is_empty() { self.wrapper.is_none() } else { self.fenced };
+        let fence_end = if fenced { Scan::NoMatch } else { starts(rest, FENCE, false) };
         if closed.is_match() {
             input.at += close.len();
             return Err(Progress::CallEnd);
         }
         if fence_end.is_match() {
-            input.at += fence.len();
-            self.fenced = true;
+            input.at += FENCE.len();
+            (self.fenced, self.wrapper) = (true, None);
+            return Ok(());
+        }
+        if rest.starts_with(['}', ']']) && !close.is_empty() {
+            self.extra_bracket(input)?;
+            input.at += 1;
             return Ok(());
         }
         let ended = Scan::first_of(implicit_closers.iter().map(|mark| starts(rest, mark, false)));

@@ -83,7 +83,7 @@ impl CallFormat for NestedFormat {
             Scan::NoMatch => Attempt::call(open, open, Opening::OWN),
             Scan::Match(name) => {
                 let end = open + name.len();
-                Attempt::named(open, (open..end, tools.lookup(name)), end + self.open_end.len(), Opening::OWN)
+                Attempt::named(open, (open..end, tools.called(name)), end + self.open_end.len(), Opening::OWN)
             }
         }
     }

@@ -111,12 +111,12 @@ impl CallFormat for NotationFormat {
         match (head.as_bytes().get(body), tools.position(&head[name.clone()])) {
             (None, _) if !last => Attempt::Incomplete,
             (Some(b'{'), _) if is_name(&head[name.clone()]) && !leaves_open(&head[name.clone()]) => {
-                let lookup = tools.lookup(&head[name.clone()]);
+                let lookup = tools.called(&head[name.clone()]);
                 Attempt::named(open, (name, lookup), body, Opening::OWN)
             }
             // What is wrong, the body says. It knows the format's quotes.
             (_, Some(_)) => {
-                let lookup = tools.lookup(&head[name.clone()]);
+                let lookup = tools.called(&head[name.clone()]);
                 Attempt::named(open, (name, lookup), body, Opening::OWN)
             }
             (_, None) => self.quoted_name(tools, head, open, call, last),

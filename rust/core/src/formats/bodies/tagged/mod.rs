@@ -211,7 +211,7 @@ impl Tags {
         });
         match follows {
             Scan::Incomplete => Attempt::Incomplete,
-            Scan::Match(()) => match tools.lookup(&head[name.clone()]) {
+            Scan::Match(()) => match tools.called(&head[name.clone()]) {
                 // A word between spaces is prose, unless it is the name of a tool.
                 Lookup::Unknown | Lookup::Open if name.is_empty() && head[end..].starts_with(self.argument) => {
                     unreadable(tools, open, None, self.closers())
@@ -265,7 +265,7 @@ impl Tags {
             Scan::NoMatch => unnamed,
             Scan::Match(found) => match found.value(head, attributes.tool).map(|name| (&head[name.clone()], name)) {
                 Some((text, name)) if trim(text) == text && !text.is_empty() && attributes.decode(text) == text => {
-                    let lookup = tools.lookup(text);
+                    let lookup = tools.called(text);
                     Attempt::named(open, (open + name.start..open + name.end, lookup), open + found.end, Opening::OWN)
                 }
                 _ => unnamed,

@@ -1,0 +1,219 @@
+"""The near misses of calls, for each kind of body, put into what each format writes.
+
+`KINDS` has them: what is wrong, and a function that makes it. A format is of a kind by what it writes.
+`NOT_READ` lists where one is an error or text, and why: mostly a legal value, or a message that may go on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from wirecall import Toolset
+from wirecall._core import native_formats
+
+STRING = {"type": "string"}
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "save_file",
+        "parameters": {"type": "object", "properties": {"path": STRING, "days": {"type": "integer"}}},
+    },
+]
+ARGUMENTS = {"path": "a b", "days": 5}
+Calls = list[tuple[str, dict[str, Any]]]
+SAVED: Calls = [("save_file", ARGUMENTS)]
+EMPTY: Calls = [("save_file", {})]
+Span = tuple[int, int]
+
+
+class Written(NamedTuple):
+    """What a format writes, and where the parts of the call are in it."""
+
+    format: str
+    text: str
+    arguments: Span
+    # The object that has the name and the arguments, if there is one.
+    named: Span | None
+    # That object, or the arguments; with a list of one around it, if the format writes one.
+    whole: Span
+
+    def replaced(self, span: Span, new: str) -> str:
+        return self.text[: span[0]] + new + self.text[span[1] :]
+
+    def inside(self, span: Span) -> str:
+        return self.text[slice(*span)]
+
+    @property
+    def object(self) -> Span:
+        return self.named or self.arguments
+
+    @property
+    def listed(self) -> bool:
+        return self.whole != self.object
+
+
+class NearMiss(NamedTuple):
+    name: str
+    # Makes the text from what is written; `None`: the format has nothing that could be so.
+    make: Callable[[Written], str | None]
+    calls: Calls = SAVED
+
+
+def key_alias(keys: str, other: str) -> Callable[[Written], str | None]:
+    def made(one: Written) -> str | None:
+        found = one.named and re.search(f'"(?:{keys})"(?=:)', one.inside(one.named))
+        return one.replaced(one.named, replaced(one.inside(one.named), found, other)) if found else None
+
+    def replaced(text: str, found: re.Match[str], new: str) -> str:
+        return text[: found.start()] + f'"{new}"' + text[found.end() :]
+
+    return made
+
+
+def without_arguments(one: Written) -> str | None:
+    if not one.named or not re.search('"(name|tool_name)"', one.inside(one.named)):
+        return None
+    rest = re.sub(r',\s*"\w+":\s*\{[^}]*\}', "", one.inside(one.named))
+    return one.replaced(one.named, rest)
+
+
+def arguments(change: Callable[[str], str]) -> Callable[[Written], str]:
+    return lambda one: one.replaced(one.arguments, change(one.inside(one.arguments)))
+
+
+def bracket_missing(one: Written) -> str:
+    end = one.object[1]
+    return one.text[: end - 1] + one.text[end:]
+
+
+def bracket_too_many(one: Written) -> str:
+    return one.replaced((one.object[1], one.object[1]), "}")
+
+
+def fenced(one: Written) -> str | None:
+    if "```" in one.text:
+        return None
+    return one.replaced(one.whole, f"```json\n{one.inside(one.whole)}\n```")
+
+
+def listed(one: Written) -> str | None:
+    return None if one.listed or not one.named else one.replaced(one.object, f"[{one.inside(one.object)}]")
+
+
+def two(one: Written) -> str | None:
+    if not one.named or one.listed:
+        return None
+    return one.replaced(one.object, one.inside(one.object) + "\n" + one.inside(one.object))
+
+
+def name_in(namespace: str) -> Callable[[Written], str]:
+    return lambda one: one.text.replace("save_file", f"{namespace}save_file", 1)
+
+
+JSON = (
+    NearMiss('the name under "tool"', key_alias("name|tool_name", "tool")),
+    NearMiss('the arguments under "args"', key_alias("arguments|parameters", "args")),
+    NearMiss("no arguments, where none is required", without_arguments, EMPTY),
+    NearMiss("the arguments as a string", arguments(json.dumps)),
+    NearMiss("null for the arguments", arguments(lambda _: "null"), EMPTY),
+    NearMiss("an empty string for the arguments", arguments(lambda _: '""'), EMPTY),
+    NearMiss("the last bracket is missing", bracket_missing),
+    NearMiss("one bracket too many", bracket_too_many),
+    NearMiss(
+        "unescaped quotes in a string",
+        arguments(lambda text: text.replace("a b", 'say "hi" b')),
+        [("save_file", {"path": 'say "hi" b', "days": 5})],
+    ),
+    NearMiss("a fence around the JSON", fenced),
+    NearMiss("a list of one object", listed),
+    NearMiss("a second object without markers", two, SAVED * 2),
+    NearMiss("a namespace before the name: `functions.`", name_in("functions.")),
+    NearMiss("a comma is missing", arguments(lambda text: text.replace(",", ""))),
+    NearMiss(
+        "single quotes and a trailing comma", arguments(lambda text: text.replace('"', "'")[:-1] + ",}")
+    ),
+)
+KINDS: dict[str, tuple[NearMiss, ...]] = {"JSON": JSON}
+
+MAY_BE_AN_ANSWER = "without a marker, the object may be the model's answer"
+MAY_GO_ON = "nothing closes the call, so the message may have been cut off"
+NOTHING_CLOSES = "nothing closes the call: what follows it is text"
+NAME_ENDS_AT_BRACKET = "the name ends where the object begins"
+# Each that is not read, and why.
+NOT_READ: dict[tuple[str, str], str] = {
+    **{(format, miss.name): MAY_BE_AN_ANSWER for format in ("llama-json", "xlam") for miss in JSON[:6]},
+    ("llama-json", "a fence around the JSON"): MAY_BE_AN_ANSWER,
+    ("llama-json", "a list of one object"): MAY_BE_AN_ANSWER,
+    **{
+        (format, "the last bracket is missing"): MAY_GO_ON
+        for format in ("functionary-v3.2", "gigachat3", "granite-20b-fc", "llama-json", "mistral")
+    },
+    **{
+        (format, "a second object without markers"): NOTHING_CLOSES
+        for format in ("gigachat3", "granite-20b-fc", "llama-json")
+    },
+    **{
+        (format, "null for the arguments"): NAME_ENDS_AT_BRACKET for format in ("functionary-v3.2", "mistral")
+    },
+}
+
+
+def parts(format: str) -> Written | None:
+    """What a format writes, if its arguments are JSON."""
+    text = Toolset(TOOLS, protocol=format).encode("save_file", ARGUMENTS)
+    found = re.search(r'\{\s*"path":\s*"a b",\s*"days":\s*5\s*\}', text)
+    if not found:
+        return None
+    start, end = found.span()
+    named = None
+    for opened in re.finditer(r"\{", text[:start]):
+        closed = matching(text, opened.start())
+        if closed and closed >= end:
+            named = (opened.start(), closed)
+            break
+    inner = named or (start, end)
+    before, after = re.search(r"\[\s*$", text[: inner[0]]), re.match(r"\s*\]", text[inner[1] :])
+    # A section in brackets is not a list.
+    whole = (before.start(), inner[1] + after.end()) if before and after else inner
+    return Written(format, text, (start, end), named, whole)
+
+
+def matching(text: str, at: int) -> int | None:
+    """Where the bracket at this place is closed."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += (text[place] == "{") - (text[place] == "}")
+        if depth == 0:
+            return place + 1
+    return None
+
+
+class Case(NamedTuple):
+    format: str
+    miss: str
+    text: str
+    calls: Calls
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Each near miss in each format of its kind."""
+    return tuple(each())
+
+
+def each() -> Iterator[Case]:
+    for format in native_formats():
+        written = parts(format["name"])
+        for miss in JSON if written else ():
+            text = written and miss.make(written)
+            if text is not None:
+                yield Case(format["name"], miss.name, text, miss.calls)
+
+
+def is_read(case: Case) -> bool:
+    """Whether the calls are those that were meant, and nothing else is reported."""
+    message = Toolset(TOOLS, protocol=case.format).parse(case.text, truncated=False, in_reasoning=False)
+    return [(call.name, call.args) for call in message.calls] == case.calls and not message.errors
