@@ -43,7 +43,8 @@ REPAIRS = {
     "bare_name": "The tool's name on a line of its own, then its elements: read as if the name were a tag.",
     "bare_text": "Text instead of elements, for a tool that needs a single string: read as that string.",
     "call_style": "A call in another notation between the tags of wire (keyword arguments in parentheses, or "
-    "an object with the name and the arguments): read as the name and its arguments.",
+    "an object with the name and the arguments), or one JSON object where a native format has arguments in "
+    "tags: read as the name and its arguments.",
     "coerced": "A value that is not written as its type requires (a number or boolean in quotes, "
     "Python's `True`, an enum value in another letter case, a single value, a comma list or a list in quotes "
     "for a list): converted to the schema's type.",
@@ -156,7 +157,8 @@ def error(kind: str, slips: list[Slip]) -> str:
 
 def matrix(kind: str) -> str:
     """Which formats of a kind read each near miss, and why the others do not."""
-    formats = {case.format for case in cases()}
+    names = {miss.name for miss in KINDS[kind]}
+    formats = {case.format for case in cases() if case.miss in names}
     lines = [
         f"### {kind}",
         "",

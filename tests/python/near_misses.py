@@ -136,7 +136,47 @@ JSON = (
         "single quotes and a trailing comma", arguments(lambda text: text.replace('"', "'")[:-1] + ",}")
     ),
 )
-KINDS: dict[str, tuple[NearMiss, ...]] = {"JSON": JSON}
+
+
+def without(value: str, which: int) -> Callable[[Written], str | None]:
+    """Without one of the closing tags after a value, counted from its own."""
+
+    def made(one: Written) -> str | None:
+        found = [*re.finditer(r"</[^<>]*>|<\|close\|>\w+<\|sep\|>", one.text)]
+        own = [at for at, mark in enumerate(found) if one.text[: mark.start()].rstrip("\n").endswith(value)]
+        if not own or own[0] + which >= len(found):
+            return None
+        mark = found[own[0] + which]
+        before, after = one.text[: mark.start()], one.text[mark.end() :]
+        # One of two line breaks goes with the tag.
+        return (before.removesuffix("\n") if after.startswith("\n") else before) + after
+
+    return made
+
+
+def object_in_tags(one: Written) -> str | None:
+    """The arguments as one JSON object, where the first tag of an argument is."""
+    *_, name = re.finditer(r"save_file[^<>{]*(?:>|<\|sep\|>|<tool_sep[^<>]*>|(?=<))", one.text)
+    found = [*re.finditer(r"5\s*(?:</[^<>]*>|<\|close\|>\w+<\|sep\|>)", one.text)]
+    if not found:
+        return None
+    return f"{one.text[: name.end()]}\n{json.dumps(ARGUMENTS)}\n{one.text[found[-1].end() :].lstrip()}"
+
+
+def name_as(other: str) -> Callable[[Written], str]:
+    return lambda one: one.text.replace("save_file", other, 1)
+
+
+TAGS = (
+    NearMiss("the name in another style: `saveFile`", name_as("saveFile")),
+    NearMiss("a namespace before the name of a call in tags: `tools.`", name_in("tools.")),
+    NearMiss("the first value is not closed", without("a b", 0)),
+    NearMiss("the last value is not closed", without("5", 0)),
+    NearMiss("the call is not closed", without("5", 1)),
+    NearMiss("what is around the calls is not closed", without("5", 2)),
+    NearMiss("a JSON object in place of the arguments", object_in_tags),
+)
+KINDS: dict[str, tuple[NearMiss, ...]] = {"JSON": JSON, "Raw values in tags": TAGS}
 
 MAY_BE_AN_ANSWER = "without a marker, the object may be the model's answer"
 MAY_GO_ON = "nothing closes the call, so the message may have been cut off"
@@ -159,6 +199,12 @@ NOT_READ: dict[tuple[str, str], str] = {
         (format, "null for the arguments"): NAME_ENDS_AT_BRACKET for format in ("functionary-v3.2", "mistral")
     },
 }
+
+
+def in_tags(format: str) -> Written | None:
+    """What a format writes, if its arguments are raw text in tags."""
+    text = Toolset(TOOLS, protocol=format).encode("save_file", ARGUMENTS)
+    return Written(format, text, (0, 0), None, (0, 0)) if re.search(r">\s*5\s*\]?<", text) else None
 
 
 def parts(format: str) -> Written | None:
@@ -206,11 +252,14 @@ def cases() -> tuple[Case, ...]:
 
 def each() -> Iterator[Case]:
     for format in native_formats():
-        written = parts(format["name"])
-        for miss in JSON if written else ():
-            text = written and miss.make(written)
-            if text is not None:
-                yield Case(format["name"], miss.name, text, miss.calls)
+        for kind, written in (
+            ("JSON", parts(format["name"])),
+            ("Raw values in tags", in_tags(format["name"])),
+        ):
+            for miss in KINDS[kind] if written else ():
+                text = written and miss.make(written)
+                if text is not None:
+                    yield Case(format["name"], miss.name, text, miss.calls)
 
 
 def is_read(case: Case) -> bool:

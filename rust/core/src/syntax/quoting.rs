@@ -127,7 +127,10 @@ impl Outside {
     /// At an error at byte `at` of a window: a quote opens a text, unless a word ends there.
     pub(crate) fn at_error(window: &str, at: usize) -> Self {
         let near = window[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '\\');
-        if near { Outside::after(&window[..at]) } else { Outside::OPENS }
+        // A word is in one window; what precedes it may not be.
+        let divides = |c: char| c.is_whitespace() || "{}[](),:=".contains(c);
+        let word = window[..at].trim_end_matches(|c| !divides(c)).len();
+        if near { Outside::after(&window[word..at]) } else { Outside::OPENS }
     }
 
     /// Whether a quote opens a text here.

@@ -81,6 +81,17 @@ impl Recovery {
         None
     }
 
+    /// The same where a double quote in brackets always opens a text, as in JSON.
+    pub(crate) fn step_in_json(self, byte: u8) -> Recovery {
+        match self.step(byte) {
+            Recovery::Bracketed { depth, string: None, outside } if byte == b'"' && !self.is_quoted() => {
+                let string = Some(Inside::opened_by(Quote::Plain(byte)));
+                Recovery::Bracketed { depth, string, outside }
+            }
+            next => next,
+        }
+    }
+
     /// The state after one byte.
     pub(crate) fn step(self, byte: u8) -> Recovery {
         let word = |mut outside: Outside, otherwise: fn(Outside) -> Recovery| match outside.step(byte) {

@@ -86,9 +86,12 @@ impl Quotes {
             b',' => at = ws_run(text, at + 1),
             // A comma is missing between the calls of a list.
             b'{' if closers > brackets && closers + 1 == brackets + self.around => return Some(true),
-            // A comma is missing.
+            // A comma is missing. In a list, it is not certain where the string ends, which is an error.
             b'"' if closers == 0 && self.kept.is_none() => {
-                let node = frame(0).filter(|(in_object, _)| *in_object).map(|(_, node)| node);
+                let node = match frame(0) {
+                    Some((false, _)) => return Some(true),
+                    frame => frame.map(|(_, node)| node),
+                };
                 let field = node.map_or(Scan::NoMatch, |node| named_field(cx, node, &text[at..], undecided.is_some()));
                 return if field == Scan::Incomplete { undecided } else { Some(field.is_match()) };
             }
@@ -123,6 +126,8 @@ impl Quotes {
                 },
                 None => self.keys.contains(&word),
             }),
+            // A colon, or a quote, is missing after a declared key.
+            Some(b'"') if frame.is_some_and(|(_, node)| cx.schema.declares(node, word)) => Some(true),
             Some(byte) => Some(*byte == b':' && (quoted || !word.is_empty())),
         }
     }

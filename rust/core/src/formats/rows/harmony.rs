@@ -95,7 +95,7 @@ impl CallFormat for HarmonyCall {
         Attempt::text(text)
     }
     fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        recycle(recycled, JsonCall::default, |body| body.reset_named(cx, &ENDS, false))
+        recycle(recycled, JsonCall::default, |body| body.reset_named(cx, ENDS, false))
     }
     fn write(&self, _: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
         write_spaced_object(call.arguments, out);

@@ -108,7 +108,7 @@ impl JsonCall {
     /// After the last bracket.
     pub(super) fn tail(&mut self, input: &mut Input<'_>, blanks: usize) -> Flow {
         if let Some(ends) = self.ends() {
-            return self.named_tail(input, ends);
+            return self.named_tail(input, &ends);
         }
         if self.wrapped {
             match self.punct(input)? {

@@ -125,7 +125,7 @@ impl Body for JsonCall {
         if let Some(ends) = self.ends() {
             self.lose(true, (input.window, input.at));
             let JsonState::RecoveringNamed(lost) = &mut self.state else { return Progress::Incomplete };
-            return lost.read(input, ends);
+            return lost.read(input, &ends);
         }
         if let (JsonState::Tail { blanks }, Some(native)) = (&self.state, self.native) {
             return self.native_tail(input, native.close, *blanks);
@@ -201,14 +201,14 @@ impl JsonCall {
     }
 
     /// The same where the opening has the name.
-    pub(crate) fn reset_named(&mut self, cx: &Context<'_>, ends: &'static Ends, nameless: bool) {
+    pub(crate) fn reset_named(&mut self, cx: &Context<'_>, ends: Ends, nameless: bool) {
         self.reset_native(cx, JsonRules { name: NameKey::Opening(ends), ..JsonRules::USUAL });
         if nameless {
             self.state = JsonState::Nameless;
         }
     }
 
-    fn ends(&self) -> Option<&'static Ends> {
+    fn ends(&self) -> Option<Ends> {
         self.native.as_ref().and_then(JsonRules::ends)
     }
 
@@ -301,7 +301,7 @@ impl JsonCall {
 
     fn start(&mut self, input: &mut Input<'_>) -> Flow {
         if let Some(ends) = self.ends() {
-            return self.start_named(input, ends);
+            return self.start_named(input, &ends);
         }
         if self.wrapper.is_some() && !input.report.used(Repair::JsonWrapper) {
             self.repair(input, Repair::JsonWrapper, "nothing may surround the JSON object")?;

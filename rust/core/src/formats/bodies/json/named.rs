@@ -264,7 +264,7 @@ impl CallFormat for NamedJson {
     fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
         match self.json_list {
             Some(rules) if name.is_empty() => recycle(recycled, JsonCall::default, |body| body.reset_native(cx, rules)),
-            _ => recycle(recycled, JsonCall::default, |body| body.reset_named(cx, self.ends, name.is_empty())),
+            _ => recycle(recycled, JsonCall::default, |body| body.reset_named(cx, *self.ends, name.is_empty())),
         }
     }
 

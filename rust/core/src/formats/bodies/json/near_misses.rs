@@ -4,9 +4,11 @@ use super::fence::fence_length;
 use super::members::KEYS;
 use super::{JsonCall, said};
 use crate::arguments::object::Quotes;
-use crate::arguments::{Flow, Input, ReadError};
-use crate::error::Repair;
+use crate::arguments::{Context, Flow, Input, ReadError};
+use crate::error::{ErrorKind, Repair};
 use crate::formats::body::Wrapper;
+use crate::schema::NodeId;
+use crate::syntax::json::{Value, parse};
 use crate::syntax::scan::{Scan, starts};
 
 impl JsonCall {
@@ -47,6 +49,26 @@ impl JsonCall {
     }
 }
 
+/// A bracket is missing before what closes the call. An error if another place is as likely.
 pub(super) fn missing_bracket(input: &mut Input<'_>) -> Result<(), ReadError> {
+    if is_misplaced(&input.cx, &input.report.args.json) {
+        return Err((ErrorKind::InvalidJson, said("brackets do not match")));
+    }
     input.cx.repair_or(input.report, Repair::UnbalancedBrackets, || said("a bracket is missing at its end"))
+}
+
+/// Whether a key of the arguments, or of an object in them, is only known to what is around it: its bracket may be the one that is
+/// missing.
+fn is_misplaced(cx: &Context<'_>, arguments: &str) -> bool {
+    let (schema, root) = (cx.schema, cx.schema.root);
+    let Ok(Value::Object(members)) = parse(arguments, cx.limits.depth) else { return false };
+    members.iter().any(|(key, value)| {
+        let moved = |node: NodeId, inner: &str| !schema.declares(node, inner) && schema.declares(root, inner);
+        let node = schema.member(root, key);
+        let inner = match value {
+            Value::Object(inner) => inner.iter().any(|(inner, _)| node.is_some_and(|node| moved(node, inner))),
+            _ => false,
+        };
+        inner || (KEYS.contains(&&**key) && !schema.declares(root, key))
+    })
 }

@@ -42,6 +42,8 @@ impl MembersRecovery {
     /// `closers` it ends in any brackets, and if there are some, at its own only if these are certain.
     pub(super) fn read(&mut self, input: &mut Input<'_>, bare: bool, list: usize, closers: &[&str]) -> Progress {
         let close = input.cx.delimiters.close.as_str();
+        // In native formats, no comment is read, and only double quotes are strings.
+        let json = bare;
         let bare = bare && (closers.is_empty() || self.sound);
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
             if bare && matches!(self.recovery, Recovery::After(_)) {
@@ -82,7 +84,7 @@ impl MembersRecovery {
             }
             let closing =
                 matches!(byte, b'}' | b']') && matches!(self.recovery, Recovery::Bracketed { string: None, .. });
-            self.recovery = self.recovery.step(byte);
+            self.recovery = if json { self.recovery.step_in_json(byte) } else { self.recovery.step(byte) };
             let behind = closing && matches!(self.recovery, Recovery::Bracketed { depth, .. } if depth == list);
             self.between |= behind && self.sound;
             input.at += 1;

@@ -23,11 +23,11 @@ pub(crate) enum NameKey {
     /// It is itself the key of the arguments.
     NameIsKey,
     /// In the opening: the object is the arguments, with this around it.
-    Opening(&'static Ends),
+    Opening(Ends),
 }
 
 /// What surrounds the object of a call whose name is in its opening.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     /// What may open and close a fence around it, or empty.
     pub fence: &'static str,
@@ -43,7 +43,7 @@ impl JsonRules {
         JsonRules { name: NameKey::Under("name"), arguments: &["arguments"], id: "id", may_be_text: false, close: &[] };
 
     /// What surrounds the object, if the name is in the opening.
-    pub(super) fn ends(&self) -> Option<&'static Ends> {
+    pub(super) fn ends(&self) -> Option<Ends> {
         match self.name {
             NameKey::Opening(ends) => Some(ends),
             NameKey::Under(_) | NameKey::NameIsKey => None,

@@ -7,6 +7,7 @@ use super::value::{Kind, TaggedValue};
 use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueStyle};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
+use crate::formats::bodies::json::JsonCall;
 use crate::formats::body::Body;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, starts, trim, ws_run};
 use crate::syntax::tags::is_markup;
@@ -45,6 +46,8 @@ pub(super) struct TaggedBody {
     looked: usize,
     /// The call has failed: only its end is searched for.
     failed: bool,
+    /// The arguments are a JSON object instead.
+    object: Option<Box<JsonCall>>,
 }
 
 impl Body for TaggedBody {
@@ -53,6 +56,9 @@ impl Body for TaggedBody {
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        if let Some(object) = &mut self.object {
+            return object.recover(input);
+        }
         if !self.failed {
             self.failed = true;
             self.value.fail();
@@ -60,18 +66,28 @@ impl Body for TaggedBody {
         self.feed(input)
     }
 
-    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
+    fn feed_plain(&mut self, report: &mut Report, text: &str, delimiters: &Delimiters) -> Option<bool> {
+        if let Some(object) = &mut self.object {
+            return object.feed_plain(report, text, delimiters);
+        }
         let mark = self.mark();
         let held = self.tags.holds_break() && text.ends_with('\n');
         (matches!(self.state, State::Value) && !held).then(|| self.value.feed_plain(report, mark, text))?
     }
 
+    fn closable(&self, report: &Report) -> bool {
+        self.object.as_ref().is_some_and(|object| object.closable(report))
+    }
+
     fn unterminated(&self) -> bool {
-        !matches!(self.state, State::Between)
+        self.object.as_ref().map_or(!matches!(self.state, State::Between), |object| object.unterminated())
     }
 
     fn finish(&self, _: &Context<'_>, report: &mut Report) {
-        report.args.close();
+        match self.object {
+            Some(_) => report.args.release(),
+            None => report.args.close(),
+        }
     }
 }
 
@@ -98,6 +114,7 @@ impl TaggedBody {
             quoted: false,
             looked: 0,
             failed: false,
+            object: None,
         }
     }
 
@@ -111,6 +128,9 @@ impl TaggedBody {
 
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         let tags = self.tags;
+        if let Some(object) = &mut self.object {
+            return Err(object.feed(input));
+        }
         match (&mut self.state, &tags.head) {
             (State::Name, Head::Attributes(attributes)) => self.name(input, attributes),
             (State::NameEnd, Head::Attributes(attributes)) => self.name_end(input, attributes),
@@ -200,6 +220,16 @@ impl TaggedBody {
         if starts(rest, tags.close, false).decided()?.is_some() {
             input.at += tags.close.len();
             return self.close(input);
+        }
+        if rest.starts_with('{') && !self.given {
+            input.repair(
+                Repair::CallStyle,
+                format!("Write each argument between {} and {}.", tags.argument, tags.argument_close),
+            )?;
+            let mut object = JsonCall::default();
+            object.reset_named(&input.cx, tags.around_object(), false);
+            self.object = Some(Box::new(object));
+            return Ok(());
         }
         // Without arguments, the opener of a call could be written twice.
         let ends = [tags.open].into_iter().chain(tags.ends());

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use crate::arguments::Context;
 use crate::error::{EncodeError, ErrorKind};
 use crate::formats::attempt::{Attempt, BadCall};
+use crate::formats::bodies::json::Ends;
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::commitment::unreadable;
@@ -170,6 +171,11 @@ impl Tags {
         Tags { open, argument, head, ..text }
     }
 
+    /// What surrounds a JSON object that a model writes in place of arguments.
+    fn around_object(&self) -> Ends {
+        Ends { fence: "", close: self.close, implicit_closers: self.section_ends }
+    }
+
     /// What a call that has failed ends before, in a section: the next call, or the end of the section.
     fn ends(&self) -> impl Iterator<Item = &'static str> + Clone {
         let open = (!self.section_ends.is_empty()).then_some(self.open);
@@ -206,7 +212,9 @@ impl Tags {
             match !text.name_close.is_empty() && !self.section_ends.is_empty() {
                 // In a section, this is meant as a call.
                 true => Scan::Match(()),
-                false => starts(after, self.argument, last).or(|| starts(after, self.close, last)),
+                false => starts(after, self.argument, last)
+                    .or(|| starts(after, self.close, last))
+                    .or(|| begins_object(after, last)),
             }
         });
         match follows {
@@ -274,9 +282,18 @@ impl Tags {
     }
 }
 
+/// Whether a JSON object begins at the start of the text: a bracket, and a quote or the other one.
+fn begins_object(text: &str, last: bool) -> Scan {
+    let Some(rest) = text.strip_prefix('{') else { return Scan::NoMatch };
+    match rest.as_bytes().get(ws_run(rest, 0)) {
+        None => Scan::at_end(last),
+        Some(byte) => Scan::some(matches!(byte, b'"' | b'}').then_some(())),
+    }
+}
+
 impl KeyTags {
     fn ends_name(&self, c: char) -> bool {
-        c == '<' || (c.is_ascii() && is_ws(c as u8)) || self.name_close.starts_with(c)
+        matches!(c, '<' | '{') || (c.is_ascii() && is_ws(c as u8)) || self.name_close.starts_with(c)
     }
 }
 
