@@ -23,3 +23,74 @@ def test_in_strict_mode_nothing_is_repaired(case: Case) -> None:
 def test_what_is_listed_is_tried() -> None:
     assert set(NOT_READ) <= {(case.format, case.miss) for case in cases()}
     assert {case.miss for case in cases()} == {miss.name for kind in KINDS.values() for miss in kind}
+
+
+STRING = {"type": "string"}
+KEPT = {
+    "name": "save",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "path": STRING,
+            "body": STRING,
+            "tags": {"type": "array", "items": STRING},
+            "opt": {"type": "object", "properties": {"a": STRING}},
+        },
+    },
+}
+DELETED = {"name": "rm", "parameters": {"type": "object", "properties": {"path": STRING}}}
+
+
+def hermes(arguments: str) -> str:
+    return f'<tool_call>\n{{"name": "save", "arguments": {arguments}}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        # A bracket is missing, and it is not certain which.
+        (
+            "apriel-1.5",
+            '<tool_calls>[{"name": "save", "arguments": {"path": "a", "id": "0"}]</tool_calls>',
+        ),
+        ("hermes", hermes('{"path": "a", "opt": {"a": "x", "body": "b"}').replace("}\n<", "\n<")),
+        # A colon is missing, or a comma in a list.
+        ("hermes", hermes('{"path": "a", "body" "b"}')),
+        ("hermes", hermes('{"path": "a", "tags": ["x" "y"]}')),
+        # Only what precedes the object.
+        ("mistral", '[TOOL_CALLS]save[ARGS]null{"path": "[TOOL_CALLS]rm[ARGS]{}"}'),
+        # A bracket before a quote, and a call in the quotes.
+        (
+            "hunyuan-a13b",
+            '<tool_calls>[{"name": "save", "arguments": {"body": ]"]</tool_calls>'
+            "<tool_calls>[{'name': 'rm', 'arguments': {'path': 'z'}}]</tool_calls>\"}}]</tool_calls>",
+        ),
+    ],
+)
+def test_what_is_ambiguous_is_an_error(format: str, text: str) -> None:
+    message = Toolset([KEPT, DELETED], protocol=format).parse(text, truncated=False, in_reasoning=False)
+    assert message.errors
+    assert not message.calls
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("granite-20b-fc", '<function_call>{"":\\\\\\"}3'),
+        ("functionary-v3.2", '>>>save\n{"path": "a"} >>rm\n{"path": "z"}'),
+        ("functionary-v3.2", '>>>save\n{"path": "a"}*>>rm{'),
+    ],
+)
+def test_an_error_does_not_depend_on_where_the_text_is_cut(format: str, text: str) -> None:
+    tools = Toolset([KEPT, DELETED], protocol=format)
+
+    def read(parts: list[str]) -> list[dict[str, object]]:
+        parser = tools.parser(in_reasoning=False)
+        events = [event for part in parts for event in parser.feed(part)] + parser.finish()
+        # Ids are new each time.
+        ends = [event for event in events if event.type in ("call_end", "call_error")]
+        return [{**event.to_dict(), "id": None} for event in ends]
+
+    whole = read([text])
+    assert all(read([text[:at], text[at:]]) == whole for at in range(1, len(text)))
+    assert read([*text]) == whole

@@ -7,7 +7,7 @@ use crate::formats::commitment::{begins_call, bracket_near, quoted_name};
 use crate::formats::marks::{MarkRole, MarkSet};
 use crate::formats::parts::{Header, InPart, Part, PartsFrame};
 use crate::limits::ATTEMPT_CHARS;
-use crate::syntax::scan::{Scan, partial_end, starts, window, ws_run};
+use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// The markers of a format.
@@ -113,15 +113,11 @@ impl PartsFrame for Recipients {
                     _ => Header::Framing(1),
                 };
             }
+            // Up to the next place that is looked at, wherever the text is cut.
             Scan::NoMatch => {
-                let object = memchr::memchr(b'{', text.as_bytes());
-                let text = &text[..object.unwrap_or(text.len())];
-                let next = memchr::memmem::find(text.as_bytes(), self.mark.as_bytes());
-                let held = || if last || object.is_some() { text.len() } else { partial_end(text, self.mark) };
-                return match next.unwrap_or_else(held) {
-                    0 => Header::Incomplete,
-                    length => Header::Framing(length),
-                };
+                let first = text.chars().next().map_or(0, char::len_utf8);
+                let next = memchr::memchr2(b'{', self.begins(), &text.as_bytes()[first..]);
+                return Header::Framing(next.map_or(text.len(), |next| first + next));
             }
         };
         match self.recipient(tools, &text[skipped..], last) {

@@ -3,13 +3,14 @@
 use std::mem::take;
 
 use super::ends::{QuotedTag, ValueContext, ValueEnd};
+use super::head::{head, head_before, is_long, kind};
 use super::value::{Kind, TaggedValue};
-use super::{CDATA, HEAD_CHARS, Head, KeyTags, TagAttributes, Tags, ValueStyle};
+use super::{CDATA, Head, KeyTags, TagAttributes, Tags, ValueStyle};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::formats::bodies::json::JsonCall;
 use crate::formats::body::Body;
-use crate::syntax::scan::{Delimiters, Scan, first_chars, starts, trim, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, starts, trim, ws_run};
 use crate::syntax::tags::is_markup;
 
 #[derive(Debug)]
@@ -473,31 +474,4 @@ impl TaggedBody {
         }
         Ok(())
     }
-}
-
-/// As much of a text as the head of a tag may have.
-fn head(text: &str) -> &str {
-    &text[..first_chars(text, HEAD_CHARS)]
-}
-
-/// As much of a text as the head of a tag and what closes it may have, and whether nothing that follows can close it any more.
-fn head_before<'a>(text: &'a str, close: &str) -> (&'a str, bool) {
-    let chars = HEAD_CHARS + close.chars().count();
-    let head = &text[..first_chars(text, chars)];
-    (head, head.len() < text.len() || head.chars().count() == chars)
-}
-
-/// A type between these tags: its number of bytes, and whether it is that of a string. The schema knows other types better.
-fn kind(text: &str, (open, close): (&str, &str)) -> Scan<(usize, bool)> {
-    starts(text, open, false).and_then(|()| {
-        let (head, long) = head_before(&text[open.len()..], close);
-        match memchr::memmem::find(head.as_bytes(), close.as_bytes()) {
-            None => Scan::at_end(long),
-            Some(length) => Scan::Match((open.len() + length + close.len(), trim(&head[..length]) == "string")),
-        }
-    })
-}
-
-fn is_long(text: &str) -> bool {
-    head(text).len() < text.len()
 }

@@ -4,6 +4,7 @@
 
 mod body;
 mod ends;
+mod head;
 mod value;
 mod write;
 
