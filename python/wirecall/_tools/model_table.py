@@ -59,13 +59,13 @@ NO_FORMAT = (
         "macaron-v1-coding-venti laguna-m-1 flint",
         None,
         RECIPES,
-        several="it writes calls as GLM 4.7 does, and whether a message begins in reasoning is not documented",
+        several="it writes calls as GLM 4.7 does, but where a message begins is not documented",
     ),
     Entry(
         "mellum2-*-thinking param2-*-thinking",
         None,
         RECIPES,
-        several="it writes calls as Hermes does, and whether a message begins in reasoning is not documented",
+        several="it writes calls as Hermes does, but where a message begins is not documented",
     ),
     Entry(
         "beam-1.0 step-5-preview",
