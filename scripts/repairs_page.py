@@ -157,8 +157,7 @@ def error(kind: str, slips: list[Slip]) -> str:
 
 def matrix(kind: str) -> str:
     """Which formats of a kind read each near miss, and why the others do not."""
-    names = {miss.name for miss in KINDS[kind]}
-    formats = {case.format for case in cases() if case.miss in names}
+    formats = {case.format for case in cases() if case.kind == kind}
     lines = [
         f"### {kind}",
         "",
@@ -168,7 +167,7 @@ def matrix(kind: str) -> str:
         "|---|---|---|",
     ]
     for miss in KINDS[kind]:
-        those = [case.format for case in cases() if case.miss == miss.name]
+        those = [case.format for case in cases() if (case.kind, case.miss) == (kind, miss.name)]
         reasons: dict[str, list[str]] = {}
         for format in those:
             if reason := NOT_READ.get((format, miss.name)):

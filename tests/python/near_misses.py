@@ -169,7 +169,7 @@ def name_as(other: str) -> Callable[[Written], str]:
 
 TAGS = (
     NearMiss("the name in another style: `saveFile`", name_as("saveFile")),
-    NearMiss("a namespace before the name of a call in tags: `tools.`", name_in("tools.")),
+    NearMiss("a namespace before the name: `tools.`", name_in("tools.")),
     NearMiss("the first value is not closed", without("a b", 0)),
     NearMiss("the last value is not closed", without("5", 0)),
     NearMiss("the call is not closed", without("5", 1)),
@@ -201,15 +201,13 @@ NOT_READ: dict[tuple[str, str], str] = {
 }
 
 
-def in_tags(format: str) -> Written | None:
-    """What a format writes, if its arguments are raw text in tags."""
-    text = Toolset(TOOLS, protocol=format).encode("save_file", ARGUMENTS)
+def in_tags(format: str, text: str) -> Written | None:
+    """The parts of a call, if its arguments are raw text in tags."""
     return Written(format, text, (0, 0), None, (0, 0)) if re.search(r">\s*5\s*\]?<", text) else None
 
 
-def parts(format: str) -> Written | None:
-    """What a format writes, if its arguments are JSON."""
-    text = Toolset(TOOLS, protocol=format).encode("save_file", ARGUMENTS)
+def in_json(format: str, text: str) -> Written | None:
+    """The parts of a call, if its arguments are JSON."""
     found = re.search(r'\{\s*"path":\s*"a b",\s*"days":\s*5\s*\}', text)
     if not found:
         return None
@@ -238,31 +236,36 @@ def matching(text: str, at: int) -> int | None:
 
 
 class Case(NamedTuple):
+    kind: str
     format: str
     miss: str
     text: str
     calls: Calls
+    in_reasoning: bool | None = False
 
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """Each near miss in each format of its kind."""
-    return tuple(each())
+    """Each near miss in what the encoder writes in each format of its kind."""
+    names = [format["name"] for format in native_formats()]
+    texts = {name: Toolset(TOOLS, protocol=name).encode("save_file", ARGUMENTS) for name in names}
+    return tuple(case for name, text in texts.items() for case in put_into(name, text))
 
 
-def each() -> Iterator[Case]:
-    for format in native_formats():
-        for kind, written in (
-            ("JSON", parts(format["name"])),
-            ("Raw values in tags", in_tags(format["name"])),
-        ):
-            for miss in KINDS[kind] if written else ():
-                text = written and miss.make(written)
-                if text is not None:
-                    yield Case(format["name"], miss.name, text, miss.calls)
+def put_into(format: str, text: str, in_reasoning: bool | None = False) -> Iterator[Case]:
+    """Each near miss of its kind, put into the text of a call."""
+    for kind, written in (("JSON", in_json(format, text)), ("Raw values in tags", in_tags(format, text))):
+        for miss in KINDS[kind] if written else ():
+            made = written and miss.make(written)
+            if made is not None:
+                yield Case(kind, format, miss.name, made, miss.calls, in_reasoning)
+
+
+def reads(format: str, text: str, calls: Calls, in_reasoning: bool | None = False) -> bool:
+    """Whether the calls are those that were meant, and nothing else is reported."""
+    message = Toolset(TOOLS, protocol=format).parse(text, truncated=False, in_reasoning=in_reasoning)
+    return [(call.name, call.args) for call in message.calls] == calls and not message.errors
 
 
 def is_read(case: Case) -> bool:
-    """Whether the calls are those that were meant, and nothing else is reported."""
-    message = Toolset(TOOLS, protocol=case.format).parse(case.text, truncated=False, in_reasoning=False)
-    return [(call.name, call.args) for call in message.calls] == case.calls and not message.errors
+    return reads(case.format, case.text, case.calls, case.in_reasoning)

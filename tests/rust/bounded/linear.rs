@@ -84,6 +84,10 @@ const WAITS: &[(&str, &str)] = &[
     ("<tool_call>", "\n"),
     ("[TOOL_CALLS]", " "),
     ("```json\n", " "),
+    // A comma may be missing, or a bracket; or there is one too many.
+    ("<tool_call>{\"name\":\"t\",\"arguments\":{\"any\":1 \"s\"", " "),
+    ("<tool_calls>[{\"name\":\"t\",\"arguments\":{}]", " "),
+    ("<tool_calls>[{\"name\":\"t\",\"arguments\":{}}]}", " "),
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Result<Toolset, ToolError> {

@@ -365,7 +365,8 @@ impl Object {
         self.expect = if all { Expect::Nothing } else { Expect::Comma };
     }
 
-    fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
+    /// Closes the innermost bracket.
+    pub(crate) fn close(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
         let all = self.values.close(cx, report)?;
         self.behind(all);
         Ok(())

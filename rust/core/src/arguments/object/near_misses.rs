@@ -1,7 +1,7 @@
-//! What is missing in a value that is otherwise complete: a comma, or its last bracket.
+//! What is missing: a comma, or the last bracket.
 
 use super::Object;
-use crate::arguments::{Context, Input, ReadError, Report};
+use crate::arguments::Input;
 use crate::syntax::json::Expect;
 use crate::syntax::scan::{Scan, ws_run};
 
@@ -9,15 +9,6 @@ impl Object {
     /// Whether only the last bracket is missing.
     pub(crate) fn lacks_bracket(&self) -> bool {
         self.brackets() == 1 && self.expect == Expect::Comma
-    }
-
-    /// Closes the last bracket.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the value.
-    pub(crate) fn close_last(&mut self, cx: &Context<'_>, report: &mut Report) -> Result<(), ReadError> {
-        self.close(cx, report)
     }
 
     /// Whether a declared key follows a value. Directly after a word, a quote may be part of what is wrong.

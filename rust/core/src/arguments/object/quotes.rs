@@ -58,9 +58,6 @@ impl Quotes {
         while let Some(b'}' | b']') = bytes.get(at) {
             // CLOSE may begin with a bracket, too.
             let complete = closers > 0 && closers >= brackets + self.around;
-            if complete && self.bare && self.kept.is_none() {
-                return Some(true);
-            }
             if complete && starts(&text[at..], &cx.delimiters.close, undecided.is_some()) != Scan::NoMatch {
                 break;
             }

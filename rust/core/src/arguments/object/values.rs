@@ -12,7 +12,7 @@ use crate::arguments::tree::ValuePath;
 use crate::arguments::{ArgumentsBuilder, Context, MAX_PROBLEM_BYTES, ReadError, Report, keys, messages, problem_text};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
-use crate::limits::NAME_CHARS;
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::schema::{Choice, Node, NodeId, UNKNOWN};
 use crate::syntax::scan::{Scan, window, ws_run};
 
@@ -472,9 +472,9 @@ pub(super) fn named_field<'t>(cx: &Context<'_>, node: NodeId, text: &'t str, las
     if head.as_bytes()[end] != b'"' || !cx.schema.declares(node, key) {
         return Scan::NoMatch;
     }
-    let after = &rest[end + 1..];
+    let (after, ended) = window(&rest[end + 1..], ATTEMPT_CHARS, last);
     match after.as_bytes().get(ws_run(after, 0)) {
-        None => Scan::at_end(last),
+        None => Scan::at_end(ended),
         Some(byte) => Scan::some((*byte == b':').then_some(key)),
     }
 }

@@ -23,9 +23,11 @@ impl JsonCall {
             Some(b'}') => return self.end(input),
             // In place of the other bracket, or that is missing.
             Some(b']') if self.list && !self.inner => {
-                let next = input.window.as_bytes().get(ws_run(input.window, input.at));
+                // Whitespace is scanned again with each delta, so only a little is allowed.
+                let (head, last) = window(input.rest(), ATTEMPT_CHARS, input.last);
+                let next = head.as_bytes().get(ws_run(head, 0));
                 input.at -= usize::from(!matches!(next, Some(b',' | b']')));
-                if next.is_none() && !input.last {
+                if next.is_none() && !last {
                     return Err(Progress::Incomplete);
                 }
                 missing_bracket(input)?;

@@ -49,8 +49,10 @@ impl MarkedJson {
         for mark in self.open.iter().chain(self.openers_at_start) {
             // A bracket belongs to the JSON, which may be in a fence.
             let length = mark.trim_end_matches(['[', '{']).len();
-            let fenced = || starts(text, &mark[..length], last).and_then(|()| starts(&text[length..], FENCE, last));
-            let fenced = || if length < mark.len() { fenced() } else { Scan::NoMatch };
+            let fenced = || match length < mark.len() {
+                true => starts(text, &mark[..length], last).and_then(|()| starts(&text[length..], FENCE, last)),
+                false => Scan::NoMatch,
+            };
             match starts(text, mark, last).or(fenced) {
                 // A longer one may be here.
                 Scan::Incomplete => return Scan::Incomplete,

@@ -278,7 +278,7 @@ impl JsonCall {
         let read = match unclosed.then(|| self.closer(input)) {
             Some(Scan::Incomplete) => Err(Progress::Incomplete),
             Some(Scan::Match(_)) => {
-                let closed = self.object.close_last(&input.cx, input.report).and_then(|()| missing_bracket(input));
+                let closed = self.object.close(&input.cx, input.report).and_then(|()| missing_bracket(input));
                 closed.map_err(Progress::from)
             }
             Some(Scan::NoMatch) | None => read,

@@ -92,8 +92,13 @@ impl NamedJson {
         let missing = if head.len() < text.len() { Scan::Match(NamedHead::Nameless) } else { Scan::Incomplete };
         let start = ws_run(head, 0);
         let Some(&first) = head.as_bytes().get(start) else { return missing };
-        if self.json_list.is_some() && matches!(first, b'[' | b'{') {
-            return match json_begins(head, start, true, ended) {
+        if self.json_list.is_some() && matches!(first, b'[' | b'{' | b'`') {
+            let json = match fence_length(&head[start..]) {
+                Scan::Match(fence) => ws_run(head, start + fence),
+                Scan::Incomplete if !ended => return Scan::Incomplete,
+                Scan::Incomplete | Scan::NoMatch => start,
+            };
+            return match json_begins(head, json, true, ended) {
                 // Quotes in it may contain markers.
                 Scan::NoMatch if head[ws_run(head, start + 1)..].starts_with(['"', '\'']) => {
                     Scan::Match(NamedHead::List(start))
@@ -314,7 +319,7 @@ impl JsonCall {
         let first = input.next_byte()?;
         let live = match first {
             b'{' => true,
-            // The object as a string, or nothing.
+            // The object as a string, or null.
             b'"' => false,
             b'n' if starts(input.rest(), "null", input.last).decided()?.is_some() => false,
             _ => {
@@ -367,7 +372,7 @@ impl JsonCall {
             (self.fenced, self.wrapper) = (true, None);
             return Ok(());
         }
-        if rest.starts_with(['}', ']']) && !close.is_empty() {
+        if rest.starts_with(['}', ']']) {
             self.extra_bracket(input)?;
             input.at += 1;
             return Ok(());

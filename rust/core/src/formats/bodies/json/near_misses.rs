@@ -14,12 +14,13 @@ use crate::syntax::scan::{Scan, starts};
 impl JsonCall {
     /// What closes calls for certain, if anything does.
     pub(super) fn closers(&self) -> impl Iterator<Item = &'static str> + Clone {
-        let (one, more) = match (self.native, self.ends()) {
-            (_, Some(ends)) => ([ends.close, ends.fence], ends.implicit_closers),
-            (Some(native), None) => (["", self.wrapper.map_or("", Wrapper::close)], native.close),
-            (None, None) => (["", ""], &[][..]),
+        let (close, fence, more) = match (&self.native, self.ends()) {
+            (_, Some(ends)) => (ends.close, ends.fence, ends.implicit_closers),
+            (Some(native), None) => ("", "", native.close),
+            (None, None) => ("", "", &[][..]),
         };
-        one.into_iter().chain(more.iter().copied()).filter(|close| !close.is_empty())
+        let fence = self.wrapper.filter(|_| self.native.is_some()).map_or(fence, Wrapper::close);
+        [close, fence].into_iter().chain(more.iter().copied()).filter(|close| !close.is_empty())
     }
 
     /// The length of what closes calls, at the start of the text that is not read yet.

@@ -42,7 +42,7 @@ impl MembersRecovery {
     /// `closers` it ends in any brackets, and if there are some, at its own only if these are certain.
     pub(super) fn read(&mut self, input: &mut Input<'_>, bare: bool, list: usize, closers: &[&str]) -> Progress {
         let close = input.cx.delimiters.close.as_str();
-        // In native formats, no comment is read, and only double quotes are strings.
+        // Where the last bracket ends the call, a double quote opens a text wherever it is.
         let json = bare;
         let bare = bare && (closers.is_empty() || self.sound);
         while let Some(&byte) = input.window.as_bytes().get(input.at) {
