@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cache
 
@@ -12,6 +13,25 @@ from official import TEMPLATES
 from official_forms import FOLDER
 from slips_support import Said, rendered
 from wirecall import Toolset
+
+STRING = {"type": "string"}
+KEPT = {
+    "name": "save",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "path": STRING,
+            "body": STRING,
+            "tags": {"type": "array", "items": STRING},
+            "opt": {"type": "object", "properties": {"a": STRING}},
+        },
+    },
+}
+DELETED = {"name": "rm", "parameters": {"type": "object", "properties": {"path": STRING}}}
+
+
+def objects_in_tags() -> list[Case]:
+    return [case for case in cases() if case.miss == "a JSON object in place of the arguments"]
 
 
 @cache
@@ -58,20 +78,24 @@ def test_what_is_listed_is_tried() -> None:
     }
 
 
-STRING = {"type": "string"}
-KEPT = {
-    "name": "save",
-    "parameters": {
-        "type": "object",
-        "properties": {
-            "path": STRING,
-            "body": STRING,
-            "tags": {"type": "array", "items": STRING},
-            "opt": {"type": "object", "properties": {"a": STRING}},
-        },
-    },
-}
-DELETED = {"name": "rm", "parameters": {"type": "object", "properties": {"path": STRING}}}
+@pytest.mark.parametrize("name", ["save_file", "nope"])
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("case", objects_in_tags(), ids=lambda case: case.format)
+def test_a_call_in_an_object_in_tags_does_not_run(case: Case, strict: bool, name: str) -> None:
+    """Whether or not the object is read: its tool may be unknown, or the mode strict."""
+    tools = Toolset([*TOOLS, DELETED], protocol=case.format, strict=strict)
+    quoted = json.dumps(tools.encode("rm", {"path": "x"}) * 2, ensure_ascii=False)
+    text = case.text.replace('"a b"', quoted).replace("save_file", name)
+
+    def read(parts: list[str]) -> list[tuple[str, str | None, int, int]]:
+        parser = tools.parser(in_reasoning=False)
+        events = [event for part in parts for event in parser.feed(part)] + parser.finish(truncated=False)
+        ends = [event for event in events if event.type in ("call_end", "call_error")]
+        return [(event.type, event.name, event.start, event.end) for event in ends]
+
+    whole = read([text])
+    assert [called for _, called, _, _ in whole] == [name]
+    assert read([*text]) == whole
 
 
 def hermes(arguments: str) -> str:

@@ -1,6 +1,6 @@
 //! The body of a call, from after the tool's name.
 
-use std::mem::take;
+use std::mem::{replace, take};
 
 use super::ends::{QuotedTag, ValueContext, ValueEnd};
 use super::head::{head, head_before, is_long, kind};
@@ -60,9 +60,13 @@ impl Body for TaggedBody {
         if let Some(object) = &mut self.object {
             return object.recover(input);
         }
-        if !self.failed {
-            self.failed = true;
+        if !replace(&mut self.failed, true) {
             self.value.fail();
+            // The name is not that of a tool.
+            if let Err(progress) = self.find_object(input) {
+                self.failed = false;
+                return progress;
+            }
         }
         self.feed(input)
     }
@@ -147,6 +151,30 @@ impl TaggedBody {
         }
     }
 
+    /// After a failure: reads on in an object, if one is in place of the arguments.
+    fn find_object(&mut self, input: &mut Input<'_>) -> Flow {
+        if let (State::NameEnd, Head::Attributes(attributes)) = (&self.state, &self.tags.head) {
+            self.name_end(input, attributes)?;
+        }
+        if self.given || !matches!(self.state, State::Between) {
+            return Ok(());
+        }
+        match input.next_byte() {
+            Ok(b'{') => Err(self.object(input).recover(input)),
+            Err(progress) if !input.last => Err(progress),
+            _ => Ok(()),
+        }
+    }
+
+    /// The reader of a JSON object in place of the arguments.
+    fn object(&mut self, input: &Input<'_>) -> &mut JsonCall {
+        self.object.get_or_insert_with(|| {
+            let mut object = JsonCall::default();
+            object.reset_named(&input.cx, self.tags.around_object(), false);
+            Box::new(object)
+        })
+    }
+
     fn to(&mut self, state: State) -> Flow {
         (self.state, self.looked) = (state, 0);
         Ok(())
@@ -227,9 +255,7 @@ impl TaggedBody {
                 Repair::CallStyle,
                 format!("Write each argument between {} and {}.", tags.argument, tags.argument_close),
             )?;
-            let mut object = JsonCall::default();
-            object.reset_named(&input.cx, tags.around_object(), false);
-            self.object = Some(Box::new(object));
+            self.object(input);
             return Ok(());
         }
         // Without arguments, the opener of a call could be written twice.
@@ -390,10 +416,6 @@ impl TaggedBody {
     }
 
     fn value(&mut self, input: &mut Input<'_>) -> Flow {
-        self.read_value(input)
-    }
-
-    fn read_value(&mut self, input: &mut Input<'_>) -> Flow {
         let tags = self.tags;
         loop {
             let rest = input.rest();

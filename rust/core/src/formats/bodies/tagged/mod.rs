@@ -13,8 +13,8 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::arguments::Context;
-use crate::error::{EncodeError, ErrorKind};
-use crate::formats::attempt::{Attempt, BadCall};
+use crate::error::EncodeError;
+use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::Ends;
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
@@ -23,7 +23,7 @@ use crate::formats::settings::Settings;
 use crate::formats::template::{attribute, cut, spaced, tags};
 use crate::syntax::scan::{Closers, Scan, is_ws, starts, trim, window, ws_run};
 use crate::syntax::tags::names_near;
-use crate::tools::{Lookup, Tools};
+use crate::tools::{Lookup, Tools, is_plausible_name};
 use body::TaggedBody;
 
 /// Characters of a name, a key or the attributes of a tag.
@@ -213,9 +213,9 @@ impl Tags {
             match !text.name_close.is_empty() && !self.section_ends.is_empty() {
                 // In a section, this is meant as a call.
                 true => Scan::Match(()),
-                false => starts(after, self.argument, last)
-                    .or(|| starts(after, self.close, last))
-                    .or(|| begins_object(after, last)),
+                false => starts(after, self.argument, last).or(|| starts(after, self.close, last)).or(|| {
+                    if is_plausible_name(&head[name.clone()]) { begins_object(after, last) } else { Scan::NoMatch }
+                }),
             }
         });
         match follows {
@@ -226,14 +226,6 @@ impl Tags {
                     unreadable(tools, open, None, self.closers())
                 }
                 Lookup::Unknown | Lookup::Open if begin > 0 || name.is_empty() => Attempt::Text(open),
-                // A JSON object, or one after a name. What is before it may name a tool.
-                Lookup::Unknown if head[name.clone()].contains('{') => {
-                    let tool = head[name.clone()].split('{').next().and_then(|name| tools.find(name));
-                    let message = "The arguments must be in tags, not a JSON object.".to_owned();
-                    let open = open + name.start;
-                    let (kind, closers) = (ErrorKind::MalformedCall, Closers::Own);
-                    Attempt::Bad(Box::new(BadCall { open, tool, kind, message, closers, in_tag: false }))
-                }
                 lookup => Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::OWN),
             },
             Scan::NoMatch => match self.goes_on(text, tools, &head[begin..], length, last) {
