@@ -145,13 +145,13 @@ $(VENV)/.vocabularies: scripts/fetch_vocabularies.py | $(VENV)/.installed
 	@echo "fetching tiktoken's vocabularies, for the tests that count tokens ..."
 	@$(BIN)/python $< "$(TIKTOKEN_CACHE_DIR)" && touch $@ || true
 
-# Without this file the tests that render official templates skip, so a failure to fetch them stops nothing.
-TEMPLATES := $(VENV)/share/templates
-$(VENV)/.templates: scripts/templates.py | $(VENV)/.installed
-	@echo "fetching official chat templates, for the tests of native formats ..."
-	@$(BIN)/python $< $(TEMPLATES) && touch $@ || true
+# Without this file the tests that render official templates skip, and those of llama.cpp's own suite, so a failure to
+# fetch them stops nothing.
+$(VENV)/.templates: scripts/llamacpp_suite.py scripts/templates.py | $(VENV)/.installed
+	@echo "fetching official chat templates and llama.cpp's suite, for the tests of native formats ..."
+	@$(BIN)/python $< && touch $@ || true
 
-templates: $(VENV)/.templates ## official chat templates, for the tests of native formats
+templates: $(VENV)/.templates ## official chat templates and llama.cpp's suite, for the tests of native formats
 
 # Checks ---------------------------------------------------------------------------------------------------------
 

@@ -163,10 +163,30 @@ def object_in_tags(one: Written) -> str | None:
     return f"{one.text[: name.end()]}\n{json.dumps(ARGUMENTS)}\n{one.text[found[-1].end() :].lstrip()}"
 
 
+def with_pattern(pattern: str, new: str, count: int = 0) -> Callable[[Written], str | None]:
+    """With another text for each match, or for so many of them."""
+
+    def made(one: Written) -> str | None:
+        text, found = re.subn(pattern, new, one.text, count=count)
+        return text if found else None
+
+    return made
+
+
+def python_call(one: Written) -> str | None:
+    """Where the name is text: keyword arguments in parentheses, as Python writes them."""
+    found = re.search(r"save_file(?=\s*<).*\b5\s*</[^<>]*>", one.text, re.DOTALL)
+    if not found or "=" in found[0]:
+        return None
+    return one.replaced(found.span(), 'save_file(path="a b", days=5)')
+
+
 def name_as(other: str) -> Callable[[Written], str]:
     return lambda one: one.text.replace("save_file", other, 1)
 
 
+ARGUMENT_TAG = r"(<(?:[^<>/]*arg_key[^<>/]*|[^<>/]*param\w*[ =][^<>]*)>|<\|open\|>argument[^<>|]*<\|sep\|>)"
+VALUE_CLOSER = r"(?<=a b)(\s*)(</[^<>]*>|<\|close\|>\w+<\|sep\|>)"
 TAGS = (
     NearMiss("the name in another style: `saveFile`", name_as("saveFile")),
     NearMiss("a namespace before the name: `tools.`", name_in("tools.")),
@@ -175,6 +195,21 @@ TAGS = (
     NearMiss("the call is not closed", without("5", 1)),
     NearMiss("what is around the calls is not closed", without("5", 2)),
     NearMiss("a JSON object in place of the arguments", object_in_tags),
+    NearMiss("keyword arguments in place of the tags", python_call),
+    NearMiss("attributes in single quotes", with_pattern(r'\b(\w+)="([^"]*)"', r"\1='\2'")),
+    NearMiss("attributes without quotes", with_pattern(r'\b(\w+)="([^"]*)"', r"\1=\2")),
+    NearMiss("names in quotes, where there are none", with_pattern(r"(?<![\"'.])\b(save_file)\b(?!\")", r'"\1"', 1)),
+    NearMiss("keys in quotes, where there are none", with_pattern(r"(arg_key[^<>]*>|parameter=)(path|days)", r'\1"\2"')),
+    NearMiss("spaces beside `=`", with_pattern(r"\b(?!to=)(\w+)=", r"\1 = ")),
+    NearMiss("the value of an attribute without its key", with_pattern(r' (?:name|tool|key)="([^"]*)"', r"='\1'")),
+    NearMiss("a key glued to the tag's word: `functionname=`", with_pattern(r"<(function|parameter)=", r"<\1name=")),
+    NearMiss("the type of a value is missing", with_pattern(r' (?:string|type)="[^"]*"', "")),
+    NearMiss("the type of a string is another one", with_pattern(r'"true"|"string"(?=<)', '"false"')),
+    NearMiss("the tag before a value is missing", with_pattern(r"<[^<>/]*arg_value[^<>]*>", "")),
+    NearMiss("the tag before a value is written twice", with_pattern(r"(<[^<>/]*arg_value[^<>]*>)", r"\1\1", 1)),
+    NearMiss("the tag after a key is missing", with_pattern(r"</[^<>]*arg_key[^<>]*>", "")),
+    NearMiss("the tag of an argument is written twice", with_pattern(ARGUMENT_TAG, r"\1\1", 1)),
+    NearMiss("the tag after a value is written twice", with_pattern(VALUE_CLOSER, r"\1\2\2")),
 )
 KINDS: dict[str, tuple[NearMiss, ...]] = {"JSON": JSON, "Raw values in tags": TAGS}
 

@@ -52,7 +52,7 @@ ERRORS = named(
         ),
         "a call of Python in a list of JSON is an error": "vllm-project/vllm#43116:marked",
         "what a section holds besides calls of its format is an error": (
-            "peers:19 can1357/oh-my-pi#2759 NVIDIA/TensorRT-LLM#18084"
+            "peers:19 NVIDIA/TensorRT-LLM#18084"
         ),
         "a tag that is repeated in an object without a schema is a mistake": "peers:36",
     }

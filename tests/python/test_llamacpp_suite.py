@@ -1,23 +1,24 @@
 """llama.cpp's own suite, `tests/test-chat.cpp`: read whole, by character and in random pieces.
 
-The cases are next to this repository. Each is a call of its test builder: a template, a text, and the message
-that llama.cpp reads. Whitespace around content and reasoning does not count. What is read
-otherwise is listed here, with the reason; a listed case that is mended has to leave the list.
+`make templates` fetches the suite; see `scripts/llamacpp_suite.py`. Each case is a call of its test builder:
+a template, a text, and the message that llama.cpp reads. Whitespace around content and reasoning does not
+count. What is read otherwise is listed here, with the reason; a listed case that is mended has to leave the
+list.
 """
 
 from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from wirecall import CallEnd, Reasoning, Text, Toolset
+from official_forms import FOLDER
+from wirecall import CallEnd, Reasoning, Text, Toolset, protocol_from_template
 
-SUITE = Path(__file__).parents[3] / "shared" / "cases" / "suite_llamacpp.jsonl"
+SUITE = FOLDER.parent / "llamacpp_suite.jsonl"
 Case = dict[str, Any]
 Read = tuple[str, str, list[list[Any]]]
 
@@ -34,14 +35,23 @@ DIFFERENT = {
     5909: "a token that begins a turn is part of the prompt; in a message, it is shown",
     6407: "a call in a part for the user is an error: nothing that may be meant as one vanishes",
 }
+# Of templates that write no calls, although their models do.
+PROTOCOLS = {"LFM2-8B-A1B": "lfm2", "LFM2.5-Instruct": "lfm2"}
+
+
+@cache
+def protocol(template: str) -> str | None:
+    source = (FOLDER / f"{template}.jinja").read_text(encoding="utf-8")
+    return PROTOCOLS.get(template) or protocol_from_template(source)
 
 
 @cache
 def suite() -> tuple[Case, ...]:
-    """The cases that can be compared. A line of the suite may have several."""
+    """The cases that can be compared. A line may have several. A template without a protocol has none."""
     lines = SUITE.read_text(encoding="utf-8").splitlines() if SUITE.is_file() else []
     cases = [json.loads(line) for line in lines]
-    return tuple(case for case in cases if not case["not_comparable"])
+    comparable = [case for case in cases if not case["not_comparable"]]
+    return tuple({**case, "protocol": row} for case in comparable if (row := protocol(case["template"])))
 
 
 def pieces(text: str, seed: int) -> list[str]:
@@ -73,7 +83,7 @@ def expected(case: Case) -> Read:
 
 def test_the_suite_is_whole() -> None:
     if not SUITE.is_file():
-        pytest.skip("the cases are not beside the repository")
+        pytest.skip("no suite; run `make templates`")
     assert len(suite()) == 440
     assert set(DIFFERENT) <= {case["line"] for case in suite()}
 

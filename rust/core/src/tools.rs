@@ -255,11 +255,13 @@ impl Tools {
         }
     }
 
-    /// The tool that a call has named, perhaps in a namespace.
+    /// The tool that a call has named, perhaps in quotes or in a namespace.
     pub(crate) fn called(&self, name: &str) -> Lookup {
         match self.lookup(name) {
             Lookup::Unknown => {
-                without_namespace(name).and_then(|name| self.find(name)).map_or(Lookup::Unknown, Lookup::Folded)
+                let bare = unquoted(name).unwrap_or(name);
+                let inner = without_namespace(bare).unwrap_or(bare);
+                if inner.len() == name.len() { None } else { self.find(inner) }.map_or(Lookup::Unknown, Lookup::Folded)
             }
             found => found,
         }
@@ -272,6 +274,12 @@ const NAMESPACES: [&str; 6] = ["functions.", "function.", "tools.", "default_api
 /// The text after the namespace that it begins with.
 pub(crate) fn without_namespace(text: &str) -> Option<&str> {
     NAMESPACES.iter().find_map(|namespace| text.strip_prefix(namespace))
+}
+
+/// The text between two quotes that are alike.
+pub(crate) fn unquoted(text: &str) -> Option<&str> {
+    let in_quotes = |quote: char| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    in_quotes('"').or_else(|| in_quotes('\''))
 }
 
 /// The error of a name that calls cannot be written with.

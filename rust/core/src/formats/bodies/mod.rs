@@ -1,6 +1,7 @@
 //! Bodies that several protocols share.
 
 pub(crate) mod json;
+mod near_tag;
 pub(crate) mod nested;
 pub(crate) mod notation;
 pub(crate) mod params;

@@ -89,6 +89,8 @@ pub(crate) struct TagHead {
     pub name: Option<Range<usize>>,
     /// The name is the value of an attribute.
     pub by_attribute: bool,
+    /// Spaces precede its `=`.
+    pub spaced: bool,
     /// Where the attributes begin.
     pub from: usize,
     /// It has attributes other than the name and the type of a parameter.
@@ -117,11 +119,13 @@ pub(super) enum Of {
 /// Scans a tag after its word.
 pub(super) fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
     let named = of != Of::Name;
-    let name = match text.as_bytes().get(from) {
-        Some(b'=') if named => after_equals(text, from + 1, last).map(|(name, end)| (Some(name), end)),
+    let equals = ws_run(text, from);
+    let name = match text.as_bytes().get(equals) {
+        Some(b'=') if named => after_equals(text, equals + 1, last).map(|(name, end)| (Some(name), end)),
         _ => Scan::Match((None, from)),
     };
     name.and_then(|(name, from)| attributes(text, last, of, TagHead { name, from, ..TagHead::default() }))
+        .map(|found| TagHead { spaced: equals > from && found.name.is_some() && !found.by_attribute, ..found })
 }
 
 /// Scans the attributes of a tag up to its end.
@@ -168,7 +172,7 @@ pub(crate) fn named_tag(text: &str, from: usize, last: bool) -> Scan<TagHead> {
 }
 
 /// A name after `=`, in quotes or not, and where it ends.
-fn after_equals(text: &str, from: usize, last: bool) -> Scan<(Range<usize>, usize)> {
+pub(crate) fn after_equals(text: &str, from: usize, last: bool) -> Scan<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let start = ws_run(text, from);
     match bytes.get(start) {

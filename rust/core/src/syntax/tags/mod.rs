@@ -7,7 +7,7 @@ mod openings;
 mod text;
 mod words;
 
-pub(crate) use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
+pub(crate) use attributes::{Attribute, TYPES, after_equals, attribute, named_tag, word_end};
 pub(crate) use openings::{CallTag, OpenTag, OpenerAttributes, Parameter, is_name, own_tag};
 pub(crate) use text::{is_mark, push_name};
 pub(crate) use words::{begins, closes, is_markup, names_near, one_of, tag};

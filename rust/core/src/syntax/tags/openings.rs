@@ -298,8 +298,11 @@ impl ElementRow {
         let start = at + usize::from(angle);
         let usual = angle && tag == self.call.words[0] && text[start..].starts_with(tag);
         head(text, start + tag.len(), last, Of::Call).and_then(|found| {
-            let opened =
-                OpenTag { tag: CallTag::Word(tag), styled: !usual || found.by_attribute || found.more, ..opened };
+            let opened = OpenTag {
+                tag: CallTag::Word(tag),
+                styled: !usual || found.by_attribute || found.spaced || found.more,
+                ..opened
+            };
             let Some(end) = found.end.filter(|_| found.name.is_none()) else {
                 return Scan::Match(CallOpener::with_head(&found, opened));
             };
@@ -335,7 +338,7 @@ impl ElementRow {
             let tag = start..start + word.len();
             let usual = start == 1 && &text[tag.clone()] == form.words[0];
             head(text, tag.end, last, Of::Parameter).and_then(|found| {
-                let styled = !usual || found.by_attribute;
+                let styled = !usual || found.by_attribute || found.spaced;
                 match (found.name, found.end) {
                     _ if found.cut && !cut => Scan::NoMatch,
                     _ if found.more => Scan::Match(Parameter::new(tag, None, styled, found.from)),

@@ -10,7 +10,8 @@ const CLOSE_SPACES: usize = 16;
 pub(crate) fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
     starts_as(text, word, last).and_then(|()| match text.as_bytes().get(word.len()) {
         Some(byte) if is_ws(*byte) || matches!(byte, b'>' | b'/' | b'=') => Scan::Match(word.len()),
-        Some(_) => Scan::NoMatch,
+        // An attribute may be glued to it.
+        Some(_) => starts(&text[word.len()..], "name=", last).map(|()| word.len()),
         None => Scan::at_end(last),
     })
 }

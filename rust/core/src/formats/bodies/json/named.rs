@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::fence::{FENCE, fence_length};
 use super::{Ends, JsonCall, JsonRules, JsonState, fail};
-use crate::arguments::{Context, Flow, Input, Progress};
+use crate::arguments::{Context, Flow, Input, Object, Progress};
 use crate::error::{EncodeError, ErrorKind, Repair};
 use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::marked::json_begins;
@@ -317,6 +317,13 @@ impl JsonCall {
     /// Before the object.
     pub(super) fn start_named(&mut self, input: &mut Input<'_>, ends: &Ends) -> Flow {
         let first = input.next_byte()?;
+        if first == b'(' && !ends.close.is_empty() {
+            // Python writes calls so.
+            self.repair(input, Repair::CallStyle, "its arguments must be a JSON object")?;
+            self.object = Object::keywords(&input.cx);
+            self.state = JsonState::Reading { live: true };
+            return Ok(());
+        }
         let live = match first {
             b'{' => true,
             // The object as a string, or null.

@@ -8,6 +8,7 @@ mod write;
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
+use crate::formats::bodies::near_tag::{self, NamedTag};
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::marks::{MarkRole, MarkSet};
@@ -72,10 +73,20 @@ impl CallFormat for NestedFormat {
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let [opener] = self.open;
         let open = opener.len();
-        match starts(text, opener, last) {
-            Scan::Incomplete => return Attempt::Incomplete,
-            Scan::NoMatch => return Attempt::text(text),
-            Scan::Match(()) => {}
+        let opened = starts(text, opener, last);
+        if opened.is_incomplete() {
+            return Attempt::Incomplete;
+        }
+        if let Some(tag) = NamedTag::of(opener, self.open_end)
+            && !(opened.is_match() && self.name(&text[open..], last).is_match())
+        {
+            let found = tag.read(text, last).map(|tag| (tools.called(&text[tag.name.clone()]), tag));
+            match found.filter(|(lookup, _)| lookup.tool().is_some()) {
+                Scan::Incomplete => return Attempt::Incomplete,
+                Scan::Match((lookup, tag)) => return near_tag::call(tag.name, lookup, tag.end),
+                Scan::NoMatch if opened.is_match() => {}
+                Scan::NoMatch => return Attempt::text(text),
+            }
         }
         match self.name(&text[open..], last) {
             Scan::Incomplete => Attempt::Incomplete,

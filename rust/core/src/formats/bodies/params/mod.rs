@@ -12,7 +12,7 @@ use crate::formats::body::{Body, ObjectInTag};
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Recovery;
-use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
+use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, starts, ws_run};
 use crate::syntax::tags::{CallTag, OpenTag, OpenerAttributes, Parameter, begins, closes, is_markup};
 
 use head::FunctionAttributes;
@@ -323,7 +323,8 @@ impl Params {
         else {
             return Ok(false);
         };
-        input.at += end;
+        let twice = !empty && starts(&rest[end..], &rest[..end], input.last).decided()?.is_some();
+        input.at += if twice { 2 * end } else { end };
         self.value.open(&rest[tag], apart, styled);
         let Some(key) = key else {
             self.head = FunctionAttributes::of_parameter();
@@ -332,7 +333,7 @@ impl Params {
             return if self.failed { Ok(true) } else { Err((ErrorKind::MalformedCall, message()).into()) };
         };
         self.state = if empty { ParamsState::Between } else { ParamsState::Value };
-        if styled {
+        if styled || twice {
             self.repair(input, Repair::TagStyle)?;
         }
         if !self.failed {

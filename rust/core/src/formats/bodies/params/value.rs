@@ -339,23 +339,22 @@ impl ValueTag {
         }
     }
 
-    /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
+    /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, `</argument>`, `<parameter>`, or with a declared
+    /// key.
     fn nearly_closes(&self, rest: &str, around: &AroundValue<'_>) -> Scan {
         let (text, last) = window(rest, NAME_CHARS, around.last);
         let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
-        starts(text, "</", last).and_then(|()| match text[2..].find(ends) {
-            None => Scan::at_end(last),
-            Some(length) => {
-                let name = &text[2..2 + length];
-                let word = self.row.parameter.words[0];
-                let like = name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
-                if text[2 + length..].starts_with('>') && (like || (around.declared)(name)) {
-                    Scan::Match(())
-                } else {
-                    Scan::NoMatch
-                }
-            }
-        })
+        let slash = starts(text, "</", last).is_match();
+        let inner = text.get(1 + usize::from(slash)..).unwrap_or_default();
+        let Some(length) = inner.find(ends) else { return Scan::at_end(last) };
+        let (name, words) = (&inner[..length], self.row.parameter.words);
+        let begins = |word: &&str| name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+        let is_word = |word: &&str| name.eq_ignore_ascii_case(word);
+        let like = match slash {
+            true => begins(&words[0]) || words.iter().any(is_word) || (around.declared)(name),
+            false => words.iter().any(is_word),
+        };
+        Scan::some((like && inner[length..].starts_with('>')).then_some(()))
     }
 
     /// A closing tag of the value, of this many bytes: it counts only if what may follow a parameter follows.

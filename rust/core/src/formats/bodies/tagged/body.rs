@@ -3,18 +3,17 @@
 use std::mem::{replace, take};
 
 use super::ends::{QuotedTag, ValueContext, ValueEnd};
-use super::head::{head, head_before, is_long, kind};
-use super::value::{Kind, TaggedValue};
+use super::head::{head, is_long};
+use super::value::TaggedValue;
 use super::{CDATA, Head, KeyTags, TagAttributes, Tags, ValueStyle};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::formats::bodies::json::JsonCall;
 use crate::formats::body::Body;
-use crate::syntax::scan::{Delimiters, Scan, starts, trim, ws_run};
-use crate::syntax::tags::is_markup;
+use crate::syntax::scan::{Delimiters, Scan, starts, trim};
 
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     /// In the tag of the call, which names the tool.
     Name,
     /// Before what ends that tag.
@@ -32,23 +31,29 @@ enum State {
 
 #[derive(Debug)]
 pub(super) struct TaggedBody {
-    tags: &'static Tags,
-    state: State,
-    fields: Fields,
-    value: TaggedValue,
+    pub(super) tags: &'static Tags,
+    pub(super) state: State,
+    pub(super) fields: Fields,
+    pub(super) value: TaggedValue,
     /// It is between [`CDATA`].
-    cdata: bool,
-    quoted_tag: QuotedTag,
+    pub(super) cdata: bool,
+    pub(super) quoted_tag: QuotedTag,
     /// An argument was read.
-    given: bool,
+    pub(super) given: bool,
+    /// The tag of an argument was nearly right.
+    pub(super) near: bool,
+    /// The key of an argument whose key is in its tag.
+    pub(super) key: String,
     /// A type said that it is a string.
-    quoted: bool,
+    pub(super) quoted: bool,
+    /// The tag before the value is missing.
+    pub(super) unopened: bool,
     /// Bytes of the window that were already scanned.
-    looked: usize,
+    pub(super) looked: usize,
     /// The call has failed: only its end is searched for.
-    failed: bool,
+    pub(super) failed: bool,
     /// The arguments are a JSON object instead.
-    object: Option<Box<JsonCall>>,
+    pub(super) object: Option<Box<JsonCall>>,
 }
 
 impl Body for TaggedBody {
@@ -96,7 +101,7 @@ impl Body for TaggedBody {
     }
 }
 
-fn malformed<T>(message: String) -> Flow<T> {
+pub(super) fn malformed<T>(message: String) -> Flow<T> {
     Err((ErrorKind::MalformedCall, message).into())
 }
 
@@ -116,7 +121,10 @@ impl TaggedBody {
             cdata: false,
             quoted_tag: QuotedTag::None,
             given: false,
+            near: false,
+            key: String::new(),
             quoted: false,
+            unopened: false,
             looked: 0,
             failed: false,
             object: None,
@@ -140,7 +148,7 @@ impl TaggedBody {
             (State::Name, Head::Attributes(attributes)) => self.name(input, attributes),
             (State::NameEnd, Head::Attributes(attributes)) => self.name_end(input, attributes),
             (State::Key, Head::Attributes(attributes)) => self.key_in_tag(input, attributes),
-            (State::Key, Head::Text(text)) => self.key(input, text.key_close),
+            (State::Key, Head::Text(text)) => self.key(input, text),
             (State::BeforeValue(slot), Head::Text(text)) => {
                 let slot = slot.take();
                 self.before_value(input, text, slot)
@@ -160,7 +168,7 @@ impl TaggedBody {
             return Ok(());
         }
         match input.next_byte() {
-            Ok(b'{') => Err(self.object(input).recover(input)),
+            Ok(b'{' | b'(') => Err(self.object(input).recover(input)),
             Err(progress) if !input.last => Err(progress),
             _ => Ok(()),
         }
@@ -175,7 +183,7 @@ impl TaggedBody {
         })
     }
 
-    fn to(&mut self, state: State) -> Flow {
+    pub(super) fn to(&mut self, state: State) -> Flow {
         (self.state, self.looked) = (state, 0);
         Ok(())
     }
@@ -186,7 +194,7 @@ impl TaggedBody {
     }
 
     /// After a failure, the call is read on from that state.
-    fn fail(&mut self, state: State, message: &str) -> Flow {
+    pub(super) fn fail(&mut self, state: State, message: &str) -> Flow {
         self.to(state)?;
         if self.failed { Ok(()) } else { malformed(message.to_owned()) }
     }
@@ -250,7 +258,12 @@ impl TaggedBody {
             input.at += tags.close.len();
             return self.close(input);
         }
-        if rest.starts_with('{') && !self.given {
+        if let Some(argument) = &tags.named[1]
+            && let Some(tag) = argument.read(rest, false).decided()?
+        {
+            return self.near_argument(input, &tag);
+        }
+        if rest.starts_with(['{', '(']) && !self.given {
             input.repair(
                 Repair::CallStyle,
                 format!("Write each argument between {} and {}.", tags.argument, tags.argument_close),
@@ -295,106 +308,6 @@ impl TaggedBody {
         Err(Progress::Incomplete)
     }
 
-    fn key_in_tag(&mut self, input: &mut Input<'_>, attributes: &TagAttributes) -> Flow {
-        let rest = input.rest();
-        let found = attributes.read(head(rest), None, is_long(rest)).decided()?;
-        let argument = found.and_then(|found| {
-            let key = attributes.decode(&rest[found.value(rest, attributes.key)?]);
-            let kind = &rest[found.value(rest, attributes.kind)?];
-            let kind = if kind == attributes.kinds[0] { Kind::Text } else { Kind::Json };
-            Some((found.end + attributes.end.len(), key, kind))
-        });
-        let Some((length, key, kind)) = argument else {
-            let message = format!(
-                "Write an argument as {}{}=\"…\" {}=\"…\"{}.",
-                self.tags.argument, attributes.key, attributes.kind, attributes.end
-            );
-            return self.fail(State::ValueStart, &message);
-        };
-        input.at += length;
-        self.to(State::ValueStart)?;
-        let Some(slot) = self.slot(input, &key)? else { return Ok(()) };
-        Ok(self.value.begin(&input.cx, input.report, slot, kind)?)
-    }
-
-    fn key(&mut self, input: &mut Input<'_>, close: &str) -> Flow {
-        let rest = input.rest();
-        let (head, long) = head_before(rest, close);
-        let Some(found) = memchr::memmem::find(&head.as_bytes()[self.looked..], close.as_bytes()) else {
-            if long {
-                return self.fail(State::Between, "The key of an argument is too long, or is not closed.");
-            }
-            self.looked = rest.len().saturating_sub(close.len() - 1);
-            return Err(Progress::Incomplete);
-        };
-        let end = self.looked + found;
-        let key = &rest[..end];
-        input.at += end + close.len();
-        self.to(State::BeforeValue(None))?;
-        let slot = self.slot(input, trim(key))?;
-        self.quoted = false;
-        self.to(State::BeforeValue(slot))
-    }
-
-    /// The place of an argument; `None` if the call has failed.
-    fn slot(&mut self, input: &mut Input<'_>, key: &str) -> Flow<Option<Slot>> {
-        if self.failed {
-            return Ok(None);
-        }
-        if matches!(self.tags.head, Head::Text(_))
-            && is_markup(key)
-            && !input.cx.schema.declares(input.cx.schema.root, key)
-        {
-            return malformed(format!("{}: the name of an argument must not contain tags or quotes.", input.cx.tool));
-        }
-        let slot = self.fields.open(&input.cx, input.report, key, false)?;
-        if slot.is_taken(input.report) {
-            let message = format!("{} is given twice. Give it once.", slot.path());
-            return Err((ErrorKind::DuplicateArgument, message).into());
-        }
-        Ok(Some(slot))
-    }
-
-    fn before_value(&mut self, input: &mut Input<'_>, text: &KeyTags, slot: Option<Slot>) -> Flow {
-        let open = text.value;
-        if !open.is_empty() {
-            input.at = ws_run(input.window, input.at);
-        }
-        match text.kind.map_or(Scan::NoMatch, |tags| kind(input.rest(), tags)) {
-            Scan::Match((length, is_string)) => {
-                input.at += length;
-                self.quoted = is_string;
-                return self.to(State::BeforeValue(slot));
-            }
-            Scan::NoMatch => {}
-            Scan::Incomplete => {
-                self.state = State::BeforeValue(slot);
-                return Err(Progress::Incomplete);
-            }
-        }
-        match starts(input.rest(), open, false) {
-            Scan::Match(()) => {
-                input.at += open.len();
-                self.to(State::ValueStart)?;
-                match slot {
-                    Some(slot) => {
-                        self.value.begin(&input.cx, input.report, slot, Kind::Schema)?;
-                        if take(&mut self.quoted) {
-                            self.value.quote(&input.cx);
-                        }
-                        Ok(())
-                    }
-                    None => Ok(()),
-                }
-            }
-            Scan::Incomplete => {
-                self.state = State::BeforeValue(slot);
-                Err(Progress::Incomplete)
-            }
-            Scan::NoMatch => self.fail(State::Between, &format!("A key must be followed by {open}.")),
-        }
-    }
-
     fn value_start(&mut self, input: &mut Input<'_>) -> Flow {
         (self.quoted_tag, self.given) = (QuotedTag::None, true);
         let value = self.tags.before_value();
@@ -431,7 +344,11 @@ impl TaggedBody {
             // In a call that has failed, only its end is searched for.
             let quoted = if self.failed { QuotedTag::Call } else { self.quoted_tag };
             let spaced = held == 0 && self.value.last() == Some(b' ');
-            let around = ValueContext { cx: &input.cx, cdata: self.cdata, quoted, spaced, last: input.last };
+            let (cx, cdata, near, last) = (&input.cx, self.cdata, self.near, input.last);
+            let around = ValueContext { cx, cdata, quoted, spaced, near, last };
+            if self.unopened && !self.failed && starts(&rest[end..], tags.before_value(), false).decided()?.is_some() {
+                return malformed(format!("{}: a key must be followed by {}.", cx.tool, tags.before_value()));
+            }
             let found = tags.value_end(&rest[end..], around, &mut self.looked).decided()?;
             let (length, closed) = match found {
                 Some(ValueEnd::Closer(length)) => (length, true),
@@ -441,6 +358,11 @@ impl TaggedBody {
                     (length, true)
                 }
                 Some(ValueEnd::CallCloser) if self.failed || self.is_clean() => (0, false),
+                Some(ValueEnd::Argument) if self.value.last().is_none() && self.is_doubled(&rest[end..]).is_some() => {
+                    input.at += end + self.is_doubled(&rest[end..]).unwrap_or_default();
+                    self.repair(input, Repair::TagStyle)?;
+                    return self.to(State::ValueStart);
+                }
                 Some(ValueEnd::Argument) if !self.failed && self.is_clean() => {
                     self.repair(input, Repair::MissingClose)?;
                     (0, false)
@@ -490,7 +412,7 @@ impl TaggedBody {
             && !(self.tags.line_breaks && self.value.last() == Some(b'\n'))
     }
 
-    fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Flow {
+    pub(super) fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Flow {
         if !self.failed {
             input.repair(repair, "Write the call in the usual form.")?;
         }

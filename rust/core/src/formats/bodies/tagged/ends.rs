@@ -53,6 +53,8 @@ pub(super) struct ValueContext<'a> {
     pub quoted: QuotedTag,
     /// A space precedes, as in prose about tags.
     pub spaced: bool,
+    /// The tags of arguments are nearly right in this call.
+    pub near: bool,
     /// Nothing follows.
     pub last: bool,
 }
@@ -107,6 +109,16 @@ impl Tags {
         own.or(|| first_mark(text, &[self.open], last).or(|| first_mark(text, self.section_ends, last)).map(|_| false))
     }
 
+    /// Whether the tag of an argument that the tool declares is here, nearly right as those before it.
+    fn near_argument(&self, text: &str, around: ValueContext<'_>) -> Scan {
+        match &self.named[1] {
+            Some(tag) if around.near => {
+                tag.read(text, around.last).filter(|tag| around.declares(trim(&text[tag.name.clone()]))).void()
+            }
+            _ => Scan::NoMatch,
+        }
+    }
+
     /// The end of the whitespace that may follow a closer.
     fn after_closer(&self, rest: &str, length: usize, looked: &mut usize) -> usize {
         if self.spaced {
@@ -128,6 +140,7 @@ impl Tags {
             true => ValueEnd::Closer(length),
             false => ValueEnd::Unclosed(length),
         });
+        let near = || self.near_argument(after, around).map(|()| ValueEnd::Closer(length));
         let doubled = || {
             // A value may end in its own closer, on a line before the other one.
             if around.quoted == QuotedTag::Closer || (self.line_breaks && end > length) {
@@ -144,7 +157,7 @@ impl Tags {
                 .map(|()| ValueEnd::Doubled(end + length))
             })
         };
-        match closed.or(doubled) {
+        match closed.or(near).or(doubled) {
             Scan::NoMatch => match around.names(self, (&rest[length..end], after)) {
                 Scan::Match(()) => Scan::Match(ValueEnd::Ambiguous),
                 Scan::Incomplete => Scan::Incomplete,

@@ -2,6 +2,7 @@
 //! `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`, or they are attributes. A [`Tags`] describes one
 //! such format.
 
+mod argument;
 mod body;
 mod ends;
 mod head;
@@ -16,6 +17,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::Ends;
+use crate::formats::bodies::near_tag::{self, NamedTag};
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::commitment::unreadable;
@@ -41,6 +43,8 @@ pub(crate) struct Tags {
     /// Whitespace may follow the closer of a value before the next tag.
     pub spaced: bool,
     pub head: Head,
+    /// The tags of a call and of an argument, if names and keys are in them.
+    pub named: [Option<NamedTag>; 2],
     pub values: ValueStyle,
     /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
     pub line_breaks: bool,
@@ -148,6 +152,7 @@ impl Tags {
             argument_close: value_end.text,
             spaced: true,
             head: Head::Text(KeyTags { name_close: head.text, key_close: key_close.text, kind: None, value }),
+            named: [NamedTag::of(open, head.text), NamedTag::of(argument, key_close.text)],
             values: ValueStyle::Json,
             line_breaks: !key.after.is_empty() && !value_end.before.is_empty(),
             lines: Lines {
@@ -168,8 +173,9 @@ impl Tags {
         let ((open, tool), (argument, key)) = (attribute(text.open), attribute(text.argument));
         // The quote is that of the attribute.
         let (_, end) = cut(value, "value").0.split_at(1);
+        let named = [NamedTag::of(text.open, end), NamedTag::of(text.argument, end)];
         let head = Head::Attributes(TagAttributes { end, tool, key, kind: attribute(kind).1, ..attributes });
-        Tags { open, argument, head, ..text }
+        Tags { open, argument, head, named, ..text }
     }
 
     /// What surrounds a JSON object that a model writes in place of arguments.
@@ -205,6 +211,14 @@ impl Tags {
             return if last { Attempt::Text(open) } else { Attempt::Incomplete };
         };
         let name = begin..begin + length;
+        // Python writes calls so.
+        if let Some(paren) = head[name.clone()].find('(')
+            && let lookup = tools.called(&head[begin..begin + paren])
+            && lookup.tool().is_some()
+        {
+            let end = begin + paren;
+            return Attempt::named(open, (open + begin..open + end, lookup), open + end, Opening::OWN);
+        }
         let at = if text.name_close.is_empty() { name.end } else { ws_run(head, name.end) };
         let closed = starts(&head[at..], text.name_close, last);
         let end = at + text.name_close.len();
@@ -255,6 +269,27 @@ impl Tags {
             names_near(("", after), self.argument_close, "", last, &|key| schema.declares(schema.root, key))
         };
         marked.or(keyed).map(|()| tool)
+    }
+
+    /// A call whose tag is nearly right, of a declared tool, if what may be in a call follows.
+    fn near(&self, tools: &Tools, text: &str, last: bool) -> Attempt {
+        let [Some(call), argument] = &self.named else { return Attempt::text(text) };
+        let found = call.read(text, last).and_then(|tag| {
+            let lookup = tools.called(&text[tag.name.clone()]);
+            let after = &text[ws_run(text, tag.end)..];
+            let marks = [self.argument, self.close, "{"].into_iter().map(|mark| starts(after, mark, last));
+            let near = || argument.map_or(Scan::NoMatch, |argument| argument.read(after, last).void());
+            let follows = if lookup.tool().is_some() { Scan::first_of(marks).or(near) } else { Scan::NoMatch };
+            follows.map(|()| (tag, lookup))
+        });
+        match found {
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch => Attempt::text(text),
+            Scan::Match((tag, lookup)) => {
+                let body = if matches!(self.head, Head::Text(_)) { tag.end } else { tag.inner };
+                near_tag::call(tag.name, lookup, body)
+            }
+        }
     }
 
     /// The same with its name in an attribute. What is wrong with the tag, the body says.
@@ -373,15 +408,25 @@ impl CallFormat for Tagged {
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let Tagged(tags) = self;
-        match starts(text, tags.open, last) {
+        let (head, ended) = window(text, HEAD_CHARS, last);
+        let usual = match starts(text, tags.open, last) {
             Scan::Incomplete => return Attempt::Incomplete,
-            Scan::NoMatch => return Attempt::text(text),
-            Scan::Match(()) => {}
-        }
-        let (head, last) = window(&text[tags.open.len()..], HEAD_CHARS, last);
-        match &tags.head {
-            Head::Text(text) => tags.named_by_text(text, tools, head, last),
-            Head::Attributes(attributes) => tags.named_by_attribute(attributes, tools, head, last),
+            Scan::NoMatch => Attempt::text(text),
+            Scan::Match(()) => {
+                let (head, last) = window(&text[tags.open.len()..], HEAD_CHARS, last);
+                match &tags.head {
+                    Head::Text(text) => tags.named_by_text(text, tools, head, last),
+                    Head::Attributes(attributes) => tags.named_by_attribute(attributes, tools, head, last),
+                }
+            }
+        };
+        match usual {
+            Attempt::Incomplete => usual,
+            Attempt::Call { name: Some((_, lookup)), .. } if lookup != Lookup::Unknown => usual,
+            _ => match tags.near(tools, head, ended) {
+                Attempt::Text(_) => usual,
+                near => near,
+            },
         }
     }
 

@@ -7,8 +7,9 @@ use crate::arguments::tree::{ValuePath, is_json, is_literal};
 use crate::arguments::{Context, Lists, Object, ReadError, Report, Slot, TreeWriter};
 use crate::error::{ErrorKind, Repair};
 use crate::formats::bodies::params::write_text;
-use crate::schema::Choice;
-use crate::syntax::json::is_plain;
+use crate::limits::RECURSION;
+use crate::schema::{Choice, Node};
+use crate::syntax::json::{is_plain, parse};
 use crate::syntax::python::container;
 use crate::syntax::scan::trim;
 use crate::syntax::tree::UntypedValue;
@@ -160,6 +161,12 @@ impl TaggedValue {
                 let tree = UntypedValue::Scalar { text, quoted: true };
                 TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
             }
+            Kind::Json if is_text(cx.schema.node(at.node), &text) => {
+                let message = || format!("{}: the type of the value is that of a string.", at.path());
+                cx.repair_or(report, Repair::TagStyle, message)?;
+                let tree = UntypedValue::Scalar { text, quoted: true };
+                TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
+            }
             Kind::Json => write_json(cx, report, at, text),
         })
     }
@@ -183,6 +190,13 @@ pub(super) fn write_typed(
         .and_then(|_| container(trim(text)))
         .filter(|json| is_json(cx, json));
     write_text(cx, report, true, at, json.as_deref().unwrap_or(text))
+}
+
+/// Whether a value that should be JSON is a string without quotes, which nothing else could be.
+fn is_text(node: &Node, text: &str) -> bool {
+    let only = node.takes_string() && !node.is_unknown() && !node.takes_container();
+    let literal = matches!(trim(text), "True" | "False" | "None");
+    only && !literal && !trim(text).starts_with('"') && parse(trim(text), RECURSION).is_err()
 }
 
 /// Appends JSON, typed. Nothing else is read: the attribute says that it is JSON.

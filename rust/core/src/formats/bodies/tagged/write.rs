@@ -144,7 +144,7 @@ fn closes(tags: &Tags, cx: &Context<'_>, cdata: bool, text: &str) -> bool {
     let mut quoted = QuotedTag::None;
     memchr::memchr_iter(mark, text.as_bytes()).any(|at| {
         let spaced = text[..at].ends_with(' ');
-        let around = ValueContext { cx, cdata, quoted, spaced, last: false };
+        let around = ValueContext { cx, cdata, quoted, spaced, near: false, last: false };
         match tags.value_end(&whole[at..], around, &mut 0) {
             Scan::NoMatch => false,
             Scan::Match(found @ (ValueEnd::Kept | ValueEnd::Call)) => {
