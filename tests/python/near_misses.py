@@ -198,24 +198,109 @@ TAGS = (
     NearMiss("keyword arguments in place of the tags", python_call),
     NearMiss("attributes in single quotes", with_pattern(r'\b(\w+)="([^"]*)"', r"\1='\2'")),
     NearMiss("attributes without quotes", with_pattern(r'\b(\w+)="([^"]*)"', r"\1=\2")),
-    NearMiss("names in quotes, where there are none", with_pattern(r"(?<![\"'.])\b(save_file)\b(?!\")", r'"\1"', 1)),
-    NearMiss("keys in quotes, where there are none", with_pattern(r"(arg_key[^<>]*>|parameter=)(path|days)", r'\1"\2"')),
+    NearMiss(
+        "names in quotes, where there are none", with_pattern(r"(?<![\"'.])\b(save_file)\b(?!\")", r'"\1"', 1)
+    ),
+    NearMiss(
+        "keys in quotes, where there are none",
+        with_pattern(r"(arg_key[^<>]*>|parameter=)(path|days)", r'\1"\2"'),
+    ),
     NearMiss("spaces beside `=`", with_pattern(r"\b(?!to=)(\w+)=", r"\1 = ")),
-    NearMiss("the value of an attribute without its key", with_pattern(r' (?:name|tool|key)="([^"]*)"', r"='\1'")),
-    NearMiss("a key glued to the tag's word: `functionname=`", with_pattern(r"<(function|parameter)=", r"<\1name=")),
+    NearMiss(
+        "the value of an attribute without its key", with_pattern(r' (?:name|tool|key)="([^"]*)"', r"='\1'")
+    ),
+    NearMiss(
+        "a key glued to the tag's word: `functionname=`", with_pattern(r"<(function|parameter)=", r"<\1name=")
+    ),
     NearMiss("the type of a value is missing", with_pattern(r' (?:string|type)="[^"]*"', "")),
     NearMiss("the type of a string is another one", with_pattern(r'"true"|"string"(?=<)', '"false"')),
     NearMiss("the tag before a value is missing", with_pattern(r"<[^<>/]*arg_value[^<>]*>", "")),
-    NearMiss("the tag before a value is written twice", with_pattern(r"(<[^<>/]*arg_value[^<>]*>)", r"\1\1", 1)),
+    NearMiss(
+        "the tag before a value is written twice", with_pattern(r"(<[^<>/]*arg_value[^<>]*>)", r"\1\1", 1)
+    ),
     NearMiss("the tag after a key is missing", with_pattern(r"</[^<>]*arg_key[^<>]*>", "")),
     NearMiss("the tag of an argument is written twice", with_pattern(ARGUMENT_TAG, r"\1\1", 1)),
     NearMiss("the tag after a value is written twice", with_pattern(VALUE_CLOSER, r"\1\2\2")),
 )
-KINDS: dict[str, tuple[NearMiss, ...]] = {"JSON": JSON, "Raw values in tags": TAGS}
+
+
+def called(change: Callable[[str], str]) -> Callable[[Written], str]:
+    """With another call: its name and what is around the arguments."""
+    return lambda one: one.replaced(one.whole, change(one.inside(one.whole)))
+
+
+def without_last(bracket: str) -> Callable[[Written], str | None]:
+    def made(one: Written) -> str | None:
+        text = one.inside(one.whole)
+        at = text.rfind(bracket)
+        return None if at < 0 else one.replaced(one.whole, text[:at] + text[at + 1 :])
+
+    return made
+
+
+def without_last_marker(one: Written) -> str | None:
+    text = re.sub(r"<[^<>]*>$", "", one.text)
+    return None if text == one.text else text
+
+
+def listed_otherwise(one: Written) -> str:
+    """Without the brackets of a list, or in them."""
+    text = one.inside(one.whole)
+    return one.replaced(one.whole, text[1:-1] if one.listed else f"[{text}]")
+
+
+JSON_CALL = json.dumps({"name": "save_file", "arguments": ARGUMENTS})
+JSON_ARGUMENTS = json.dumps(ARGUMENTS)
+IN_FENCE = "```tool_code\n{}\n```"
+# What differs between Python's calls and notations is how keys, strings and brackets are written.
+PYTHON = (
+    NearMiss("the name in another style: `saveFile`", name_as("saveFile")),
+    NearMiss("a namespace before the name: `default_api.`", name_in("default_api.")),
+    NearMiss("the call is not closed", without_last_marker),
+    NearMiss("the last bracket of the list is missing", without_last("]")),
+    NearMiss("the last parenthesis is missing", without_last(")")),
+    NearMiss("no list, or one where none is written", listed_otherwise),
+    NearMiss("a comma is missing", with_pattern(", days", " days")),
+    NearMiss("a comma too many", with_pattern(r"5\)", "5,)")),
+    NearMiss("spaces beside `=`", with_pattern(r"(path|days)=", r"\1 = ")),
+    NearMiss("colons in place of `=`", with_pattern(r"(path|days)=", r"\1: ")),
+    NearMiss("keys in quotes", with_pattern(r"(path|days)=", r'"\1"=')),
+    NearMiss("a number that begins with zero", with_pattern("=5", "=05")),
+    NearMiss("a JSON object in the parentheses", with_pattern(r"\(.*\)", f"({JSON_ARGUMENTS})")),
+    NearMiss("the call as JSON", called(lambda text: re.sub(r"save_file\(.*\)", JSON_CALL, text))),
+    NearMiss("a fence around the calls", called(IN_FENCE.format)),
+)
+DELIMITER = r"<\|\"\|>|<escape>"
+NOTATION = (
+    NearMiss("the name in another style: `saveFile`", name_as("saveFile")),
+    NearMiss("a namespace before the name: `functions.`", name_in("functions.")),
+    NearMiss("`call:` is missing", with_pattern("call:", "")),
+    NearMiss("the call is not closed", without_last_marker),
+    NearMiss("the last bracket is missing", without_last("}")),
+    NearMiss("one bracket too many", with_pattern(r"\}", "}}")),
+    NearMiss("a comma is missing", with_pattern(",", " ")),
+    NearMiss("a comma too many", with_pattern(r"\}", ",}")),
+    NearMiss("`=` in place of colons", with_pattern(r"(path|days):", r"\1=")),
+    NearMiss("strings in double quotes", with_pattern(DELIMITER, '"')),
+    NearMiss("strings in single quotes", with_pattern(DELIMITER, "'")),
+    NearMiss("a string without delimiters", with_pattern(DELIMITER, "")),
+    NearMiss("keys in quotes", with_pattern(r"(path|days):", r'"\1":')),
+    NearMiss("the arguments as JSON", with_pattern(r"\{.*\}", JSON_ARGUMENTS)),
+    NearMiss("the call as JSON", called(lambda _: JSON_CALL)),
+    NearMiss("keyword arguments in parentheses", with_pattern(r"\{.*\}", '(path="a b", days=5)')),
+    NearMiss("a fence around the call", called(IN_FENCE.format)),
+)
+KINDS: dict[str, tuple[NearMiss, ...]] = {
+    "JSON": JSON,
+    "Raw values in tags": TAGS,
+    "Python": PYTHON,
+    "Notation": NOTATION,
+}
 
 MAY_BE_AN_ANSWER = "without a marker, the object may be the model's answer"
 MAY_GO_ON = "nothing closes the call, so the message may have been cut off"
 NOTHING_CLOSES = "nothing closes the call: what follows it is text"
+VALUE_MAY_GO_ON = "a value without quotes goes on up to a comma or a bracket"
 NAME_ENDS_AT_BRACKET = "the name ends where the object begins"
 # Each that is not read, and why.
 NOT_READ: dict[tuple[str, str], str] = {
@@ -233,12 +318,37 @@ NOT_READ: dict[tuple[str, str], str] = {
     **{
         (format, "null for the arguments"): NAME_ENDS_AT_BRACKET for format in ("functionary-v3.2", "mistral")
     },
+    **{
+        ("llama-pythonic", name): MAY_BE_AN_ANSWER
+        for name in (
+            "no list, or one where none is written",
+            "the call as JSON",
+            "a fence around the calls",
+        )
+    },
+    ("llama-pythonic", "the last bracket of the list is missing"): MAY_GO_ON,
+    ("llama-pythonic", "the last parenthesis is missing"): MAY_GO_ON,
+    **{(format, "the last parenthesis is missing"): VALUE_MAY_GO_ON for format in ("olmo3", "olmo3-think")},
+    **{(format, "a comma is missing"): VALUE_MAY_GO_ON for format in ("functiongemma", "gemma4")},
 }
 
 
 def in_tags(format: str, text: str) -> Written | None:
     """The parts of a call, if its arguments are raw text in tags."""
     return Written(format, text, (0, 0), None, (0, 0)) if re.search(r">\s*5\s*\]?<", text) else None
+
+
+def in_python(format: str, text: str) -> Written | None:
+    """The parts of a call, if it is one of Python."""
+    found = re.search(r"save_file\(.*\)", text)
+    whole = re.search(r"\[save_file\(.*\)\]", text) or found
+    return Written(format, text, found.span(), None, whole.span()) if found and whole else None
+
+
+def in_notation(format: str, text: str) -> Written | None:
+    """The parts of a call, if its strings are between delimiters."""
+    found = re.search(r"call:save_file\{.*\}", text)
+    return Written(format, text, found.span(), None, found.span()) if found else None
 
 
 def in_json(format: str, text: str) -> Written | None:
@@ -289,7 +399,8 @@ def cases() -> tuple[Case, ...]:
 
 def put_into(format: str, text: str, in_reasoning: bool | None = False) -> Iterator[Case]:
     """Each near miss of its kind, put into the text of a call."""
-    for kind, written in (("JSON", in_json(format, text)), ("Raw values in tags", in_tags(format, text))):
+    for kind, parts in zip(KINDS, (in_json, in_tags, in_python, in_notation), strict=True):
+        written = parts(format, text)
         for miss in KINDS[kind] if written else ():
             made = written and miss.make(written)
             if made is not None:

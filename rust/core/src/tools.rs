@@ -8,6 +8,7 @@ use crate::limits::NAME_CHARS;
 use crate::schema::{
     Json, Schema, SchemaDocument, SchemaFault, Validator, compile, fold, read_schema, without_required_defaults,
 };
+use crate::syntax::quoting::in_quotes;
 use crate::syntax::scan::first_chars;
 
 /// How a tool's calls are written. Both forms are always read.
@@ -259,7 +260,7 @@ impl Tools {
     pub(crate) fn called(&self, name: &str) -> Lookup {
         match self.lookup(name) {
             Lookup::Unknown => {
-                let bare = unquoted(name).unwrap_or(name);
+                let bare = in_quotes(name).unwrap_or(name);
                 let inner = without_namespace(bare).unwrap_or(bare);
                 if inner.len() == name.len() { None } else { self.find(inner) }.map_or(Lookup::Unknown, Lookup::Folded)
             }
@@ -274,12 +275,6 @@ const NAMESPACES: [&str; 6] = ["functions.", "function.", "tools.", "default_api
 /// The text after the namespace that it begins with.
 pub(crate) fn without_namespace(text: &str) -> Option<&str> {
     NAMESPACES.iter().find_map(|namespace| text.strip_prefix(namespace))
-}
-
-/// The text between two quotes that are alike.
-pub(crate) fn unquoted(text: &str) -> Option<&str> {
-    let in_quotes = |quote: char| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
-    in_quotes('"').or_else(|| in_quotes('\''))
 }
 
 /// The error of a name that calls cannot be written with.

@@ -7,15 +7,24 @@ use std::borrow::Cow;
 
 use super::json::{JsonLexeme, TokenSet, is_number, push_str};
 use super::literals::LiteralLexer;
-use super::quoting::{Alternation, leaves_open};
+use super::python::StringQuotes;
+use super::quoting::{Alternation, Quote, in_quotes, leaves_open};
 use super::scan::{Scan, partial_end, starts, trim, ws_run};
+use crate::error::Repair;
 use crate::limits::HEAD_CHARS;
 
 #[derive(Debug)]
 pub(crate) struct DelimitedLexer {
     /// What begins and ends a string. It is not empty, and begins with `<`.
     quote: &'static str,
+    /// What closes the call.
+    close: &'static str,
     in_string: bool,
+    /// The quotes of the open string, if they are not the delimiters.
+    plain: Option<StringQuotes>,
+    odd: Option<Repair>,
+    /// The last bracket was missing.
+    closed: bool,
     /// Of a held word: bytes and characters that were scanned, and whether one of them was `=`.
     word: (usize, usize, bool),
     /// After an error: other quotes.
@@ -23,12 +32,22 @@ pub(crate) struct DelimitedLexer {
 }
 
 impl DelimitedLexer {
-    pub(crate) fn new(quote: &'static str) -> Self {
-        DelimitedLexer { quote, in_string: false, word: (0, 0, false), quotes: Alternation::START }
+    pub(crate) fn new(quote: &'static str, close: &'static str) -> Self {
+        let (in_string, plain, odd, closed) = (false, None, None, false);
+        DelimitedLexer { quote, close, in_string, plain, odd, closed, word: (0, 0, false), quotes: Alternation::START }
     }
 
-    /// Passes over text up to `close`, outside its strings and other quoted text. Returns whether it was found; then `*at` is after it.
-    pub(crate) fn skip(&mut self, window: &str, at: &mut usize, close: &str) -> bool {
+    /// The call has failed, in a string with these quotes if they are given.
+    pub(crate) fn lost(&mut self, quote: Option<Quote>) {
+        self.quotes = quote.map_or(Alternation::START, Alternation::inside);
+    }
+
+    /// Passes over text up to what closes the call, outside its strings and other quoted text. Returns whether it was found; then `*at` is after it.
+    pub(crate) fn skip(&mut self, window: &str, at: &mut usize) -> bool {
+        if let Some(string) = self.plain.take() {
+            self.quotes = Alternation::inside(Quote::Plain(string.quote()));
+        }
+        let close = self.close;
         while let Some(&byte) = window.as_bytes().get(*at) {
             let outside = self.quotes.open().is_none();
             if byte == b'<' && (outside || self.in_string) {
@@ -100,7 +119,14 @@ impl DelimitedLexer {
                     return JsonLexeme::Bad("a string needs its delimiters");
                 }
                 *at += end;
-                return JsonLexeme::Word(trim(&rest[..end]));
+                let word = trim(&rest[..end]);
+                return JsonLexeme::Word(match in_quotes(word) {
+                    Some(inner) if is_key && !declared(word) && declared(inner) => {
+                        self.odd = Some(Repair::RelaxedJson);
+                        inner
+                    }
+                    _ => word,
+                });
             }
             chars += usize::from(byte & 0xC0 != 0x80);
             if is_key && chars > HEAD_CHARS {
@@ -127,6 +153,13 @@ impl LiteralLexer for DelimitedLexer {
         if self.in_string {
             return self.content(window, at);
         }
+        if let Some(string) = self.plain {
+            let lexeme = string.content(window, at);
+            if lexeme == JsonLexeme::StringEnd {
+                self.plain = None;
+            }
+            return lexeme;
+        }
         *at = ws_run(window, *at);
         let Some(&byte) = window.as_bytes().get(*at) else { return JsonLexeme::Need };
         let punct = match byte {
@@ -137,8 +170,23 @@ impl LiteralLexer for DelimitedLexer {
                     return JsonLexeme::StringStart;
                 }
                 Scan::Incomplete => return JsonLexeme::Need,
+                Scan::NoMatch if tokens == TokenSet::Punctuation && !self.closed => {
+                    match starts(&window[*at..], self.close, false) {
+                        Scan::Match(()) => {
+                            (self.closed, self.odd) = (true, Some(Repair::UnbalancedBrackets));
+                            return JsonLexeme::Punct(b'}');
+                        }
+                        Scan::Incomplete => return JsonLexeme::Need,
+                        Scan::NoMatch => true,
+                    }
+                }
                 Scan::NoMatch => true,
             },
+            b'"' | b'\'' if tokens == TokenSet::Value => {
+                *at += 1;
+                (self.plain, self.odd) = (Some(StringQuotes::of(byte)), Some(Repair::RelaxedJson));
+                return JsonLexeme::StringStart;
+            }
             b'[' | b']' => tokens != TokenSet::Key,
             b'{' | b'}' | b',' | b':' => true,
             b'=' => tokens == TokenSet::Punctuation,
@@ -152,6 +200,10 @@ impl LiteralLexer for DelimitedLexer {
             return JsonLexeme::Bad("a comma, a colon or a closing bracket is missing");
         }
         self.word(window, at, tokens, declared)
+    }
+
+    fn odd(&mut self) -> Option<Repair> {
+        self.odd.take()
     }
 
     fn literal<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 
 use super::json::{JsonLexeme, TokenSet};
+use crate::error::Repair;
 
 /// Splits a notation into the lexemes of JSON. It is fed windows as the JSON lexer is. `Plain` is text as it is: it may need
 /// escapes in JSON.
@@ -22,8 +23,18 @@ pub(crate) trait LiteralLexer: Debug {
         declared: &dyn Fn(&str) -> bool,
     ) -> JsonLexeme<'w>;
 
+    /// How the last lexeme differs from what the notation writes, if it does. The answer is given once.
+    fn odd(&mut self) -> Option<Repair> {
+        None
+    }
+
     /// The JSON of a word that is a literal.
     fn literal<'w>(&self, word: &'w str) -> Option<Cow<'w, str>>;
+
+    /// Whether a word that is no literal is digits after a zero.
+    fn is_digits(&self, _word: &str) -> bool {
+        false
+    }
 
     /// The key that this word is where the lexer is.
     fn key<'w>(&self, word: &'w str) -> Option<Cow<'w, str>>;

@@ -491,3 +491,9 @@ impl Kept {
         }
     }
 }
+
+/// The text between two quotes that are alike.
+pub(crate) fn in_quotes(text: &str) -> Option<&str> {
+    let inner = |quote: char| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    inner('"').or_else(|| inner('\''))
+}

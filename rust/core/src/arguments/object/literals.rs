@@ -72,6 +72,10 @@ impl<L: LiteralLexer> Literals<L> {
             if lexeme == JsonLexeme::Need {
                 return Err(Progress::Incomplete);
             }
+            if let Some(repair) = self.lexer.odd() {
+                let message = || self.malformed("it is written in another way").1;
+                cx.repair_or(input.report, repair, message)?;
+            }
             self.lexeme(&cx, input.report, lexeme)?;
         }
         Ok(())
@@ -162,6 +166,10 @@ impl<L: LiteralLexer> Literals<L> {
     fn word(&mut self, cx: &Context<'_>, report: &mut Report, word: &str) -> Result<(), ReadError> {
         let all = match self.lexer.literal(word) {
             Some(json) => self.values.word(cx, report, &json, false)?,
+            None if self.lexer.is_digits(word) => {
+                self.lax(cx, report, "a number must not begin with a zero")?;
+                self.values.digits(cx, report, word)?
+            }
             None if L::BARE_STRINGS && is_bare_string(word) => {
                 self.lax(cx, report, "a string needs its delimiters")?;
                 self.values.word(cx, report, word, true)?

@@ -199,6 +199,16 @@ impl Values {
         live
     }
 
+    /// Digits after a zero: a string where one may be, as the zero is a part of it.
+    pub(crate) fn digits(&mut self, cx: &Context<'_>, report: &mut Report, word: &str) -> Result<bool, ReadError> {
+        self.begin(cx, report);
+        let node = cx.schema.node(self.node);
+        match node.takes_string() {
+            true => self.scalar(cx, report, word, true),
+            false => self.scalar(cx, report, word.trim_start_matches('0'), false),
+        }
+    }
+
     /// A word. `quoted`: it is not JSON, and is taken for a string.
     pub(crate) fn word(
         &mut self,

@@ -64,7 +64,10 @@ impl NamedTag {
 
     /// Scans the rest of such a tag, from this byte on, where its word ends.
     pub(crate) fn after(&self, text: &str, from: usize, last: bool) -> Scan<NearTag> {
+        // The tag is on one line, and contains no other.
         let (text, last) = window(text, HEAD_CHARS, last);
+        let end = text[from..].find(|c| c == '\n' || (c == '<' && !self.end.starts_with('<')));
+        let (text, last) = end.map_or((text, last), |end| (&text[..from + end], true));
         let mut at = ws_run(text, from);
         let mut found = NearTag { name: 0..0, pairs: SmallVec::new(), inner: 0, end: 0 };
         let mut named = false;

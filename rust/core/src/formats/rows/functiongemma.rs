@@ -15,7 +15,7 @@ pub(crate) const FUNCTIONGEMMA: FlatFormat = FlatFormat {
         stops: &["<end_of_turn>", "<start_function_response>", "<eos>"],
         ..Layout::NATIVE
     },
-    call: &NotationFormat { open: &["<start_function_call>"], close: "<end_function_call>", quote: "<escape>" },
+    call: &NotationFormat { open: &["<start_function_call>"], close: &["<end_function_call>"], quote: "<escape>" },
     past_text: PastText::of(
         "{calls}",
         "<start_function_response>response:{name}{value:<escape>{content}<escape>}<end_function_response>",

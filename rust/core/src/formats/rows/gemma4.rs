@@ -24,7 +24,7 @@ pub(crate) const GEMMA4: FlatFormat = FlatFormat {
         stops: &["<turn|>", "<|tool_response>", "<eos>"],
         ..Layout::NATIVE
     },
-    call: &NotationFormat { open: &["<|tool_call>"], close: "<tool_call|>", quote: "<|\"|>" },
+    call: &NotationFormat { open: &["<|tool_call>"], close: &["<tool_call|>"], quote: "<|\"|>" },
     past_text: PastText::of(
         "{calls}{content}",
         "<|tool_response>response:{name}{value:<|\"|>{content}<|\"|>}<tool_response|>",

@@ -5,12 +5,16 @@
 mod strings;
 
 use std::borrow::Cow;
+use std::mem::take;
 
 use super::json::{JsonLexeme, TokenSet, push_char, push_str, respelled};
 use super::literals::LiteralLexer;
 use super::quoting::{Alternation, Quote, leaves_open};
 use super::scan::{is_ws, ws_run};
-use strings::{StringQuotes, quotes};
+use crate::error::Repair;
+use strings::quotes;
+
+pub(crate) use strings::StringQuotes;
 
 /// Digits of a number in another base. More of them are not a number that a tool expects.
 const BASED_DIGITS: usize = 30;
@@ -34,6 +38,11 @@ pub(crate) struct PythonLexer {
     word: usize,
     /// After an error: the number of open brackets, which need not match any more, and the quotes.
     skipped: Option<(usize, Alternation)>,
+    odd: Option<Repair>,
+    /// The key of an argument is in quotes.
+    quoted_key: bool,
+    /// The parentheses hold one dictionary with the arguments.
+    dictionary: bool,
 }
 
 impl PythonLexer {
@@ -154,8 +163,12 @@ impl PythonLexer {
                 }
                 JsonLexeme::Punct(b',')
             }
-            b'=' if depth == 1 => JsonLexeme::Punct(b':'),
-            b':' if depth > 1 => JsonLexeme::Punct(b':'),
+            b'=' | b':' if depth == 1 => {
+                let odd = take(&mut self.quoted_key) || byte == b':';
+                self.odd = self.odd.or(odd.then_some(Repair::RelaxedJson));
+                JsonLexeme::Punct(b':')
+            }
+            b':' => JsonLexeme::Punct(b':'),
             _ => JsonLexeme::Bad("an argument must be written as key=value"),
         }
     }
@@ -172,9 +185,61 @@ impl LiteralLexer for PythonLexer {
     const STRICT_COMMAS: bool = false;
     const BARE_STRINGS: bool = false;
 
-    fn next<'w>(&mut self, window: &'w str, at: &mut usize, _: TokenSet, _: &dyn Fn(&str) -> bool) -> JsonLexeme<'w> {
-        let lexeme = self.token(window, at);
-        self.meaning(lexeme)
+    fn next<'w>(
+        &mut self,
+        window: &'w str,
+        at: &mut usize,
+        tokens: TokenSet,
+        declared: &dyn Fn(&str) -> bool,
+    ) -> JsonLexeme<'w> {
+        loop {
+            let inside = self.string.is_some();
+            let start = ws_run(window, *at);
+            let lexeme = self.token(window, at);
+            // Among the arguments themselves.
+            let outer = !inside && self.open.len() == 1;
+            match (&lexeme, tokens) {
+                (JsonLexeme::Word("**"), TokenSet::Key) if outer => self.odd = Some(Repair::CallStyle),
+                (JsonLexeme::Punct(b'{'), TokenSet::Key) if outer && !self.dictionary => {
+                    (self.dictionary, self.odd) = (true, Some(Repair::CallStyle));
+                    self.open.push((b'{', Holds::Nothing));
+                }
+                (JsonLexeme::Punct(b'}'), _) if self.dictionary && self.open.len() == 2 => {
+                    self.open.pop();
+                }
+                (JsonLexeme::StringStart, TokenSet::Key) if outer => {
+                    self.quoted_key = true;
+                    return self.meaning(lexeme);
+                }
+                // The comma before it is missing.
+                (JsonLexeme::Word(word), TokenSet::Punctuation) if outer && declared(word) => {
+                    (*at, self.odd) = (start, Some(Repair::RelaxedJson));
+                    return self.meaning(JsonLexeme::Punct(b','));
+                }
+                // The parenthesis before it is missing, if it is not this one.
+                (JsonLexeme::Punct(b']'), TokenSet::Punctuation) if outer => {
+                    match window.as_bytes().get(ws_run(window, *at)) {
+                        None => {
+                            *at = start;
+                            return JsonLexeme::Need;
+                        }
+                        Some(b',' | b')' | b']' | b'}') => return self.meaning(lexeme),
+                        Some(_) => {}
+                    }
+                    (*at, self.odd) = (start, Some(Repair::UnbalancedBrackets));
+                    return self.meaning(JsonLexeme::Punct(b')'));
+                }
+                _ => return self.meaning(lexeme),
+            }
+        }
+    }
+
+    fn odd(&mut self) -> Option<Repair> {
+        self.odd.take()
+    }
+
+    fn is_digits(&self, word: &str) -> bool {
+        word.len() > 1 && word.starts_with('0') && word.bytes().all(|byte| byte.is_ascii_digit())
     }
 
     fn literal<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {

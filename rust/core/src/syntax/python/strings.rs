@@ -5,7 +5,7 @@ use crate::syntax::scan::Scan;
 
 /// How the open string is quoted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StringQuotes {
+pub(crate) struct StringQuotes {
     quote: u8,
     triple: bool,
     /// Backslashes are text.
@@ -34,7 +34,12 @@ pub(super) fn quotes(text: &str, raw: bool) -> Option<(StringQuotes, usize)> {
 }
 
 impl StringQuotes {
-    pub(super) fn quote(self) -> u8 {
+    /// One quote on each side, and escapes.
+    pub(crate) fn of(quote: u8) -> Self {
+        StringQuotes { quote, triple: false, raw: false }
+    }
+
+    pub(crate) fn quote(self) -> u8 {
         self.quote
     }
 
@@ -60,7 +65,7 @@ impl StringQuotes {
     }
 
     /// The next part of the string: text, a character, or its end.
-    pub(super) fn content<'w>(self, window: &'w str, at: &mut usize) -> JsonLexeme<'w> {
+    pub(crate) fn content<'w>(self, window: &'w str, at: &mut usize) -> JsonLexeme<'w> {
         let rest = &window[*at..];
         let end = memchr::memchr2(self.quote, b'\\', rest.as_bytes()).unwrap_or(rest.len());
         if end > 0 {

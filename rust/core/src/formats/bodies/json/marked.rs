@@ -173,3 +173,12 @@ impl CallFormat for MarkedJson {
         json_field_example(field, value)
     }
 }
+
+/// Whether a JSON object begins at the start of the text: a bracket, and a quote or the other one.
+pub(crate) fn begins_object(text: &str, last: bool) -> Scan {
+    let Some(rest) = text.strip_prefix('{') else { return Scan::NoMatch };
+    match rest.as_bytes().get(ws_run(rest, 0)) {
+        None => Scan::at_end(last),
+        Some(byte) => Scan::some(matches!(byte, b'"' | b'}').then_some(())),
+    }
+}

@@ -5,7 +5,7 @@
 //! and kept as JSON that is typed when the name is known.
 
 mod end;
-mod fence;
+pub(crate) mod fence;
 pub(crate) mod marked;
 mod members;
 pub(crate) mod named;
@@ -205,6 +205,14 @@ impl JsonCall {
         self.reset_native(cx, JsonRules { name: NameKey::Opening(ends), ..JsonRules::USUAL });
         if nameless {
             self.state = JsonState::Nameless;
+        }
+    }
+
+    /// The quote of the string that is open, if one is.
+    pub(crate) fn open_quote(&self) -> Option<Quote> {
+        match self.state {
+            JsonState::Reading { .. } => self.object.open_quote(),
+            _ => self.lexer.quote.map(Quote::Plain),
         }
     }
 

@@ -4,7 +4,9 @@ mod write;
 
 use crate::arguments::{Context, Flow, Input, Literals, Progress, Report, steps};
 use crate::error::{EncodeError, ErrorKind, Repair};
-use crate::formats::attempt::Attempt;
+use crate::formats::attempt::{Attempt, Style};
+use crate::formats::bodies::json::fence::{FENCE, fence_length};
+use crate::formats::bodies::json::{Ends, JsonCall, JsonRules};
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::commitment::begins_call;
@@ -21,7 +23,7 @@ use crate::tools::Tools;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NotationFormat {
     pub open: &'static [&'static str],
-    pub close: &'static str,
+    pub close: &'static [&'static str; 1],
     /// What begins and ends a string.
     pub quote: &'static str,
 }
@@ -54,6 +56,51 @@ impl NotationFormat {
         }
     }
 
+    /// What begins at byte `call`, after an opener of so many bytes.
+    fn called(&self, tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
+        let found = starts(&head[call..], CALL, last).and_then(|()| {
+            let start = ws_run(head, call + CALL.len());
+            match head[start..].find(|c| !is_name_char(c)) {
+                Some(length) => Scan::Match(start..start + length),
+                None => Scan::at_end(last),
+            }
+        });
+        let name = match found {
+            Scan::Match(name) => name,
+            Scan::NoMatch => return self.without_call(tools, head, open, call, last),
+            Scan::Incomplete => return Attempt::Incomplete,
+        };
+        let body = ws_run(head, name.end);
+        match (head.as_bytes().get(body), tools.position(&head[name.clone()])) {
+            (None, _) if !last => Attempt::Incomplete,
+            (Some(b'{'), _) if is_name(&head[name.clone()]) && !leaves_open(&head[name.clone()]) => {
+                let lookup = tools.called(&head[name.clone()]);
+                Attempt::named(open, (name, lookup), body, Opening::OWN)
+            }
+            // What is wrong, the body says. It knows the format's quotes.
+            (_, Some(_)) => {
+                let lookup = tools.called(&head[name.clone()]);
+                Attempt::named(open, (name, lookup), body, Opening::OWN)
+            }
+            (_, None) => self.quoted_name(tools, head, open, call, last),
+        }
+    }
+
+    /// After an opener that [`CALL`] does not follow: the name of a declared tool and an object, or what [`Self::quoted_name`] finds.
+    fn without_call(&self, tools: &Tools, head: &str, open: usize, start: usize, last: bool) -> Attempt {
+        let Some(length) = head[start..].find(|c| !is_name_char(c)) else {
+            return if last { Attempt::text(head) } else { Attempt::Incomplete };
+        };
+        let name = start..start + length;
+        let lookup = tools.called(&head[name.clone()]);
+        if !head[name.end..].starts_with('{') || lookup.tool().is_none() {
+            return self.quoted_name(tools, head, open, start, last);
+        }
+        let style = Some(Box::new(Style { repairs: vec![Repair::ToolStyle], delimiters: None }));
+        let (body, opening) = (name.end, Opening::OWN);
+        Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, opening, style }
+    }
+
     /// Whether the quote of a value follows, before any other marker: directly, or in a bracket.
     fn begins_value(&self, text: &str, last: bool) -> Scan {
         let (near, ended) = window(text, VALUE_CHARS, last);
@@ -75,7 +122,7 @@ impl CallFormat for NotationFormat {
     }
 
     fn close(&self) -> &'static str {
-        self.close
+        self.close[0]
     }
 
     fn encoding(&self) -> &'static str {
@@ -83,7 +130,7 @@ impl CallFormat for NotationFormat {
     }
 
     fn mark(&self, marks: &mut MarkSet) {
-        marks.extend(MarkRole::Inside, self.open.iter().copied().chain([self.close, self.quote]));
+        marks.extend(MarkRole::Inside, self.open.iter().copied().chain([self.close[0], self.quote]));
     }
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
@@ -95,36 +142,24 @@ impl CallFormat for NotationFormat {
         };
         let (head, last) = window(text, HEAD_CHARS, last);
         let call = ws_run(head, open);
-        let found = starts(&head[call..], CALL, last).and_then(|()| {
-            let start = ws_run(head, call + CALL.len());
-            match head[start..].find(|c| !is_name_char(c)) {
-                Some(length) => Scan::Match(start..start + length),
-                None => Scan::at_end(last),
-            }
-        });
-        let name = match found {
-            Scan::Match(name) => name,
-            Scan::NoMatch => return self.quoted_name(tools, head, open, call, last),
-            Scan::Incomplete => return Attempt::Incomplete,
+        let fenced = match fence_length(&head[call..]) {
+            Scan::Match(length) => self.called(tools, head, open, ws_run(head, call + length), last),
+            Scan::Incomplete if !last => return Attempt::Incomplete,
+            Scan::Incomplete | Scan::NoMatch => return self.called(tools, head, open, call, last),
         };
-        let body = ws_run(head, name.end);
-        match (head.as_bytes().get(body), tools.position(&head[name.clone()])) {
-            (None, _) if !last => Attempt::Incomplete,
-            (Some(b'{'), _) if is_name(&head[name.clone()]) && !leaves_open(&head[name.clone()]) => {
-                let lookup = tools.called(&head[name.clone()]);
-                Attempt::named(open, (name, lookup), body, Opening::OWN)
+        match fenced {
+            Attempt::Call { lead, name: name @ Some(_), body, opening, style, .. } => {
+                let mut style = style.unwrap_or_default();
+                style.repairs.push(Repair::JsonWrapper);
+                Attempt::Call { lead, open, name, body, opening, style: Some(style) }
             }
-            // What is wrong, the body says. It knows the format's quotes.
-            (_, Some(_)) => {
-                let lookup = tools.called(&head[name.clone()]);
-                Attempt::named(open, (name, lookup), body, Opening::OWN)
-            }
-            (_, None) => self.quoted_name(tools, head, open, call, last),
+            Attempt::Incomplete => Attempt::Incomplete,
+            _ => self.called(tools, head, open, call, last),
         }
     }
 
     fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        let lexer = || DelimitedLexer::new(self.quote);
+        let lexer = || DelimitedLexer::new(self.quote, self.close[0]);
         let arguments = || Literals::new(cx, lexer());
         let state = || NotationState::Start { named: !name.is_empty() };
         let new = || NotationBody { format: *self, state: state(), arguments: arguments() };
@@ -140,7 +175,7 @@ impl CallFormat for NotationFormat {
         }
         out.extend([self.open.first().copied().unwrap_or_default(), CALL, cx.tool]);
         write::members(self.quote, cx, cx.schema.root, call.arguments, out)?;
-        out.push_str(self.close);
+        out.push_str(self.close[0]);
         Ok(())
     }
 
@@ -159,9 +194,14 @@ enum NotationState {
         named: bool,
     },
     Arguments,
-    /// After the last bracket; so many bytes of whitespace after it were scanned.
+    /// It is a call in JSON, or its arguments are keyword arguments as in Python.
+    Other(Box<JsonCall>),
+    /// After the last bracket; so many bytes of whitespace after it were scanned. `extra`: one more bracket was read.
+    /// `fenced`: and a fence.
     Tail {
         blanks: usize,
+        extra: bool,
+        fenced: bool,
     },
     /// The call ends here, though it is not closed.
     Unclosed,
@@ -180,50 +220,99 @@ impl Body for NotationBody {
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
+        if let NotationState::Other(call) = &self.state {
+            // The format's own quotes count, too.
+            self.arguments.lexer().lost(call.open_quote());
+            self.state = NotationState::Arguments;
+        }
         let unclosed = matches!(self.state, NotationState::Unclosed);
-        match unclosed || self.arguments.lexer().skip(input.window, &mut input.at, self.format.close) {
+        match unclosed || self.arguments.lexer().skip(input.window, &mut input.at) {
             true => Progress::CallEnd,
             false => Progress::Incomplete,
         }
     }
 
-    fn feed_plain(&mut self, report: &mut Report, text: &str, _: &Delimiters) -> Option<bool> {
-        self.arguments.feed_plain(report, text)
+    fn feed_plain(&mut self, report: &mut Report, text: &str, delimiters: &Delimiters) -> Option<bool> {
+        match &mut self.state {
+            NotationState::Other(call) => call.feed_plain(report, text, delimiters),
+            _ => self.arguments.feed_plain(report, text),
+        }
     }
 
-    fn closable(&self, _: &Report) -> bool {
-        matches!(self.state, NotationState::Tail { .. })
+    fn closable(&self, report: &Report) -> bool {
+        match &self.state {
+            NotationState::Other(call) => call.closable(report),
+            state => matches!(state, NotationState::Tail { .. }),
+        }
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, NotationState::Arguments | NotationState::Start { .. })
+        match &self.state {
+            NotationState::Other(call) => call.unterminated(),
+            state => matches!(state, NotationState::Arguments | NotationState::Start { .. }),
+        }
     }
 }
 
 impl NotationBody {
+    /// Whether the object that begins here is a call in JSON: its first key is in quotes.
+    fn is_json(&self, input: &Input<'_>) -> Flow<bool> {
+        let rest = input.rest();
+        match rest.as_bytes().get(ws_run(rest, 1)) {
+            Some(byte) => Ok(rest.starts_with('{') && matches!(byte, b'"' | b'\'')),
+            None => Err(Progress::Incomplete),
+        }
+    }
+
+    /// The reader of a call in JSON, or of keyword arguments.
+    fn other(&self, input: &Input<'_>, named: bool) -> Box<JsonCall> {
+        let NotationFormat { open, close, .. } = self.format;
+        let mut call = Box::new(JsonCall::default());
+        match named {
+            true => call.reset_named(&input.cx, Ends { fence: "", close: close[0], implicit_closers: open }, false),
+            false => call.reset_native(&input.cx, JsonRules { close, ..JsonRules::USUAL }),
+        }
+        call
+    }
+
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match &mut self.state {
             NotationState::Start { named } => {
-                if !*named || input.next_byte()? != b'{' {
-                    let message = format!("Write a call as {CALL}name{{…}}.");
-                    return Err((ErrorKind::MalformedCall, message).into());
-                }
-                self.state = NotationState::Arguments;
+                let message = || format!("Write a call as {CALL}name{{…}}.");
+                let named = *named;
+                self.state = match input.next_byte()? {
+                    b'{' if named => NotationState::Arguments,
+                    b'(' | b'{' if named || self.is_json(input)? => {
+                        input.repair(Repair::CallStyle, message())?;
+                        NotationState::Other(self.other(input, named))
+                    }
+                    _ => return Err((ErrorKind::MalformedCall, message()).into()),
+                };
                 Ok(())
             }
             NotationState::Arguments => {
                 self.arguments.feed(input)?;
-                self.state = NotationState::Tail { blanks: 0 };
+                self.state = NotationState::Tail { blanks: 0, extra: false, fenced: false };
                 Ok(())
             }
-            NotationState::Tail { blanks } => {
+            NotationState::Other(call) => Err(call.feed(input)),
+            NotationState::Tail { blanks, extra, fenced } => {
                 let at = ws_run(input.window, input.at + *blanks);
                 *blanks = at - input.at;
                 let rest = &input.window[at..];
                 if rest.is_empty() {
                     return Err(Progress::Incomplete);
                 }
-                let NotationFormat { open, close, .. } = self.format;
+                let NotationFormat { open, close: [close], .. } = self.format;
+                if rest.starts_with('}') && !*extra {
+                    (*extra, *blanks, input.at) = (true, 0, at + 1);
+                    let message = "There is one bracket too many at the end of the call.";
+                    return Ok(input.repair(Repair::UnbalancedBrackets, message)?);
+                }
+                if !*fenced && starts(rest, FENCE, false).decided()?.is_some() {
+                    (*fenced, *blanks, input.at) = (true, 0, at + FENCE.len());
+                    return Ok(input.repair(Repair::JsonWrapper, "Nothing may surround a call.")?);
+                }
                 let closed = starts(rest, close, input.last).map(|()| true);
                 let next = || Scan::first_of(open.iter().map(|open| starts(rest, open, input.last).map(|()| false)));
                 match closed.or(next).decided()? {

@@ -1,13 +1,16 @@
 //! Reads the calls of a list, or of lines, one after another.
 
-use super::{PyCalls, call_name};
+use std::mem::replace;
+
+use super::{CallsOpener, PyCalls, call_name};
 use crate::arguments::{Context, Flow, Input, Literals, Progress, Report, steps};
-use crate::error::ErrorKind;
-use crate::formats::bodies::json::JsonCall;
+use crate::error::{ErrorKind, Repair};
+use crate::formats::bodies::json::fence::FENCE;
+use crate::formats::bodies::json::{JsonCall, JsonRules};
 use crate::formats::body::{Body, recycle};
 use crate::limits::HEAD_CHARS;
 use crate::syntax::python::PythonLexer;
-use crate::syntax::scan::{Delimiters, Scan, partial_end, starts, window, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, first_mark, partial_end, starts, window, ws_run};
 
 #[derive(Debug)]
 enum PyCallsState {
@@ -38,6 +41,8 @@ pub(super) struct PyCallsBody {
     arguments: Literals<PythonLexer>,
     /// The calls are between markers.
     marked: bool,
+    /// And in a fence, which is not closed yet.
+    fenced: bool,
     /// The call has failed: only its end is searched for.
     failed: bool,
 }
@@ -65,7 +70,8 @@ impl Body for PyCallsBody {
         if let PyCallsState::Json(list) = &mut self.state {
             state = PyCallsState::Json(list.next()?);
         }
-        Some(Box::new(PyCallsBody { format: self.format, state, arguments, marked: self.marked, failed }))
+        let (format, marked, fenced) = (self.format, self.marked, self.fenced);
+        Some(Box::new(PyCallsBody { format, state, arguments, marked, fenced, failed }))
     }
 
     fn waits(&self) -> bool {
@@ -91,12 +97,13 @@ impl Body for PyCallsBody {
 impl PyCallsBody {
     pub(super) fn new(cx: &Context<'_>, format: PyCalls) -> Self {
         let arguments = Literals::new(cx, PythonLexer::default());
-        PyCallsBody { format, state: PyCallsState::Opener, arguments, marked: false, failed: false }
+        PyCallsBody { format, state: PyCallsState::Opener, arguments, marked: false, fenced: false, failed: false }
     }
 
     /// Starts over, and keeps the allocations.
     pub(super) fn reset(&mut self, format: PyCalls) {
-        (self.format, self.state, self.marked, self.failed) = (format, PyCallsState::Opener, false, false);
+        (self.format, self.state) = (format, PyCallsState::Opener);
+        (self.marked, self.fenced, self.failed) = (false, false, false);
     }
 
     fn to(&mut self, state: PyCallsState) -> Flow {
@@ -107,20 +114,7 @@ impl PyCallsBody {
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
         match &mut self.state {
             PyCallsState::Opener => match self.format.opener(input.rest(), false) {
-                Scan::Match(length) => {
-                    self.marked = self.format.open.iter().any(|open| input.rest().starts_with(open));
-                    if let Some(rules) = self.format.json {
-                        let first = ws_run(input.rest(), length);
-                        if *input.rest().as_bytes().get(first).ok_or(Progress::Incomplete)? == b'{' {
-                            // It begins with the bracket.
-                            input.at += length - 1;
-                            let list = |list: &mut JsonCall| list.reset_native(&input.cx, rules);
-                            return self.to(PyCallsState::Json(recycle(Box::default(), JsonCall::default, list)));
-                        }
-                    }
-                    input.at += length;
-                    self.to(PyCallsState::Name)
-                }
+                Scan::Match(open) => self.opened(input, open),
                 Scan::Incomplete => Err(Progress::Incomplete),
                 Scan::NoMatch => self.lost("a list of calls is expected"),
             },
@@ -154,6 +148,36 @@ impl PyCallsBody {
         }
     }
 
+    /// At what opens the calls.
+    fn opened(&mut self, input: &mut Input<'_>, open: CallsOpener) -> Flow {
+        (self.marked, self.fenced) = (open.marked, open.fenced);
+        let odd = open.list != replace(&mut self.format.list, open.list);
+        let first = ws_run(input.rest(), open.end);
+        let json = open.marked && *input.rest().as_bytes().get(first).ok_or(Progress::Incomplete)? == b'{';
+        if odd || (json && !(open.list && self.format.json.is_some())) {
+            self.repair(input, Repair::CallStyle)?;
+        }
+        if open.fenced {
+            self.repair(input, Repair::JsonWrapper)?;
+        }
+        if json {
+            // A list begins with its bracket.
+            input.at += if open.list { open.end - 1 } else { first };
+            let rules = self.format.json.unwrap_or(JsonRules::USUAL);
+            let list = |list: &mut JsonCall| list.reset_native(&input.cx, rules);
+            return self.to(PyCallsState::Json(recycle(Box::default(), JsonCall::default, list)));
+        }
+        input.at += open.end;
+        self.to(PyCallsState::Name)
+    }
+
+    fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Flow {
+        if !self.failed {
+            input.repair(repair, "Write calls as name(key=value, …), in the usual form.")?;
+        }
+        Ok(())
+    }
+
     fn name(&mut self, input: &mut Input<'_>) -> Flow {
         input.at = ws_run(input.window, input.at);
         let (head, last) = window(input.rest(), HEAD_CHARS, false);
@@ -178,6 +202,10 @@ impl PyCallsBody {
                 input.at += 1;
                 self.to(PyCallsState::Tail { blanks: 0 })
             }
+            _ if self.marked && starts(input.rest(), self.format.close, false).decided()?.is_some() => {
+                self.repair(input, Repair::UnbalancedBrackets)?;
+                self.to(PyCallsState::Tail { blanks: 0 })
+            }
             _ if comma => self.next_call(),
             _ => self.lost("a comma or ] is expected after a call"),
         }
@@ -191,8 +219,9 @@ impl PyCallsBody {
             input.at = input.window.len();
             return Err(Progress::CallEnd);
         }
-        match starts(input.rest(), close, false).decided()? {
-            Some(()) => self.to(PyCallsState::Tail { blanks: 0 }),
+        let fence = if self.fenced { FENCE } else { close };
+        match first_mark(input.rest(), &[close, fence], false).decided()? {
+            Some(_) => self.to(PyCallsState::Tail { blanks: 0 }),
             None => self.next_call(),
         }
     }
@@ -210,6 +239,10 @@ impl PyCallsBody {
         }
         let at = ws_run(input.window, input.at + blanks);
         self.state = PyCallsState::Tail { blanks: at - input.at };
+        if self.fenced && starts(&input.window[at..], FENCE, input.last).decided()?.is_some() {
+            (input.at, self.fenced) = (at + FENCE.len(), false);
+            return self.to(PyCallsState::Tail { blanks: 0 });
+        }
         let close = self.format.close;
         if let Some(()) = starts(&input.window[at..], close, input.last).decided()? {
             input.at = at + close.len();

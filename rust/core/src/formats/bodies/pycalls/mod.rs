@@ -7,6 +7,8 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::JsonRules;
+use crate::formats::bodies::json::fence::fence_length;
+use crate::formats::bodies::json::marked::begins_object;
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::marks::{MarkRole, MarkSet};
@@ -45,16 +47,44 @@ pub(crate) enum PyValues {
     Json,
 }
 
+/// What opens calls.
+#[derive(Clone, Copy, Debug)]
+struct CallsOpener {
+    /// Where it ends, after the bracket of a list.
+    end: usize,
+    marked: bool,
+    /// The calls are in a list.
+    list: bool,
+    fenced: bool,
+}
+
 impl PyCalls {
-    /// The end of the marker and, in a list, of the bracket at the start of the text. With a marker, whitespace may precede the bracket.
-    fn opener(&self, text: &str, last: bool) -> Scan<usize> {
+    /// What opens calls at the start of the text: the marker, and the bracket of a list. With a marker, whitespace may precede the
+    /// bracket, the calls may be in a fence, and the bracket may be missing, or be there although the format writes none.
+    fn opener(&self, text: &str, last: bool) -> Scan<CallsOpener> {
         let marker = Scan::first_of(self.open.iter().map(|open| starts(text, open, last).map(|()| open.len())));
         let at = match marker {
             Scan::Match(length) => ws_run(text, length),
-            Scan::NoMatch if self.bare => 0,
-            Scan::NoMatch | Scan::Incomplete => return marker,
+            Scan::NoMatch if self.bare => {
+                let end = usize::from(self.list);
+                return starts(text, if self.list { "[" } else { "" }, last).map(|()| CallsOpener {
+                    end,
+                    marked: false,
+                    list: self.list,
+                    fenced: false,
+                });
+            }
+            Scan::NoMatch | Scan::Incomplete => return marker.and_then(|_| Scan::NoMatch),
         };
-        if self.list { starts(&text[at..], "[", last).map(|()| at + 1) } else { Scan::Match(at) }
+        let fence = match fence_length(&text[at..]) {
+            Scan::Incomplete => return Scan::at_end(last),
+            Scan::Match(length) => Some(ws_run(text, at + length)),
+            Scan::NoMatch => None,
+        };
+        let (at, fenced) = (fence.unwrap_or(at), fence.is_some());
+        let Some(first) = text.as_bytes().get(at) else { return Scan::at_end(last) };
+        let list = *first == b'[';
+        Scan::Match(CallsOpener { end: at + usize::from(list), marked: true, list, fenced })
     }
 }
 
@@ -149,17 +179,25 @@ impl CallFormat for PyCalls {
         let lead = if self.bare { ws_run(head, 0) } else { 0 };
         let head = &head[lead..];
         let found = self.opener(head, last).and_then(|open| {
-            let name = ws_run(head, open);
-            if self.json.is_some() && head[name..].starts_with('{') {
-                return Scan::Match(open);
+            let usual = open.list == self.list && !open.fenced;
+            let name = ws_run(head, open.end);
+            if head[name..].starts_with('{') && open.marked {
+                let begins = || begins_object(&head[name..], last);
+                return if usual && self.json.is_some() { Scan::Match(open) } else { begins().map(|()| open) };
             }
             let call = call_name(&head[name..], last);
-            call.and_then(|(_, at)| has_keywords(&head[name + at..], last)).map(|()| open)
+            call.and_then(|(called, at)| match open.marked && tools.called(called).tool().is_some() {
+                // The body says what is wrong.
+                true => Scan::Match(()),
+                false if usual => has_keywords(&head[name + at..], last),
+                false => Scan::NoMatch,
+            })
+            .map(|()| open)
         });
         match found {
-            Scan::Match(open) => {
+            Scan::Match(CallsOpener { end, .. }) => {
                 let opening = Opening::OWN;
-                Attempt::Call { lead, open: lead + open, name: None, body: lead, opening, style: None }
+                Attempt::Call { lead, open: lead + end, name: None, body: lead, opening, style: None }
             }
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch if self.bare && !last => match unreadable_list(tools, head) {

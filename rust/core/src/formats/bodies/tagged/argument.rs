@@ -9,14 +9,14 @@ use super::{Head, KeyTags, TagAttributes, Tags};
 use crate::arguments::{Context, Flow, Input, Progress, Slot};
 use crate::error::{ErrorKind, Repair};
 use crate::formats::bodies::near_tag::NearTag;
+use crate::syntax::quoting::in_quotes;
 use crate::syntax::scan::{Scan, starts, trim, ws_run};
 use crate::syntax::tags::is_markup;
-use crate::tools::unquoted;
 
 /// A key without what a model writes around it, a second opener or quotes, if the tool declares that; and whether there was something.
 fn plain_key<'k>(tags: &Tags, cx: &Context<'_>, key: &'k str) -> (&'k str, bool) {
     let single = key.strip_prefix(tags.argument).unwrap_or(key);
-    let plain = unquoted(single).unwrap_or(single);
+    let plain = in_quotes(single).unwrap_or(single);
     let meant = plain.len() < key.len() && cx.schema.declares(cx.schema.root, plain);
     if meant { (plain, true) } else { (key, false) }
 }

@@ -17,6 +17,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::Ends;
+use crate::formats::bodies::json::marked::begins_object;
 use crate::formats::bodies::near_tag::{self, NamedTag};
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
@@ -307,15 +308,6 @@ impl Tags {
                 _ => unnamed,
             },
         }
-    }
-}
-
-/// Whether a JSON object begins at the start of the text: a bracket, and a quote or the other one.
-fn begins_object(text: &str, last: bool) -> Scan {
-    let Some(rest) = text.strip_prefix('{') else { return Scan::NoMatch };
-    match rest.as_bytes().get(ws_run(rest, 0)) {
-        None => Scan::at_end(last),
-        Some(byte) => Scan::some(matches!(byte, b'"' | b'}').then_some(())),
     }
 }
 
