@@ -156,7 +156,7 @@ def without(value: str, which: int) -> Callable[[Written], str | None]:
 
 def object_in_tags(one: Written) -> str | None:
     """The arguments as one JSON object, where the first tag of an argument is."""
-    *_, name = re.finditer(r"save_file[^<>{]*(?:>|<\|sep\|>|<tool_sep[^<>]*>|(?=<))", one.text)
+    *_, name = re.finditer(r"save_file(?:.*<\|message\|>(?=<rfl)|[^<>{]*)(?:(?<=>)|>|<\|sep\|>|<tool_sep[^<>]*>|(?=<))", one.text)
     found = [*re.finditer(r"5\s*(?:</[^<>]*>|<\|close\|>\w+<\|sep\|>)", one.text)]
     if not found:
         return None

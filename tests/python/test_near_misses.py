@@ -136,6 +136,10 @@ def test_what_is_ambiguous_is_an_error(format: str, text: str) -> None:
         ("granite-20b-fc", '<function_call>{"":\\\\\\"}3'),
         ("functionary-v3.2", '>>>save\n{"path": "a"} >>rm\n{"path": "z"}'),
         ("functionary-v3.2", '>>>save\n{"path": "a"}*>>rm{'),
+        # A key that is given twice is no missing bracket.
+        ("glm-4.5", '<tool_call>save(path=a, path=("b"))</tool_call>'),
+        ("glm-4.5", '<tool_call>save(path="a", path=("b"))</tool_call>'),
+        ("longcat", '<longcat_tool_call>save("path": a, "path": ("b")}</longcat_tool_call>'),
     ],
 )
 def test_an_error_does_not_depend_on_where_the_text_is_cut(format: str, text: str) -> None:

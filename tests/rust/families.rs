@@ -23,7 +23,7 @@ use crate::support::text::{prose, soup};
 use crate::support::toolsets::{Setting, definition, limits, options_of, settings_of};
 
 /// Stop tokens of these rows end parts of messages, too.
-const STOPS_END_PARTS: &[&str] = &["harmony", "llm-jp-4.1", "muse", "solar-open"];
+const STOPS_END_PARTS: &[&str] = &["beam", "harmony", "llm-jp-4.1", "muse", "solar-open"];
 /// The prompt ends with what begins a part of a message, so a header at the start of a message may have no marker to neutralise.
 const BEGUN: &[&str] = &["functionary-v3.2"];
 /// The templates of these rows sort keys, without regard to case.

@@ -68,7 +68,13 @@ NO_FORMAT = (
         several="it writes calls as Hermes does, but where a message begins is not documented",
     ),
     Entry(
-        "beam-1.0 step-5-preview",
+        "exaone-4.5 exaone-4.0.1 exaone-4.0 k-exaone",
+        None,
+        "vLLM, pull request 22617",
+        several="it writes calls as Hermes does, but where a message begins is not documented",
+    ),
+    Entry(
+        "step-5-preview",
         None,
         RECIPES,
         several="its format is not read yet",
@@ -109,7 +115,7 @@ NEUTRAL = r"""
     gguf ggml safetensors exl2 exl3 awq gptq mlx onnx bnb unsloth abliterated fixed imatrix imat i1 ud
     qat ct mobile dwq autoround
     dynamic block quantized quant bit \d+bits? compressed tensors i?q\d [01] [kmsl] xl xs xxs nl
-    (?:int|uint|fp|f|nvfp|mxfp|mxint)\d+ bf16 nf4 w\d+a\d+ g\d+ gs\d+ \d{5} of
+    (?:int|uint|fp|f|nvfp|mxfp|mxint)\d+(?:a\d+)? quark mtp bf16 nf4 w\d+a\d+ g\d+ gs\d+ \d{5} of
 """
 
 # Who published a model, where that is written before its name without a slash.

@@ -210,7 +210,8 @@ impl Toolset {
     /// The first tool that cannot be used, or an option that cannot be.
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
         let recover = match &*options.recover_from {
-            _ if !options.recover || options.strict => Recover::Nothing,
+            _ if options.strict => Recover::Nothing,
+            _ if !options.recover => Recover::Spellings,
             [] => Recover::Usual,
             names => Recover::Named(names),
         };
@@ -219,7 +220,8 @@ impl Toolset {
             None => named(&options.protocol, recover),
         }
         .map_err(ToolError::new)?;
-        if let Some(why) = options.misfit(&*protocol, reads != Reads::Own) {
+        let recovers = matches!(recover, Recover::Usual | Recover::Named(_)) || reads == Reads::First;
+        if let Some(why) = options.misfit(&*protocol, recovers) {
             return Err(ToolError::new(why));
         }
         let (others, reads) = match options.unknown_tools {

@@ -119,6 +119,8 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recover<'a> {
     Nothing,
+    /// In the spellings that the models of the format also write.
+    Spellings,
     /// In all that are not only native, and as JSON objects without markers.
     Usual,
     Named(&'a [String]),
@@ -180,7 +182,7 @@ fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<NamedProtocol>,
     let is_other = |name: &str| own != Some(name);
     let made = |row: &'static Row| (row.name, (row.make)());
     match recover {
-        Recover::Nothing => Ok(Vec::new()),
+        Recover::Nothing | Recover::Spellings => Ok(Vec::new()),
         Recover::Usual => Ok(TAUGHT.iter().filter(|row| is_other(row.name)).map(made).collect()),
         Recover::Named(names) => {
             if names.iter().any(|name| name == "auto") {
@@ -213,7 +215,7 @@ pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, Strin
         return Ok(((first.make)(), others(Some(first.name), Recover::Usual)?, Reads::First));
     }
     let row = find(name)?;
-    recovering((row.make)(), Some(row.name), recover)
+    recovering((row.make)(), Some(row), recover)
 }
 
 /// A custom protocol, and the others in which calls are read.
@@ -222,8 +224,13 @@ pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, S
     recovering(Arc::new(CustomProtocol::new(parts, base)?), None, recover)
 }
 
-fn recovering(own: Arc<dyn Protocol>, name: Option<&str>, recover: Recover<'_>) -> Result<Protocols, String> {
-    let mut others = others(name, recover)?;
+fn recovering(own: Arc<dyn Protocol>, row: Option<&'static Row>, recover: Recover<'_>) -> Result<Protocols, String> {
+    let mut others = others(row.map(|row| row.name), recover)?;
+    if let Some(row) = row
+        && !matches!(recover, Recover::Nothing)
+    {
+        others.extend(row.also.iter().map(|make| (row.name, make())));
+    }
     if let Recover::Usual = recover {
         others.push(("calls without markers", Arc::new(UnmarkedCalls)));
     }

@@ -73,13 +73,24 @@ pub(crate) struct Row {
     /// close, content, tag, transform). Patterns are without escapes and optional whitespace.
     pub response_templates: &'static [TemplateMarks],
     pub make: fn() -> Arc<dyn Protocol>,
+    /// Makes formats that its models also write, in other spellings. They are read, as repairs.
+    pub also: &'static [fn() -> Arc<dyn Protocol>],
     /// Makes the protocol for prompting, where the application may choose the markers.
     pub taught: fn() -> Arc<dyn Protocol>,
 }
 
 impl Row {
     pub(crate) const fn new(name: &'static str, make: fn() -> Arc<dyn Protocol>) -> Self {
-        Row { name, aliases: &[], models: &[], chat_templates: &[], response_templates: &[], make, taught: make }
+        Row {
+            name,
+            aliases: &[],
+            models: &[],
+            chat_templates: &[],
+            response_templates: &[],
+            make,
+            also: &[],
+            taught: make,
+        }
     }
 
     /// Whether a name is one of this format.

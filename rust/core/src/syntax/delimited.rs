@@ -19,12 +19,16 @@ pub(crate) struct DelimitedLexer {
     quote: &'static str,
     /// What closes the call.
     close: &'static str,
+    /// Strings may be in other quotes.
+    relaxed: bool,
     in_string: bool,
     /// The quotes of the open string, if they are not the delimiters.
     plain: Option<StringQuotes>,
     odd: Option<Repair>,
     /// The last bracket was missing.
     closed: bool,
+    /// Parentheses are in place of the outermost brackets.
+    parentheses: bool,
     /// Of a held word: bytes and characters that were scanned, and whether one of them was `=`.
     word: (usize, usize, bool),
     /// After an error: other quotes.
@@ -32,9 +36,15 @@ pub(crate) struct DelimitedLexer {
 }
 
 impl DelimitedLexer {
-    pub(crate) fn new(quote: &'static str, close: &'static str) -> Self {
-        let (in_string, plain, odd, closed) = (false, None, None, false);
-        DelimitedLexer { quote, close, in_string, plain, odd, closed, word: (0, 0, false), quotes: Alternation::START }
+    pub(crate) fn new(quote: &'static str, close: &'static str, relaxed: bool) -> Self {
+        let (in_string, plain, odd, closed, parentheses) = (false, None, None, false, false);
+        let (word, quotes) = ((0, 0, false), Alternation::START);
+        DelimitedLexer { quote, close, relaxed, in_string, plain, odd, closed, parentheses, word, quotes }
+    }
+
+    /// The arguments are in parentheses.
+    pub(crate) fn in_parentheses(&mut self) {
+        (self.parentheses, self.odd) = (true, Some(Repair::CallStyle));
     }
 
     /// The call has failed, in a string with these quotes if they are given.
@@ -105,6 +115,7 @@ impl DelimitedLexer {
         while let Some(&byte) = rest.as_bytes().get(end) {
             let ends = match byte {
                 b'{' | b'}' | b',' | b'<' => true,
+                b')' => self.parentheses,
                 b'[' | b']' => !is_key,
                 b':' => is_key,
                 b'=' if is_key && !equals => {
@@ -182,7 +193,7 @@ impl LiteralLexer for DelimitedLexer {
                 }
                 Scan::NoMatch => true,
             },
-            b'"' | b'\'' if tokens == TokenSet::Value => {
+            b'"' | b'\'' if self.relaxed && tokens == TokenSet::Value => {
                 *at += 1;
                 (self.plain, self.odd) = (Some(StringQuotes::of(byte)), Some(Repair::RelaxedJson));
                 return JsonLexeme::StringStart;
@@ -192,7 +203,12 @@ impl LiteralLexer for DelimitedLexer {
             b'=' => tokens == TokenSet::Punctuation,
             _ => false,
         };
-        if punct {
+        let byte = match byte {
+            b'(' if self.parentheses && tokens == TokenSet::Value => b'{',
+            b')' if self.parentheses => b'}',
+            _ => byte,
+        };
+        if punct || byte != window.as_bytes()[*at] {
             *at += 1;
             return JsonLexeme::Punct(byte);
         }

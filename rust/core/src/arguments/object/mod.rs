@@ -82,6 +82,11 @@ impl Object {
         Object { notation: Notation::Keywords, ..Object::arguments(cx).in_parentheses() }
     }
 
+    /// The same in a native format.
+    pub(crate) fn in_native(self) -> Self {
+        Object { lexer: self.lexer.in_native(), ..self }
+    }
+
     /// The same for a value in parentheses.
     pub(crate) fn in_parentheses(self) -> Self {
         Object { lexer: JsonLexer::new(true).in_calls().with_parentheses(), notation: Notation::Tuples, ..self }

@@ -15,6 +15,7 @@ use crate::formats::named_tags::{self, near_function};
 use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use crate::formats::settings::{FormatInfo, Settings};
 use crate::formats::teaching::{Examples, Prompt, Teacher};
+use crate::formats::template::markers;
 use crate::limits::ATTEMPT_CHARS;
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
@@ -104,7 +105,9 @@ impl Protocol for ParamsFormat {
     }
 
     fn info(&self) -> FormatInfo {
-        FormatInfo::new(self.row.block_open, self.row.block_close, "parameters").fixed(self.fixed)
+        let mut info = FormatInfo::new(self.row.block_open, self.row.block_close, "parameters");
+        info.result_marks.to_mut().extend(self.past_text.result_mark.map(Cow::Borrowed));
+        info.fixed(self.fixed)
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
@@ -196,6 +199,7 @@ impl CallReader for ParamsFormat {
 
     fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
         text.starts_with(self.row.parameter.open)
+            || markers(self.past_text.result).any(|mark| text.starts_with(mark))
             || tags::is_mark(self.row, text, &|name| tools.get(name).is_some())
             || (text.starts_with('<') && named_tags::is_mark(tools, text))
             || self.layout.is_token(text)

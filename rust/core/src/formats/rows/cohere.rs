@@ -23,7 +23,7 @@ pub(crate) const ROWS: &[Row] = &[
         ..Row::new("cohere", || Arc::new(COHERE))
     },
     Row {
-        models: &[Models::of("command-a-plus north-mini-code", "vLLM, parser/cohere_command.py")],
+        models: &[Models::of("command-a-plus north-mini-code north-mini-code-1.0", "vLLM, parser/cohere_command.py")],
         chat_templates: &[TemplateMarks::of(&[&[
             "<|START_ACTION|>",
             r#""tool_name""#,

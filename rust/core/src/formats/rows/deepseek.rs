@@ -3,12 +3,15 @@
 
 use super::prelude::*;
 
-use crate::formats::bodies::tagged::{Lines, TagAttributes, Tagged, Tags};
+use crate::formats::bodies::tagged::Lines;
+use crate::formats::call::Separators;
+use crate::formats::protocol::Protocol;
 
 pub(crate) const ROWS: &[Row] = &[
     Row {
         models: &[Models::of("deepseek-v3.2", "vLLM recipes, models/deepseek-ai/DeepSeek-V3.2.yaml")],
         chat_templates: &[TemplateMarks::of(&[&["｜DSML｜", "'function_calls>", "invoke name=", "parameter name="]])],
+        also: &[|| Arc::new(DEEPSEEK_V4)],
         ..Row::new("deepseek-v3.2", || Arc::new(DEEPSEEK_V3_2))
     },
     Row {
@@ -20,12 +23,14 @@ pub(crate) const ROWS: &[Row] = &[
             ),
         ],
         chat_templates: &[TemplateMarks::of(&[&["｜DSML｜", "'tool_calls>", "invoke name=", "parameter name="]])],
+        also: V4_SPELLINGS,
         ..Row::new("deepseek-v4", || Arc::new(DEEPSEEK_V4))
     },
     Row {
         models: &[Models::of("deepseek-v4.1 deepseek-v4.1-flash deepseek-v4.1-pro", "vLLM, parser/deepseek_v41.py")],
         chat_templates: &[TemplateMarks::of(&[&["｜DSML｜", "' calls>", "parameter name="]])
             .lacks(&["tool_calls>", "function_calls>"])],
+        also: V4_1_SPELLINGS,
         ..Row::new("deepseek-v4.1", || Arc::new(DEEPSEEK_V4_1))
     },
     Row {
@@ -47,59 +52,58 @@ const fn tags(call: &'static str, argument: &'static str, section_ends: &'static
     Tags { lines: Lines { empty: "\n", ..tags.lines }, section_ends, ..tags }
 }
 
-const CALL: &str = "<｜DSML｜invoke name=\"{name}\">\n{args}</｜DSML｜invoke>";
-const ARGUMENT: &str = "<｜DSML｜parameter name=\"{key}\" string=\"{kind}\">{value}</｜DSML｜parameter>\n";
+/// A format of these tags: what opens and closes one, up to its word; the words of the tags around calls; and how results are written.
+macro_rules! dsml {
+    ($open:literal, $close:literal, $begin:literal, $end:literal, $results:expr) => {{
+        const TAGS: Tags = tags(
+            concat!($open, "invoke name=\"{name}\">\n{args}", $close, "invoke>"),
+            concat!($open, "parameter name=\"{key}\" string=\"{kind}\">{value}", $close, "parameter>\n"),
+            &[concat!($close, $end, ">")],
+        );
+        const SEPARATORS: Separators =
+            Separators::of(concat!("\n\n", $open, $begin, ">\n{calls|\n}\n", $close, $end, ">"));
+        let past_text = PastText { separators: SEPARATORS, ..$results };
+        FlatFormat { layout: LAYOUT, call: &Tagged(&TAGS), past_text }.in_section()
+    }};
+}
 
 /// The prompt opens the reasoning, or closes it.
-pub(crate) const DEEPSEEK_V3_2: FlatFormat = FlatFormat {
-    layout: Layout {
-        reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)),
-        starts_in_reasoning: true,
-        trim_before_call: true,
-        special_tokens: true,
-        stops: &["<｜end▁of▁sentence｜>"],
-        ..Layout::NATIVE
-    },
-    call: &Tagged(&tags(CALL, ARGUMENT, &["</｜DSML｜function_calls>"])),
-    past_text: PastText::of(
-        "\n\n<｜DSML｜function_calls>\n{calls|\n}\n</｜DSML｜function_calls>",
-        "\n\n<function_results>\n<result>{content}</result>\n</function_results>",
-    )
-    .marked("<function_results>"),
-}
-.in_section();
+const LAYOUT: Layout = Layout {
+    reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)),
+    starts_in_reasoning: true,
+    trim_before_call: true,
+    special_tokens: true,
+    stops: &["<｜end▁of▁sentence｜>"],
+    ..Layout::NATIVE
+};
 
-pub(crate) const DEEPSEEK_V4: FlatFormat = FlatFormat {
-    layout: DEEPSEEK_V3_2.layout,
-    call: &Tagged(&tags(CALL, ARGUMENT, &["</｜DSML｜tool_calls>"])),
-    past_text: PastText::of(
-        "\n\n<｜DSML｜tool_calls>\n{calls|\n}\n</｜DSML｜tool_calls>",
-        "<｜User｜><tool_result>{content}</tool_result>",
-    )
-    .marked("<tool_result>"),
-}
-.in_section();
+const V3_RESULTS: PastText =
+    PastText::of("", "\n\n<function_results>\n<result>{content}</result>\n</function_results>")
+        .marked("<function_results>");
+const V4_RESULTS: PastText = PastText::of("", "<｜User｜><tool_result>{content}</tool_result>").marked("<tool_result>");
 
-/// The same with a space after the second bar.
-pub(crate) const DEEPSEEK_V4_1: FlatFormat = FlatFormat {
-    layout: DEEPSEEK_V4.layout,
-    call: &Tagged(&tags(
-        "<｜DSML｜ invoke name=\"{name}\">\n{args}</｜DSML｜ invoke>",
-        "<｜DSML｜ parameter name=\"{key}\" string=\"{kind}\">{value}</｜DSML｜ parameter>\n",
-        &["</｜DSML｜ calls>"],
-    )),
-    past_text: PastText::of(
-        "\n\n<｜DSML｜ calls>\n{calls|\n}\n</｜DSML｜ calls>",
-        "<｜User｜><tool_result>{content}</tool_result>",
-    )
-    .marked("<tool_result>"),
-}
-.in_section();
+pub(crate) const DEEPSEEK_V3_2: FlatFormat =
+    dsml!("<｜DSML｜", "</｜DSML｜", "function_calls", "function_calls", V3_RESULTS);
+pub(crate) const DEEPSEEK_V4: FlatFormat = dsml!("<｜DSML｜", "</｜DSML｜", "tool_calls", "tool_calls", V4_RESULTS);
+/// With a space after the second bar.
+pub(crate) const DEEPSEEK_V4_1: FlatFormat = dsml!("<｜DSML｜ ", "</｜DSML｜ ", "calls", "calls", V4_RESULTS);
+
+/// Other spellings that models write: vllm-project/vllm#56141, openclaw/openclaw#128858, diegosouzapw/OmniRoute#13930,
+/// local-inference-lab/vllm#417.
+const V4_SPELLINGS: &[fn() -> Arc<dyn Protocol>] = &[
+    || Arc::new(DEEPSEEK_V3_2),
+    || Arc::new(dsml!("<｜DSML｜", "</｜DSML｜", "toolcalls", "tool_calls", V4_RESULTS)),
+    || Arc::new(dsml!("<｜DSML｜", "</｜DSML｜", "tool", "tool_calls", V4_RESULTS)),
+    || Arc::new(dsml!("<｜｜DSML｜｜", "</｜｜DSML｜｜", "tool_calls", "tool_calls", V4_RESULTS)),
+    || Arc::new(dsml!("<|DSML|", "</|DSML|", "tool_calls", "tool_calls", V4_RESULTS)),
+];
+const V4_1_SPELLINGS: &[fn() -> Arc<dyn Protocol>] =
+    &[|| Arc::new(DEEPSEEK_V4), || Arc::new(dsml!("<｜｜DSML｜｜ ", "</｜｜DSML｜｜ ", "calls", "calls", V4_RESULTS))];
 
 /// GigaChat 3.5, whose prompt opens the reasoning only if the host asks for it.
 /// vLLM, `tool_parsers/gigachat35_tool_parser.py` and `reasoning/gigachat35_reasoning_parser.py`.
 pub(crate) const GIGACHAT_3_5: FlatFormat = FlatFormat {
-    layout: Layout { starts_in_reasoning: false, stops: &["</s>"], ..DEEPSEEK_V3_2.layout },
+    layout: Layout { starts_in_reasoning: false, stops: &["</s>"], ..LAYOUT },
     call: &Tagged(&Tags {
         section_ends: &["</｜GCML｜tool_calls>"],
         ..Tags::with_attributes(

@@ -42,7 +42,7 @@ const WRITING: PastText = PastText::of(
     "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{content}<|end|>",
 );
 
-const CHANNELS: Channels = Channels {
+pub(super) const CHANNELS: Channels = Channels {
     start: "<|start|>",
     channel: "<|channel|>",
     constrain: "<|constrain|>",

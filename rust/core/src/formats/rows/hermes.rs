@@ -23,6 +23,7 @@ pub(crate) const HERMES_ROW: Row = Row {
         Models::of("mimo-vl mimo-vl-*-rl mimo-vl-*-sft", "llama.cpp, models/templates/MiMo-VL.jinja"),
         Models::of("bielik-11b-v3.0", "llama.cpp, models/templates/Bielik-11B-v3.0-Instruct.jinja"),
         Models::of("falcon3", "llama.cpp, docs/function-calling.md"),
+        Models::of("kolibri-1", "vLLM, docs/features/tool_calling.md"),
         Models::of("hermes-4", "the model cards of NousResearch/Hermes-4"),
         Models::of("hermes-3 hermes-3-llama-3.1 hermes-3-llama-3.2", "vLLM, docs/features/tool_calling.md"),
         Models::of("hermes-2-pro hermes-2-pro-llama-3 hermes-2-pro-mistral", "vLLM, docs/features/tool_calling.md"),

@@ -5,16 +5,19 @@ use super::prelude::*;
 pub(crate) const ROWS: &[Row] = &[
     Row {
         models: &[Models::of("hy3", "vLLM recipes, models/tencent/Hy3.yaml")],
-        chat_templates: &[TemplateMarks::of(&[&[
-            "'<tool_calls{}>'",
-            "'<tool_call{}>'",
-            "'<tool_sep{}>'",
-            "'<arg_key{}>'",
-        ]])],
+        chat_templates: &[TemplateMarks::of(&[WITH_SUFFIX, &[":opensource"]])],
         ..Row::new("hy3", || Arc::new(HY3))
+    },
+    Row {
+        models: &[Models::of("hy3-preview", "vLLM recipes, models/tencent/Hy3-preview.yaml")],
+        chat_templates: &[TemplateMarks::of(&[WITH_SUFFIX]).lacks(&[":opensource"])],
+        ..Row::new("hy3-preview", || Arc::new(HY3_PREVIEW))
     },
     Row { models: &[Models::of("hy4", "vLLM, parser hy_v4")], ..Row::new("hy4", || Arc::new(HY4)) },
 ];
+
+/// A variable has the suffix.
+const WITH_SUFFIX: &[&str] = &["'<tool_calls{}>'", "'<tool_call{}>'", "'<tool_sep{}>'", "'<arg_key{}>'"];
 
 const TAGS: Tags = Tags {
     section_ends: &["</tool_calls:opensource>"],
@@ -41,6 +44,25 @@ pub(crate) const HY3: FlatFormat = FlatFormat {
         "<tool_response:opensource>\n{content}\n</tool_response:opensource>",
     )
     .marked("<tool_response:opensource>"),
+}
+.in_section();
+
+/// Hy3-preview, whose tags have no suffix. SGLang, `function_call/hunyuan_detector.py`; vLLM, `tool_parsers/hy_v3_tool_parser.py`.
+pub(crate) const HY3_PREVIEW: FlatFormat = FlatFormat {
+    layout: Layout {
+        reasoning: Some(ReasoningMarks::BARE.call_ends(CallEnds::Declared)),
+        stops: &["<｜hy_eos｜>"],
+        ..HY3.layout
+    },
+    call: &Tagged(&Tags {
+        section_ends: &["</tool_calls>"],
+        ..Tags::of(
+            "<tool_call>{name}<tool_sep>\n{args}</tool_call>",
+            "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n",
+        )
+    }),
+    past_text: PastText::of("<tool_calls>\n{calls|\n}\n</tool_calls>", "<tool_response>\n{content}\n</tool_response>")
+        .marked("<tool_response>"),
 }
 .in_section();
 

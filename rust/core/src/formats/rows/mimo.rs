@@ -7,7 +7,7 @@ use crate::formats::rows::seed_oss::TAGS;
 
 pub(crate) const ROWS: &[Row] = &[Row {
     models: &[Models::of(
-        "mimo-v2.6-flash-rl mimo-v2.6-pro-rl mimo-v2.5-pro mimo-v2.5 mimo-v2-flash",
+        "mimo-v2.6-flash-rl mimo-v2.6-pro-rl mimo-v2.6-flash-mopd mimo-v2.6-pro-mopd mimo-v2.5-pro mimo-v2.5 mimo-v2-flash",
         "vLLM recipes, models/XiaomiMiMo",
     )],
     ..Row::new("mimo-v2", || Arc::new(MIMO_V2))

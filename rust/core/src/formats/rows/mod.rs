@@ -2,6 +2,7 @@
 
 pub(crate) mod apertus;
 pub(crate) mod apriel;
+pub(crate) mod beam;
 pub(crate) mod cohere;
 pub(crate) mod command_r_plus;
 pub(crate) mod deepseek;
@@ -45,6 +46,7 @@ pub(crate) mod phi_4_mini;
 pub(crate) mod plamo3;
 mod prelude;
 pub(crate) mod qwen3coder;
+pub(crate) mod sarashina;
 pub(crate) mod seed_oss;
 pub(crate) mod shared_marks;
 pub(crate) mod solar_open;
@@ -57,6 +59,7 @@ use super::spec::Row;
 pub(crate) const ROWS: &[&[Row]] = &[
     apertus::ROWS,
     apriel::ROWS,
+    beam::ROWS,
     cohere::ROWS,
     command_r_plus::ROWS,
     deepseek::ROWS,
@@ -99,6 +102,7 @@ pub(crate) const ROWS: &[&[Row]] = &[
     phi_4_mini::ROWS,
     plamo3::ROWS,
     qwen3coder::ROWS,
+    sarashina::ROWS,
     seed_oss::ROWS,
     solar_open::ROWS,
     step3::ROWS,

@@ -57,6 +57,11 @@ pub(crate) const ROWS: &[Row] = &[
         ..Row::new("qwen3.5", || Arc::new(QWEN35))
     },
     Row {
+        models: &[Models::of("k-exaone-2.0", "ai-sdk-tool-call-middleware, k-exaone-2-protocol.ts")],
+        chat_templates: &[TemplateMarks::of(&[TAGGED_CALL, &["<tool_result>"]])],
+        ..Row::new("k-exaone-2", || Arc::new(K_EXAONE_2))
+    },
+    Row {
         aliases: &["step-3.7"],
         models: &[Models::of("step-3.7-flash step-3.5-flash", "vLLM recipes, models/stepfun-ai")],
         chat_templates: &[TemplateMarks::of(&[TAGGED_CALL, &["<im_patch>"]]).prompt(&[THINKS])],
@@ -98,4 +103,12 @@ pub(crate) const STEP_3_5: ParamsFormat = ParamsFormat {
     layout: Layout { reasoning: REASONING, ..QWEN35.layout },
     past_text: PastText::of("{calls}", "<tool_response>{content}</tool_response>").marked("<tool_response>"),
     ..QWEN35
+};
+
+/// Of K-EXAONE 2, with other tags around results.
+/// [minpeter/ai-sdk-tool-call-middleware](https://github.com/minpeter/ai-sdk-tool-call-middleware), `src/core/protocols/k-exaone-2-protocol.ts`.
+pub(crate) const K_EXAONE_2: ParamsFormat = ParamsFormat {
+    layout: Layout { stops: &["[|endofturn|]"], ..QWEN3CODER.layout },
+    past_text: PastText::of("{content|\n\n}{calls|\n}", "<tool_result>{content}</tool_result>").marked("<tool_result>"),
+    ..QWEN3CODER
 };

@@ -282,7 +282,8 @@ impl JsonCall {
             swap(&mut input.report.args, aside);
         }
         let read = self.object.feed(input);
-        let unclosed = matches!(read, Err(Progress::Failed(_))) && self.object.lacks_bracket();
+        let invalid = matches!(&read, Err(Progress::Failed(failure)) if failure.kind == ErrorKind::InvalidJson);
+        let unclosed = invalid && self.object.lacks_bracket();
         let read = match unclosed.then(|| self.closer(input)) {
             Some(Scan::Incomplete) => Err(Progress::Incomplete),
             Some(Scan::Match(_)) => {

@@ -320,7 +320,7 @@ impl JsonCall {
         if first == b'(' && !ends.close.is_empty() {
             // Python writes calls so.
             self.repair(input, Repair::CallStyle, "its arguments must be a JSON object")?;
-            self.object = Object::keywords(&input.cx);
+            self.object = Object::keywords(&input.cx).in_native();
             self.state = JsonState::Reading { live: true };
             return Ok(());
         }

@@ -6,7 +6,7 @@ use crate::arguments::{Context, Flow, Input, Literals, Progress, Report, steps};
 use crate::error::{EncodeError, ErrorKind, Repair};
 use crate::formats::attempt::{Attempt, Style};
 use crate::formats::bodies::json::fence::{FENCE, fence_length};
-use crate::formats::bodies::json::{Ends, JsonCall, JsonRules};
+use crate::formats::bodies::json::{JsonCall, JsonRules};
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::commitment::begins_call;
@@ -159,7 +159,7 @@ impl CallFormat for NotationFormat {
     }
 
     fn body(&self, cx: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        let lexer = || DelimitedLexer::new(self.quote, self.close[0]);
+        let lexer = || DelimitedLexer::new(self.quote, self.close[0], !cx.strict);
         let arguments = || Literals::new(cx, lexer());
         let state = || NotationState::Start { named: !name.is_empty() };
         let new = || NotationBody { format: *self, state: state(), arguments: arguments() };
@@ -194,8 +194,8 @@ enum NotationState {
         named: bool,
     },
     Arguments,
-    /// It is a call in JSON, or its arguments are keyword arguments as in Python.
-    Other(Box<JsonCall>),
+    /// It is a call in JSON.
+    Json(Box<JsonCall>),
     /// After the last bracket; so many bytes of whitespace after it were scanned. `extra`: one more bracket was read.
     /// `fenced`: and a fence.
     Tail {
@@ -220,7 +220,7 @@ impl Body for NotationBody {
     }
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
-        if let NotationState::Other(call) = &self.state {
+        if let NotationState::Json(call) = &self.state {
             // The format's own quotes count, too.
             self.arguments.lexer().lost(call.open_quote());
             self.state = NotationState::Arguments;
@@ -234,21 +234,21 @@ impl Body for NotationBody {
 
     fn feed_plain(&mut self, report: &mut Report, text: &str, delimiters: &Delimiters) -> Option<bool> {
         match &mut self.state {
-            NotationState::Other(call) => call.feed_plain(report, text, delimiters),
+            NotationState::Json(call) => call.feed_plain(report, text, delimiters),
             _ => self.arguments.feed_plain(report, text),
         }
     }
 
     fn closable(&self, report: &Report) -> bool {
         match &self.state {
-            NotationState::Other(call) => call.closable(report),
+            NotationState::Json(call) => call.closable(report),
             state => matches!(state, NotationState::Tail { .. }),
         }
     }
 
     fn unterminated(&self) -> bool {
         match &self.state {
-            NotationState::Other(call) => call.unterminated(),
+            NotationState::Json(call) => call.unterminated(),
             state => matches!(state, NotationState::Arguments | NotationState::Start { .. }),
         }
     }
@@ -264,14 +264,10 @@ impl NotationBody {
         }
     }
 
-    /// The reader of a call in JSON, or of keyword arguments.
-    fn other(&self, input: &Input<'_>, named: bool) -> Box<JsonCall> {
-        let NotationFormat { open, close, .. } = self.format;
+    /// The reader of a call in JSON.
+    fn json(&self, input: &Input<'_>) -> Box<JsonCall> {
         let mut call = Box::new(JsonCall::default());
-        match named {
-            true => call.reset_named(&input.cx, Ends { fence: "", close: close[0], implicit_closers: open }, false),
-            false => call.reset_native(&input.cx, JsonRules { close, ..JsonRules::USUAL }),
-        }
+        call.reset_native(&input.cx, JsonRules { close: self.format.close, ..JsonRules::USUAL });
         call
     }
 
@@ -282,9 +278,13 @@ impl NotationBody {
                 let named = *named;
                 self.state = match input.next_byte()? {
                     b'{' if named => NotationState::Arguments,
-                    b'(' | b'{' if named || self.is_json(input)? => {
+                    b'(' if named => {
+                        self.arguments.lexer().in_parentheses();
+                        NotationState::Arguments
+                    }
+                    b'{' if self.is_json(input)? => {
                         input.repair(Repair::CallStyle, message())?;
-                        NotationState::Other(self.other(input, named))
+                        NotationState::Json(self.json(input))
                     }
                     _ => return Err((ErrorKind::MalformedCall, message()).into()),
                 };
@@ -295,7 +295,7 @@ impl NotationBody {
                 self.state = NotationState::Tail { blanks: 0, extra: false, fenced: false };
                 Ok(())
             }
-            NotationState::Other(call) => Err(call.feed(input)),
+            NotationState::Json(call) => Err(call.feed(input)),
             NotationState::Tail { blanks, extra, fenced } => {
                 let at = ws_run(input.window, input.at + *blanks);
                 *blanks = at - input.at;

@@ -10,7 +10,7 @@ use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Sl
 use crate::error::{ErrorKind, Repair};
 use crate::formats::bodies::json::JsonCall;
 use crate::formats::body::Body;
-use crate::syntax::scan::{Delimiters, Scan, starts, trim};
+use crate::syntax::scan::{Delimiters, Scan, first_mark, starts, trim};
 
 #[derive(Debug)]
 pub(super) enum State {
@@ -245,7 +245,10 @@ impl TaggedBody {
             if !input.last {
                 return Err(Progress::Incomplete);
             }
-            input.repair(Repair::MissingClose, format!("Close the call with {}.", tags.close))?;
+            // What ends a part is a stop token, which may be left out.
+            if tags.part_ends.is_empty() {
+                input.repair(Repair::MissingClose, format!("Close the call with {}.", tags.close))?;
+            }
             return self.close(input);
         }
         // A tag that is cut off at the end of the message stays incomplete.
@@ -253,6 +256,9 @@ impl TaggedBody {
         if starts(rest, tags.argument, false).decided()?.is_some() {
             input.at += tags.argument.len();
             return self.to(State::Key);
+        }
+        if first_mark(rest, tags.part_ends, false).decided()?.is_some() {
+            return self.close(input);
         }
         if starts(rest, tags.close, false).decided()?.is_some() {
             input.at += tags.close.len();
@@ -287,8 +293,11 @@ impl TaggedBody {
         let value = value.filter(|value| !value.is_empty());
         while let Some(offset) = memchr::memchr(b'<', input.rest().as_bytes()) {
             input.at += offset;
-            let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends());
             let rest = input.rest();
+            if first_mark(rest, tags.part_ends, false).decided()?.is_some() {
+                return Err(Progress::CallEnd);
+            }
+            let marks = [tags.argument, tags.close].into_iter().chain(value).chain(tags.ends());
             let found = Scan::first_of(marks.map(|mark| starts(rest, mark, false).map(|()| mark)));
             let Some(mark) = found.decided()? else {
                 input.at += 1;
@@ -409,7 +418,7 @@ impl TaggedBody {
     /// be that of a closer.
     fn is_clean(&self) -> bool {
         self.value.since_sign() > self.tags.argument_close.len() + 2
-            && !(self.tags.line_breaks && self.value.last() == Some(b'\n'))
+            && !(self.tags.line_breaks && self.tags.part_ends.is_empty() && self.value.last() == Some(b'\n'))
     }
 
     pub(super) fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Flow {

@@ -105,7 +105,8 @@ impl Tags {
 
     /// What may follow a value's closer: with `false`, only where the closer of the call is missing.
     fn follows_value(&self, text: &str, last: bool) -> Scan<bool> {
-        let own = first_mark(text, &[self.argument, self.close], last).map(|_| true);
+        let part = || first_mark(text, self.part_ends, last);
+        let own = first_mark(text, &[self.argument, self.close], last).or(part).map(|_| true);
         own.or(|| first_mark(text, &[self.open], last).or(|| first_mark(text, self.section_ends, last)).map(|_| false))
     }
 

@@ -6,6 +6,7 @@ mod argument;
 mod body;
 mod ends;
 mod head;
+mod part;
 mod value;
 mod write;
 
@@ -28,6 +29,8 @@ use crate::syntax::scan::{Closers, Scan, is_ws, starts, trim, window, ws_run};
 use crate::syntax::tags::names_near;
 use crate::tools::{Lookup, Tools, is_plausible_name};
 use body::TaggedBody;
+
+pub(crate) use part::TaggedPart;
 
 /// Characters of a name, a key or the attributes of a tag.
 const HEAD_CHARS: usize = 1024;
@@ -53,6 +56,8 @@ pub(crate) struct Tags {
     pub lines: Lines,
     /// What ends the section, if there is one.
     pub section_ends: &'static [&'static str],
+    /// What ends the part of the message that is the call, if it is one.
+    pub part_ends: &'static [&'static str],
 }
 
 /// How values other than strings are written.
@@ -164,6 +169,7 @@ impl Tags {
                 empty: "",
             },
             section_ends: &[],
+            part_ends: &[],
         }
     }
 
@@ -181,7 +187,9 @@ impl Tags {
 
     /// What surrounds a JSON object that a model writes in place of arguments.
     fn around_object(&self) -> Ends {
-        Ends { fence: "", close: self.close, implicit_closers: self.section_ends }
+        let part = !self.part_ends.is_empty();
+        let (close, implicit_closers) = if part { ("", self.part_ends) } else { (self.close, self.section_ends) };
+        Ends { fence: "", close, implicit_closers }
     }
 
     /// What a call that has failed ends before, in a section: the next call, or the end of the section.

@@ -33,12 +33,22 @@ pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut
         out.push_str(tags.lines.empty);
     }
     out.push_str(tags.lines.head);
+    arguments(tags, cx, call, out)?;
+    out.extend([tags.lines.close, tags.close]);
+    Ok(())
+}
+
+pub(super) fn arguments(
+    tags: &Tags,
+    cx: &Context<'_>,
+    call: &PastCall<'_>,
+    out: &mut String,
+) -> Result<(), EncodeError> {
     for (key, value) in call.arguments {
         holds(tags, cx, key, value)?;
         argument(tags, key, value, out);
         out.push_str(tags.lines.value);
     }
-    out.extend([tags.lines.close, tags.close]);
     Ok(())
 }
 
