@@ -147,9 +147,9 @@ $(VENV)/.vocabularies: scripts/fetch_vocabularies.py | $(VENV)/.installed
 
 # Without this file the tests that render official templates skip, and those of llama.cpp's own suite, so a failure to
 # fetch them stops nothing.
-$(VENV)/.templates: scripts/llamacpp_suite.py scripts/templates.py | $(VENV)/.installed
+$(VENV)/.templates: scripts/templates.py scripts/llamacpp_suite.py | $(VENV)/.installed
 	@echo "fetching official chat templates and llama.cpp's suite, for the tests of native formats ..."
-	@$(BIN)/python $< && touch $@ || true
+	@$(BIN)/python $< && $(BIN)/python scripts/llamacpp_suite.py && touch $@ || true
 
 templates: $(VENV)/.templates ## official chat templates and llama.cpp's suite, for the tests of native formats
 

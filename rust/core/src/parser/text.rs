@@ -221,8 +221,14 @@ impl Machine {
     fn begins_here(&self, tools: &Toolset, window: &Window<'_>, at: usize) -> bool {
         match tools.native {
             true => {
-                let unmarked = tools.settings.info.begins_message || !tools.others.is_empty();
-                unmarked && self.place.passed < Passed::Text && at == window.at
+                let begins = tools.settings.info.begins_message;
+                let place = &self.place;
+                let begun = place.passed < Passed::Text && (begins || !tools.others.is_empty());
+                // A call without markers may follow another one, unless that has failed.
+                let follows = begins && place.passed == Passed::Call && !place.content && place.quotes.is_none();
+                // Whitespace at the end begins nothing.
+                let follows = follows && !(window.last && window.text[at..].trim_ascii().is_empty());
+                (begun || follows) && at == window.at
             }
             false => window.before + at == 0,
         }

@@ -95,6 +95,8 @@ pub(crate) struct Channels {
     pub content: &'static [&'static str],
     /// What is written before a call, with `{name}` in it.
     pub address: &'static str,
+    /// One space after a header belongs to it.
+    pub spaced: bool,
 }
 
 impl Channels {
@@ -216,6 +218,18 @@ impl Channels {
         }
     }
 
+    /// Whether the words of a call's header begin here, without what begins a header.
+    fn headless(&self, tools: &Tools, text: &str, last: bool) -> Scan {
+        let (head, ended) = window(text, HEADER_CHARS, last);
+        let Some(length) = head.find(|c: char| c.is_ascii_whitespace()) else { return Scan::at_end(ended) };
+        if self.channel.is_empty() || !self.content.contains(&&head[..length]) {
+            return Scan::NoMatch;
+        }
+        let Some(end) = head.find(['<', '\n']) else { return Scan::at_end(ended) };
+        let addressed = head[..end].split_ascii_whitespace().any(|word| word.starts_with(self.recipient));
+        Scan::some((addressed && self.named(tools, &head[..end]).is_some()).then_some(()))
+    }
+
     /// The channel and the recipient of a header, as its bytes. The last channel counts; a recipient may be in the role or in the
     /// channel.
     fn read<'h>(&self, header: &'h str) -> (Option<&'h str>, Option<Range<usize>>) {
@@ -225,8 +239,8 @@ impl Channels {
             false => (parts.next().unwrap_or_default(), parts.last()),
         };
         let recipient = |part: &'h str| {
-            let named = part.split(self.constrain).next().unwrap_or_default();
-            let word = named.split_ascii_whitespace().find_map(|word| word.strip_prefix(self.recipient))?;
+            let mut words = part.split(self.constrain).flat_map(str::split_ascii_whitespace);
+            let word = words.find_map(|word| word.strip_prefix(self.recipient))?;
             let start = offset_in(header, word);
             Some(start..start + word.len())
         };
@@ -304,12 +318,17 @@ impl PartsFrame for Channels {
         let prompted = [self.start, self.channel, self.recipient];
         let begins = if first { &prompted[..] } else { &prompted[..2] };
         let begins = begins.iter().filter(|mark| !mark.is_empty());
-        match Scan::first_of(begins.map(|mark| starts(head, mark, last))) {
+        let begun = Scan::first_of(begins.map(|mark| starts(head, mark, last)));
+        match begun {
             Scan::Incomplete => return Header::Incomplete,
             Scan::Match(()) => {}
             // A server has left out the headers, or the prompt has written the first one.
             Scan::NoMatch if first => return Header::Part(0, Part::Content),
-            Scan::NoMatch => return unassigned(tools, text, last),
+            Scan::NoMatch => match self.headless(tools, text, last) {
+                Scan::Incomplete => return Header::Incomplete,
+                Scan::Match(()) => {}
+                Scan::NoMatch => return unassigned(tools, text, last),
+            },
         }
         let skipped = if head.starts_with(self.start) { self.start.len() } else { 0 };
         let (at, end) = match self.end(&head[skipped..], ended) {
@@ -329,7 +348,14 @@ impl PartsFrame for Channels {
                 None => Header::Framing(1),
             };
         }
-        let length = skipped + at + self.separator.len();
+        let mut length = skipped + at + self.separator.len();
+        if self.spaced {
+            match starts(&text[length..], " ", last) {
+                Scan::Match(()) => length += 1,
+                Scan::Incomplete => return Header::Incomplete,
+                Scan::NoMatch => {}
+            }
+        }
         let object = || object(&text[length..], last);
         let named = |part: Part| match self.named(tools, header) {
             Some(tool) => Header::Bad(length, Some(tool)),
@@ -361,7 +387,11 @@ impl PartsFrame for Channels {
                 } else {
                     tools.called(name)
                 };
-                let style = without.is_none().then(|| Style { repairs: vec![Repair::ToolStyle], delimiters: None });
+                // It should precede the type of the content.
+                let late = !self.constrain.is_empty() && header[..to.start].contains(self.constrain);
+                let odd = [(without.is_none(), Repair::ToolStyle), (late || !begun.is_match(), Repair::TagStyle)];
+                let repairs: Vec<_> = odd.into_iter().filter_map(|(odd, repair)| odd.then_some(repair)).collect();
+                let style = (!repairs.is_empty()).then_some(Style { repairs, delimiters: None });
                 Header::Call(Attempt::Call {
                     lead: 0,
                     open: length,
@@ -401,9 +431,13 @@ impl PartsFrame for Channels {
         }
     }
 
-    fn closer(&self, _: &Tools, _: Part, text: &str, last: bool) -> Scan<usize> {
+    fn closer(&self, tools: &Tools, _: Part, text: &str, last: bool) -> Scan<usize> {
         Scan::first_of(self.ends.iter().map(|end| {
-            starts(text, end, last).and_then(|()| followed(&text[end.len()..], last, [self.start]).map(|()| end.len()))
+            let after = |()| {
+                let after = &text[end.len()..];
+                followed(after, last, [self.start]).or(|| self.headless(tools, after, last)).map(|()| end.len())
+            };
+            starts(text, end, last).and_then(after)
         }))
     }
 }

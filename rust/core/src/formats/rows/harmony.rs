@@ -54,6 +54,7 @@ pub(super) const CHANNELS: Channels = Channels {
     reasoning: "analysis",
     content: &["final", "commentary"],
     address: " to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>",
+    spaced: false,
 };
 
 pub(crate) const HARMONY: FlatFormat = FlatFormat {
@@ -67,6 +68,7 @@ pub(crate) const LLM_JP: FlatFormat = FlatFormat {
     layout: Layout {
         parts: Some(&Channels {
             address: " to=functions.{name}<|channel|>commentary <|constrain|> json<|message|>",
+            spaced: true,
             ..CHANNELS
         }),
         ..HARMONY.layout

@@ -6,6 +6,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         models: &[Models::of("hy3", "vLLM recipes, models/tencent/Hy3.yaml")],
         chat_templates: &[TemplateMarks::of(&[WITH_SUFFIX, &[":opensource"]])],
+        also: &[|| Arc::new(HY3_PREVIEW)],
         ..Row::new("hy3", || Arc::new(HY3))
     },
     Row {
@@ -13,7 +14,11 @@ pub(crate) const ROWS: &[Row] = &[
         chat_templates: &[TemplateMarks::of(&[WITH_SUFFIX]).lacks(&[":opensource"])],
         ..Row::new("hy3-preview", || Arc::new(HY3_PREVIEW))
     },
-    Row { models: &[Models::of("hy4", "vLLM, parser hy_v4")], ..Row::new("hy4", || Arc::new(HY4)) },
+    Row {
+        models: &[Models::of("hy4", "vLLM, parser hy_v4")],
+        also: &[|| Arc::new(HY4_BARE)],
+        ..Row::new("hy4", || Arc::new(HY4))
+    },
 ];
 
 /// A variable has the suffix.
@@ -87,5 +92,18 @@ pub(crate) const HY4: FlatFormat = FlatFormat {
         "<tool_response:6124c78e>\n{content}\n</tool_response:6124c78e>",
     )
     .marked("<tool_response:6124c78e>"),
+}
+.in_section();
+
+/// The same without the suffix. vLLM reads it from the tokenizer, which may have none.
+const HY4_BARE: FlatFormat = FlatFormat {
+    call: &Tagged(&Tags {
+        section_ends: &["</tool_calls>"],
+        ..Tags::of(
+            "<tool_call>{name}\n{args}</tool_call>",
+            "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n",
+        )
+    }),
+    ..HY3_PREVIEW
 }
 .in_section();

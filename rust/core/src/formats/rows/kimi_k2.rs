@@ -2,6 +2,8 @@
 
 use super::prelude::*;
 
+use crate::formats::call::Separators;
+
 const K2_CALL: &[&str] = &["<|tool_calls_section_begin|>", "<|tool_call_argument_begin|>"];
 
 pub(crate) const ROWS: &[Row] = &[
@@ -11,17 +13,20 @@ pub(crate) const ROWS: &[Row] = &[
             Models::of("kimi-linear", "SGLang cookbook, docs/autoregressive/Moonshotai/Kimi-Linear.md"),
         ],
         chat_templates: &[TemplateMarks::of(&[K2_CALL])],
+        also: &[|| Arc::new(singular(KIMI_K2))],
         ..Row::new("kimi-k2", || Arc::new(KIMI_K2))
     },
     Row {
         models: &[Models::of("kimi-k2-thinking", "vLLM recipes, models/moonshotai/Kimi-K2-Thinking.yaml")],
         chat_templates: &[TemplateMarks::of(&[K2_CALL, &["<think></think>{{", "<think>{{", "}}</think>{{"]])],
+        also: &[|| Arc::new(singular(KIMI_K2_THINKING))],
         ..Row::new("kimi-k2-thinking", || Arc::new(KIMI_K2_THINKING))
     },
     Row {
         aliases: &["kimi-k2.5", "kimi-k2.7"],
         models: &[Models::of("kimi-k2.7 kimi-k2.7-code kimi-k2.6 kimi-k2.5", "vLLM recipes, models/moonshotai")],
         chat_templates: &[TemplateMarks::of(&[K2_CALL]).prompt(&["assistant<|im_middle|>{%", "<think>"])],
+        also: &[|| Arc::new(singular(KIMI_K26))],
         ..Row::new("kimi-k2.6", || Arc::new(KIMI_K26))
     },
 ];
@@ -61,3 +66,9 @@ pub(crate) const KIMI_K2_THINKING: FlatFormat = FlatFormat {
 /// Of K2.5 and later, whose prompt opens the reasoning.
 pub(crate) const KIMI_K26: FlatFormat =
     FlatFormat { layout: Layout { starts_in_reasoning: true, ..KIMI_K2_THINKING.layout }, ..KIMI_K2 }.in_section();
+
+/// The same with the section in the singular, as models also write it. SGLang, `function_call/kimik2_detector.py`.
+fn singular(format: FlatFormat) -> FlatFormat {
+    let separators = Separators::of("<|tool_call_section_begin|>{calls}<|tool_call_section_end|>");
+    FlatFormat { past_text: PastText { separators, ..format.past_text }, ..format }.in_section()
+}

@@ -11,7 +11,7 @@ pub(crate) const ROWS: &[Row] = &[Row {
 pub(crate) const PHI_4_MINI: FlatFormat = FlatFormat {
     layout: Layout { trim_before_call: true, stops: &["<|end|>", "<|endoftext|>"], ..Layout::NATIVE },
     call: &MarkedJson {
-        open: &["functools[", "<|tool_call|>"],
+        open: &["functools[", "functools{", "<|tool_call|>"],
         keys: JsonRules { close: &["<|/tool_call|>"], ..JsonRules::USUAL },
         ..MarkedJson::LIST
     },

@@ -6,7 +6,7 @@ use super::attributes::{Of, TagHead, head, word_end};
 use super::words::{begins, closes, closes_one_of, one_of};
 use super::{ElementRow, TagForm};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::syntax::scan::{Scan, first_chars, is_ws, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, is_ws, starts, starts_as, window, ws_run};
 
 /// Tags that contain the name of a function.
 const NAMES: [&str; 2] = ["name", "tool_name"];
@@ -406,6 +406,20 @@ impl ElementRow {
 
     pub(crate) fn closes_function(&self, text: &str, last: bool) -> Scan<usize> {
         closes_one_of(text, self.call.words, last)
+    }
+
+    /// The same with more after the word: `</function_invocation>`.
+    pub(crate) fn nearly_closes_function(&self, text: &str, last: bool) -> Scan<usize> {
+        let word = |word: &&'static str| starts_as(&text[2..], word, last);
+        starts(text, "</", last).and_then(|()| Scan::first_of(self.call.words.iter().map(|own| word(own)))).and_then(
+            |()| {
+                let (head, ended) = window(text, NAME_CHARS, last);
+                match head[2..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+                    None => Scan::at_end(ended),
+                    Some(end) => Scan::some(head[2 + end..].starts_with('>').then_some(end + 3)),
+                }
+            },
+        )
     }
 
     pub(crate) fn closes_parameter(&self, text: &str, last: bool) -> Scan<usize> {

@@ -103,5 +103,5 @@ pub(crate) fn names_near(
 
 /// Whether a key has signs of tags in it, as where its closer is missing.
 pub(crate) fn is_markup(key: &str) -> bool {
-    key.starts_with(['=', '\'']) || key.contains(['<', '>', '"', '\n'])
+    key.starts_with('\'') || key.contains(['<', '>', '"', '=', '\n'])
 }

@@ -124,8 +124,13 @@ impl CallFormat for MarkedJson {
     }
 
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        match self.json(text, last) {
-            Scan::Match(body) => Attempt::call(body + 1, body, Opening::OWN),
+        // Objects may be separated.
+        let lead = if self.begins_message() && text.starts_with(';') { ws_run(text, 1) } else { 0 };
+        match self.json(&text[lead..], last) {
+            Scan::Match(length) => {
+                let (body, opening) = (lead + length, Opening::OWN);
+                Attempt::Call { lead, open: body + 1, name: None, body, opening, style: None }
+            }
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
         }

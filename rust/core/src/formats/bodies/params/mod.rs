@@ -406,6 +406,7 @@ impl Params {
                     return Err(self.another());
                 }
                 let stray = row.closes_function(rest, last).or(|| row.closes_parameter(rest, last));
+                let stray = stray.or(|| row.nearly_closes_function(rest, last));
                 if let Scan::Match(length) = stray {
                     self.repair(input, Repair::TagStyle)?;
                     input.at += blanks + length;
