@@ -36,6 +36,7 @@ MOST: dict[str, tuple[int, int]] = {
     "llm-jp-4.1": (1, 0),
     "minimax-m3": (27, 0),
     "mistral": (36, 0),
+    "k-exaone-2": (13, 0),
     "nemotron-3": (2, 0),
     "phi-4-mini": (86, 0),
     "plamo3": (12, 0),

@@ -122,12 +122,82 @@ def hermes(arguments: str) -> str:
             '<tool_calls>[{"name": "save", "arguments": {"body": ]"]</tool_calls>'
             "<tool_calls>[{'name': 'rm', 'arguments': {'path': 'z'}}]</tool_calls>\"}}]</tool_calls>",
         ),
+        # A text between the tags of an argument, what is left of a tag, and tags in the wrong order.
+        (
+            "minicpm5",
+            "<function name='save'><param name='path'>x</param> y<param name='body'>5</param></function>",
+        ),
+        ("glm-4.5", "<tool_call>save\n<arg_key>path</arg_key>\narg_value>a b</arg_value>\n</tool_call>"),
+        ("glm-4.5", "<tool_call>save\n<arg_key>path</arg_key>\n[arg_value]a b</arg_value>\n</tool_call>"),
+        ("glm-4.5", "<tool_call>save<arg_key>path<arg_value></arg_key>a b</arg_value></tool_call>"),
+        ("glm-4.5", "<tool_call>save<arg_key>path</arg_key> a </arg_key> b</arg_value></tool_call>"),
+        # A bracket is missing, and it is not certain which.
+        ("gemma4", "<|tool_call>call:save{opt:{a:x,body:y}<tool_call|>"),
+        ("gemma4", "<|tool_call>call:save(opt:{a:x,body:y)<tool_call|>"),
+        ("olmo3", '<function_calls>save(path="a", body="b"]</function_calls>'),
+        # A quote in a word: what follows is quoted.
+        ("olmo3", "<function_calls>save(path\") rm(path='x')\")</function_calls>"),
+        ("olmo3", "<function_calls>save(path=x\") rm(path='x')\")</function_calls>"),
+        (
+            "gemma4",
+            '<|tool_call>call:save{"path""<tool_call|><|tool_call>call:rm{}<tool_call|>"}<tool_call|>',
+        ),
+        ("gemma4", '<|tool_call>call:save{path;"<tool_call|><|tool_call>call:rm{}<tool_call|>"}<tool_call|>'),
+        (
+            "gemma4",
+            "<|tool_call>call:save{path:x'<tool_call|><|tool_call>call:rm{}<tool_call|>'}<tool_call|>",
+        ),
+        (
+            "gemma4",
+            '<|tool_call>```\ncall:savepath:<|"|><|tool_call>call:rm{}<tool_call|><|"|>}\n```<tool_call|>',
+        ),
+        # A call in a call that has failed.
+        (
+            "minimax-m2",
+            '<minimax:tool_call>\n<invoke name="save">\n{path": "</invoke><invoke name=\'rm\'></invoke>"}\n'
+            "</invoke>\n</minimax:tool_call>",
+        ),
     ],
 )
 def test_what_is_ambiguous_is_an_error(format: str, text: str) -> None:
     message = Toolset([KEPT, DELETED], protocol=format).parse(text, truncated=False, in_reasoning=False)
     assert message.errors
     assert not message.calls
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "args"),
+    [
+        # Whatever the key, and whatever closes the value before it.
+        (
+            "minicpm5",
+            "<function name=\"save\"><param name='path'>x</param><param name='odd'>y</param></function>",
+            {"path": "x", "odd": "y"},
+        ),
+        (
+            "minicpm5",
+            "<function name=\"save\"><param name='path'>x<param name='body'>y</param></function>",
+            {"path": "x", "body": "y"},
+        ),
+        # A zero before digits is a part of a string.
+        ("lfm2", "<|tool_call_start|>[save(body=00)]<|tool_call_end|>", {"body": "00"}),
+    ],
+)
+def test_a_call_is_read_in_one_style(format: str, text: str, args: dict[str, str]) -> None:
+    message = Toolset([KEPT], protocol=format).parse(text, truncated=False, in_reasoning=False)
+    assert [call.args for call in message.calls] == [args]
+
+
+def test_a_key_in_quotes_may_be_declared() -> None:
+    quoted = {
+        "name": "save",
+        "parameters": {"type": "object", "properties": {"path": STRING, '"path"': STRING}},
+    }
+    for format in ("glm-4.5", "seed-oss", "minimax-m2"):
+        tools = Toolset([quoted], protocol=format, strict=True)
+        arguments = {"path": "a", '"path"': "b"}
+        message = tools.parse(tools.encode("save", arguments), truncated=False, in_reasoning=False)
+        assert [call.args for call in message.calls] == [arguments]
 
 
 @pytest.mark.parametrize(

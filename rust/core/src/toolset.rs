@@ -7,7 +7,7 @@ use crate::arguments::Context;
 use crate::error::ToolError;
 use crate::formats::layout::ReasoningMarks;
 use crate::formats::parts::{Header, PartsFrame};
-use crate::formats::registry::{Reads, Recover, custom, named};
+use crate::formats::registry::{NamedProtocol, Reads, Recover, SPELLING, custom, named};
 use crate::formats::teaching::Neutralise;
 use crate::formats::{Attempt, Custom, Prompt, Protocol, Settings};
 use crate::limits::Limits;
@@ -143,6 +143,8 @@ pub struct Toolset {
     pub(crate) settings: Settings,
     /// The same tools in the other protocols in which calls are read.
     pub(crate) others: Arc<[Toolset]>,
+    /// It is one of those, and only spells the format in another way: what is not a call in it is text.
+    pub(crate) spelling: bool,
     pub(crate) reads: Reads,
     /// For a toolset that is only read with: the one that writes calls.
     pub(crate) writer: Option<Arc<Toolset>>,
@@ -265,6 +267,7 @@ impl Toolset {
             protocol,
             settings,
             others: Arc::new([]),
+            spelling: false,
             reads: Reads::Own,
             writer,
             code: options.code,
@@ -274,11 +277,11 @@ impl Toolset {
             stop,
         };
         let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
-        let (names, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();
-        let same = |other: Arc<dyn Protocol>| {
+        let names: Vec<_> = others.iter().map(|(name, _)| *name).collect();
+        let same = |(name, other): NamedProtocol| {
             let own = options.settings(&*other, None).map_err(ToolError::new)?;
             settings.candidates = settings.candidates.clone().and(&own.candidates);
-            Ok(set(other, own, writer.clone()))
+            Ok(Toolset { spelling: name == SPELLING, ..set(other, own, writer.clone()) })
         };
         let others = others.into_iter().map(same).collect::<Result<Arc<[_]>, _>>()?;
         let made = Toolset { others, reads, ..set(protocol, settings, None) };

@@ -15,6 +15,9 @@ use super::{wire, xml, yaml};
 /// A protocol with its name.
 pub(crate) type NamedProtocol = (&'static str, Arc<dyn Protocol>);
 
+/// The name of another spelling of the toolset's own format.
+pub(crate) const SPELLING: &str = "another spelling";
+
 /// A protocol, the others in which calls are read, and when they are read.
 pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<NamedProtocol>, Reads);
 
@@ -229,7 +232,7 @@ fn recovering(own: Arc<dyn Protocol>, row: Option<&'static Row>, recover: Recove
     if let Some(row) = row
         && !matches!(recover, Recover::Nothing)
     {
-        others.extend(row.also.iter().map(|make| (row.name, make())));
+        others.extend(row.also.iter().map(|make| (SPELLING, make())));
     }
     if let Recover::Usual = recover {
         others.push(("calls without markers", Arc::new(UnmarkedCalls)));

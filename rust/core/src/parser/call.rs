@@ -7,6 +7,7 @@ use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, Event};
 use crate::formats::attempt::Style;
 use crate::formats::bodies::body_of;
+use crate::formats::commitment::unreadable;
 use crate::formats::registry::Reads;
 use crate::formats::{Attempt, BadCall};
 use crate::parser::state::{Call, ParserState, RejectedText, Reports, WaitingCall};
@@ -27,6 +28,20 @@ impl Machine {
         }
     }
 
+    /// After a call that has failed, one whose tag is only nearly right may be quoted in it: an error.
+    fn certain(&self, tools: &Toolset, attempt: Attempt) -> Attempt {
+        match &attempt {
+            Attempt::Call { lead, open, name, style: Some(style), .. }
+                if tools.native && self.place.quotes.is_some() && style.repairs.contains(&Repair::TagStyle) =>
+            {
+                let set = self.read_as(tools);
+                let tool = name.as_ref().and_then(|(_, lookup)| lookup.tool());
+                unreadable(&set.tools, open - lead, tool, set.settings.marks.closers())
+            }
+            _ => attempt,
+        }
+    }
+
     /// A call begins at `window.at`: where the attempt was made, or after its `lead`.
     pub(super) fn commit(
         &mut self,
@@ -35,6 +50,7 @@ impl Machine {
         attempt: Attempt,
         on_event: OnEvent<'_>,
     ) -> bool {
+        let attempt = self.certain(tools, attempt);
         let begin = window.at;
         let (base, open) = match &attempt {
             Attempt::Call { lead, open, .. } => (begin - lead, open - lead),

@@ -345,6 +345,9 @@ impl Machine {
                     Scan::Incomplete => return Candidate::Need,
                     Scan::NoMatch => {}
                 }
+                if set.spelling {
+                    continue;
+                }
                 if let Scan::Match(length) = opened {
                     mentioned(length);
                 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::json::{JsonLexeme, TokenSet, is_number, push_str};
 use super::literals::LiteralLexer;
 use super::python::StringQuotes;
-use super::quoting::{Alternation, Quote, in_quotes, leaves_open};
+use super::quoting::{Alternation, Quote, in_quotes, leaves_open, stray_quote};
 use super::scan::{Scan, partial_end, starts, trim, ws_run};
 use crate::error::Repair;
 use crate::limits::HEAD_CHARS;
@@ -29,6 +29,9 @@ pub(crate) struct DelimitedLexer {
     closed: bool,
     /// Parentheses are in place of the outermost brackets.
     parentheses: bool,
+    /// Brackets that are open, and whether there was one inside another: a missing one could then be any of them.
+    depth: usize,
+    nested: bool,
     /// Of a held word: bytes and characters that were scanned, and whether one of them was `=`.
     word: (usize, usize, bool),
     /// After an error: other quotes.
@@ -38,8 +41,21 @@ pub(crate) struct DelimitedLexer {
 impl DelimitedLexer {
     pub(crate) fn new(quote: &'static str, close: &'static str, relaxed: bool) -> Self {
         let (in_string, plain, odd, closed, parentheses) = (false, None, None, false, false);
-        let (word, quotes) = ((0, 0, false), Alternation::START);
-        DelimitedLexer { quote, close, relaxed, in_string, plain, odd, closed, parentheses, word, quotes }
+        let (word, quotes, depth, nested) = ((0, 0, false), Alternation::START, 0, false);
+        DelimitedLexer {
+            quote,
+            close,
+            relaxed,
+            in_string,
+            plain,
+            odd,
+            closed,
+            parentheses,
+            depth,
+            nested,
+            word,
+            quotes,
+        }
     }
 
     /// The arguments are in parentheses.
@@ -126,11 +142,20 @@ impl DelimitedLexer {
             };
             if ends {
                 self.word = (0, 0, false);
-                if leaves_open(&rest[..end]) {
+                let word = trim(&rest[..end]);
+                let quoted = || in_quotes(word).is_some_and(|inner| !inner.contains(['"', '\'']));
+                let in_key = is_key && (declared(word) || quoted());
+                // What is quoted may begin in it.
+                let quote = if leaves_open(word) || !in_key { stray_quote(&rest[..end]) } else { None };
+                if let Some(quote) = quote {
+                    self.plain = Some(StringQuotes::of(rest.as_bytes()[quote]));
+                    *at += quote + 1;
+                    return JsonLexeme::Bad("a string needs its delimiters");
+                }
+                if leaves_open(word) {
                     return JsonLexeme::Bad("a string needs its delimiters");
                 }
                 *at += end;
-                let word = trim(&rest[..end]);
                 return JsonLexeme::Word(match in_quotes(word) {
                     Some(inner) if is_key && !declared(word) && declared(inner) => {
                         self.odd = Some(Repair::RelaxedJson);
@@ -181,7 +206,7 @@ impl LiteralLexer for DelimitedLexer {
                     return JsonLexeme::StringStart;
                 }
                 Scan::Incomplete => return JsonLexeme::Need,
-                Scan::NoMatch if tokens == TokenSet::Punctuation && !self.closed => {
+                Scan::NoMatch if tokens == TokenSet::Punctuation && !self.closed && !self.nested => {
                     match starts(&window[*at..], self.close, false) {
                         Scan::Match(()) => {
                             (self.closed, self.odd) = (true, Some(Repair::UnbalancedBrackets));
@@ -204,11 +229,16 @@ impl LiteralLexer for DelimitedLexer {
             _ => false,
         };
         let byte = match byte {
-            b'(' if self.parentheses && tokens == TokenSet::Value => b'{',
-            b')' if self.parentheses => b'}',
+            b'(' if self.parentheses && self.depth == 0 => b'{',
+            b')' if self.parentheses && self.depth == 1 => b'}',
             _ => byte,
         };
         if punct || byte != window.as_bytes()[*at] {
+            match byte {
+                b'{' | b'[' => (self.nested, self.depth) = (self.nested || self.depth > 0, self.depth + 1),
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
             *at += 1;
             return JsonLexeme::Punct(byte);
         }
@@ -258,5 +288,6 @@ pub(crate) fn is_bare_key(key: &str, declared: &dyn Fn(&str) -> bool) -> bool {
         && !held(key)
         && !equals
         && !leaves_open(key)
+        && (!key.contains(['"', '\'']) || declared(key))
         && key.chars().count() <= HEAD_CHARS
 }

@@ -497,3 +497,12 @@ pub(crate) fn in_quotes(text: &str) -> Option<&str> {
     let inner = |quote: char| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
     inner('"').or_else(|| inner('\''))
 }
+
+/// The quote in a bad word after which the text is quoted: the last one if their number is odd, and otherwise the first.
+pub(crate) fn stray_quote(word: &str) -> Option<usize> {
+    let first = word.find(['"', '\''])?;
+    let quote = word.as_bytes()[first];
+    let all = memchr::memchr_iter(quote, word.as_bytes());
+    let (count, last) = all.fold((0, first), |(count, _), at| (count + 1, at));
+    Some(if count % 2 == 1 { last } else { first })
+}

@@ -205,7 +205,10 @@ impl Values {
         let node = cx.schema.node(self.node);
         match node.takes_string() {
             true => self.scalar(cx, report, word, true),
-            false => self.scalar(cx, report, word.trim_start_matches('0'), false),
+            false => {
+                let digits = word.trim_start_matches('0');
+                self.scalar(cx, report, if digits.is_empty() { "0" } else { digits }, false)
+            }
         }
     }
 

@@ -35,15 +35,6 @@ enum End {
     Broken,
 }
 
-/// Whether an object begins here, after whitespace.
-fn object(text: &str, last: bool) -> Scan {
-    let (head, ended) = window(text, ATTEMPT_CHARS, last);
-    match head.as_bytes().get(ws_run(head, 0)) {
-        None => Scan::at_end(ended),
-        Some(byte) => Scan::some((*byte == b'{').then_some(())),
-    }
-}
-
 /// Whether a member, or the end of the object, follows the bracket of an object.
 fn begins_member(text: &str, last: bool) -> Scan {
     let (head, ended) = window(text, ATTEMPT_CHARS, last);
@@ -97,9 +88,17 @@ pub(crate) struct Channels {
     pub address: &'static str,
     /// One space after a header belongs to it.
     pub spaced: bool,
+    /// What the arguments of a call begin with: the bracket of an object, or a tag.
+    pub arguments: &'static str,
 }
 
 impl Channels {
+    /// Whether arguments begin here, after whitespace.
+    fn object(&self, text: &str, last: bool) -> Scan {
+        let (head, ended) = window(text, ATTEMPT_CHARS, last);
+        starts(&head[ws_run(head, 0)..], self.arguments, ended)
+    }
+
     /// Where a header ends, and how: at the separator, or, without one, before the next header, an object, or the end of a message.
     fn end(&self, text: &str, ended: bool) -> Scan<(usize, End)> {
         let mut at = 0;
@@ -116,6 +115,9 @@ impl Channels {
                     Scan::Incomplete => return Scan::Incomplete,
                     Scan::Match(()) => {}
                 }
+            }
+            if self.arguments.len() > 1 && starts(rest, self.arguments, ended).is_match() {
+                return broken(at, None);
             }
             let own = [self.channel, self.constrain];
             let ends = [self.start].into_iter().chain(self.ends.iter().copied());
@@ -177,8 +179,10 @@ impl Channels {
             (None, false) => tool.is_some(),
         };
         // Prose mentions markers, names and objects, too.
-        if called && !header.contains('\n') && rest.starts_with('{') {
-            match begins_member(&rest[1..], last).or(|| breaks_marker(&rest[1..], last)) {
+        if called && !header.contains('\n') && rest.starts_with(self.arguments) {
+            let inner = &rest[1..];
+            let tag = Scan::some((self.arguments.len() > 1).then_some(()));
+            match tag.or(|| begins_member(inner, last)).or(|| breaks_marker(inner, last)) {
                 Scan::Match(()) => return Header::Bad(at.end, tool),
                 Scan::Incomplete => return Header::Incomplete,
                 Scan::NoMatch => {}
@@ -356,7 +360,7 @@ impl PartsFrame for Channels {
                 Scan::NoMatch => {}
             }
         }
-        let object = || object(&text[length..], last);
+        let object = || self.object(&text[length..], last);
         let named = |part: Part| match self.named(tools, header) {
             Some(tool) => Header::Bad(length, Some(tool)),
             None => Header::Part(length, part),
@@ -416,13 +420,15 @@ impl PartsFrame for Channels {
     fn inside(&self, tools: &Tools, text: &str, last: bool) -> InPart {
         match self.header(tools, text, false, last) {
             Header::Incomplete => InPart::Incomplete,
-            Header::Bad(open, tool) if text[..open].ends_with(self.separator) => match object(&text[open..], last) {
+            Header::Bad(open, tool) if text[..open].ends_with(self.separator) => match self.object(&text[open..], last)
+            {
                 Scan::Match(()) => InPart::Call(open, tool),
                 Scan::Incomplete => InPart::Incomplete,
                 Scan::NoMatch => InPart::Text(1),
             },
             // Text about the format has calls of other tools.
-            Header::Call(Attempt::Call { body, name: Some((_, lookup)), .. }) => match object(&text[body..], last) {
+            Header::Call(Attempt::Call { body, name: Some((_, lookup)), .. }) => match self.object(&text[body..], last)
+            {
                 Scan::Match(()) if lookup.tool().is_some() => InPart::Call(body, lookup.tool()),
                 Scan::Incomplete => InPart::Incomplete,
                 _ => InPart::Mention(body),

@@ -25,6 +25,7 @@ pub(crate) const BEAM: FlatFormat = FlatFormat {
             functions: "",
             built_in: &[],
             content: &["final"],
+            arguments: TAGS.argument,
             address: " to={name}<|channel|>analysis <|constrain|>xml<|message|>",
             ..CHANNELS
         }),

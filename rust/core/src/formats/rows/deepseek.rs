@@ -97,8 +97,12 @@ const V4_SPELLINGS: &[fn() -> Arc<dyn Protocol>] = &[
     || Arc::new(dsml!("<｜｜DSML｜｜", "</｜｜DSML｜｜", "tool_calls", "tool_calls", V4_RESULTS)),
     || Arc::new(dsml!("<|DSML|", "</|DSML|", "tool_calls", "tool_calls", V4_RESULTS)),
 ];
-const V4_1_SPELLINGS: &[fn() -> Arc<dyn Protocol>] =
-    &[|| Arc::new(DEEPSEEK_V4), || Arc::new(dsml!("<｜｜DSML｜｜ ", "</｜｜DSML｜｜ ", "calls", "calls", V4_RESULTS))];
+const V4_1_SPELLINGS: &[fn() -> Arc<dyn Protocol>] = &[
+    || Arc::new(DEEPSEEK_V4),
+    || Arc::new(dsml!("<｜｜DSML｜｜ ", "</｜｜DSML｜｜ ", "calls", "calls", V4_RESULTS)),
+    || Arc::new(dsml!("<｜｜DSML｜｜", "</｜｜DSML｜｜", "tool_calls", "tool_calls", V4_RESULTS)),
+    || Arc::new(dsml!("<|DSML|", "</|DSML|", "tool_calls", "tool_calls", V4_RESULTS)),
+];
 
 /// GigaChat 3.5, whose prompt opens the reasoning only if the host asks for it.
 /// vLLM, `tool_parsers/gigachat35_tool_parser.py` and `reasoning/gigachat35_reasoning_parser.py`.

@@ -55,6 +55,7 @@ pub(super) const CHANNELS: Channels = Channels {
     content: &["final", "commentary"],
     address: " to=functions.{name}<|channel|>commentary <|constrain|>json<|message|>",
     spaced: false,
+    arguments: "{",
 };
 
 pub(crate) const HARMONY: FlatFormat = FlatFormat {

@@ -23,6 +23,7 @@ pub(crate) const MUSE: FlatFormat = FlatFormat {
             content: &["user"],
             address: " to={name}<|message|><atem:function_calls>\n",
             spaced: false,
+            arguments: "{",
         }),
         section: Some(Section { begin: "<atem:function_calls>", end: "</atem:function_calls>", also: &["<|eot|>", "<|eom|>"] }),
         special_tokens: true,

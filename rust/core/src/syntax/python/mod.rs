@@ -9,7 +9,7 @@ use std::mem::take;
 
 use super::json::{JsonLexeme, TokenSet, push_char, push_str, respelled};
 use super::literals::LiteralLexer;
-use super::quoting::{Alternation, Quote, leaves_open};
+use super::quoting::{Alternation, Quote, leaves_open, stray_quote};
 use super::scan::{is_ws, ws_run};
 use crate::error::Repair;
 use strings::quotes;
@@ -18,6 +18,9 @@ pub(crate) use strings::StringQuotes;
 
 /// Digits of a number in another base. More of them are not a number that a tool expects.
 const BASED_DIGITS: usize = 30;
+
+/// Whitespace between the bracket of a list and what closes the calls.
+const BLANKS: usize = 64;
 
 /// What a bracket holds so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +44,18 @@ pub(crate) struct PythonLexer {
     odd: Option<Repair>,
     /// The key of an argument is in quotes.
     quoted_key: bool,
+    /// The call is in a list.
+    in_list: bool,
     /// The parentheses hold one dictionary with the arguments.
     dictionary: bool,
 }
 
 impl PythonLexer {
+    /// For a call in a list.
+    pub(crate) fn in_list(list: bool) -> Self {
+        PythonLexer { in_list: list, ..PythonLexer::default() }
+    }
+
     /// For text after an error in which so many brackets are open.
     pub(crate) fn lost(depth: usize) -> Self {
         PythonLexer { skipped: Some((depth, Alternation::START)), ..PythonLexer::default() }
@@ -211,20 +221,27 @@ impl LiteralLexer for PythonLexer {
                     self.quoted_key = true;
                     return self.meaning(lexeme);
                 }
+                // What is quoted may begin in it.
+                (JsonLexeme::Word(word), TokenSet::Key | TokenSet::Value) if let Some(quote) = stray_quote(word) => {
+                    self.string = Some(StringQuotes::of(word.as_bytes()[quote]));
+                    *at = start + quote + 1;
+                    return JsonLexeme::Bad("a quote must not be inside a word");
+                }
                 // The comma before it is missing.
                 (JsonLexeme::Word(word), TokenSet::Punctuation) if outer && declared(word) => {
                     (*at, self.odd) = (start, Some(Repair::RelaxedJson));
                     return self.meaning(JsonLexeme::Punct(b','));
                 }
-                // The parenthesis before it is missing, if it is not this one.
-                (JsonLexeme::Punct(b']'), TokenSet::Punctuation) if outer => {
-                    match window.as_bytes().get(ws_run(window, *at)) {
-                        None => {
+                // The parenthesis before it is missing, if a marker follows.
+                (JsonLexeme::Punct(b']'), TokenSet::Punctuation) if outer && self.in_list => {
+                    let next = ws_run(window, *at);
+                    match window.as_bytes().get(next) {
+                        None if next - *at < BLANKS => {
                             *at = start;
                             return JsonLexeme::Need;
                         }
-                        Some(b',' | b')' | b']' | b'}') => return self.meaning(lexeme),
-                        Some(_) => {}
+                        Some(b'<') => {}
+                        _ => return self.meaning(lexeme),
                     }
                     (*at, self.odd) = (start, Some(Repair::UnbalancedBrackets));
                     return self.meaning(JsonLexeme::Punct(b')'));

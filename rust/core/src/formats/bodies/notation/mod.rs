@@ -153,8 +153,8 @@ impl CallFormat for NotationFormat {
                 style.repairs.push(Repair::JsonWrapper);
                 Attempt::Call { lead, open, name, body, opening, style: Some(style) }
             }
-            Attempt::Incomplete => Attempt::Incomplete,
-            _ => self.called(tools, head, open, call, last),
+            Attempt::Text(_) => self.called(tools, head, open, call, last),
+            inner => inner,
         }
     }
 
@@ -258,7 +258,9 @@ impl NotationBody {
     /// Whether the object that begins here is a call in JSON: its first key is in quotes.
     fn is_json(&self, input: &Input<'_>) -> Flow<bool> {
         let rest = input.rest();
-        match rest.as_bytes().get(ws_run(rest, 1)) {
+        let first = ws_run(rest, 1);
+        match rest.as_bytes().get(first) {
+            None if first > VALUE_CHARS => Ok(false),
             Some(byte) => Ok(rest.starts_with('{') && matches!(byte, b'"' | b'\'')),
             None => Err(Progress::Incomplete),
         }

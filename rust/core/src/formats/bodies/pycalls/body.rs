@@ -126,7 +126,7 @@ impl PyCallsBody {
                     *self.arguments.lexer() = PythonLexer::lost(1);
                 } else {
                     // Now that the tool is known, its arguments have types.
-                    self.arguments.renew(&input.cx, PythonLexer::default());
+                    self.arguments.renew(&input.cx, PythonLexer::in_list(self.format.list));
                 }
                 self.to(PyCallsState::Arguments)
             }

@@ -7,7 +7,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::JsonRules;
-use crate::formats::bodies::json::fence::fence_length;
+use crate::formats::bodies::json::fence::{FENCE, fence_length};
 use crate::formats::bodies::json::marked::begins_object;
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
@@ -16,7 +16,7 @@ use crate::formats::settings::Settings;
 use crate::limits::{HEAD_CHARS, NAME_CHARS, RECURSION};
 use crate::syntax::json::parse;
 use crate::syntax::python::{is_name, is_name_char};
-use crate::syntax::scan::{Scan, first_chars, starts, window, ws_run};
+use crate::syntax::scan::{Scan, first_chars, is_ws, starts, window, ws_run};
 use crate::tools::Tools;
 
 use body::PyCallsBody;
@@ -78,7 +78,10 @@ impl PyCalls {
         };
         let fence = match fence_length(&text[at..]) {
             Scan::Incomplete => return Scan::at_end(last),
-            Scan::Match(length) => Some(ws_run(text, at + length)),
+            Scan::Match(length) => {
+                let language = text.as_bytes().get(at + length).is_none_or(|byte| is_ws(*byte));
+                Some(ws_run(text, at + if language { length } else { FENCE.len() }))
+            }
             Scan::NoMatch => None,
         };
         let (at, fenced) = (fence.unwrap_or(at), fence.is_some());

@@ -10,15 +10,34 @@ use crate::arguments::{Context, Flow, Input, Progress, Slot};
 use crate::error::{ErrorKind, Repair};
 use crate::formats::bodies::near_tag::NearTag;
 use crate::syntax::quoting::in_quotes;
-use crate::syntax::scan::{Scan, starts, trim, ws_run};
+use crate::syntax::scan::{Scan, starts, starts_as, trim, window, ws_run};
 use crate::syntax::tags::is_markup;
+
+/// Characters in which what is left of a tag begins.
+const TAG_CHARS: usize = 64;
 
 /// A key without what a model writes around it, a second opener or quotes, if the tool declares that; and whether there was something.
 fn plain_key<'k>(tags: &Tags, cx: &Context<'_>, key: &'k str) -> (&'k str, bool) {
+    if cx.schema.declares(cx.schema.root, key) {
+        return (key, false);
+    }
     let single = key.strip_prefix(tags.argument).unwrap_or(key);
     let plain = in_quotes(single).unwrap_or(single);
     let meant = plain.len() < key.len() && cx.schema.declares(cx.schema.root, plain);
     if meant { (plain, true) } else { (key, false) }
+}
+
+/// Whether the text begins with a tag, or with what is left of one: signs and the word of that tag, or the end of one.
+fn is_tag_like(text: &str, tag: &str) -> Scan {
+    let is_sign = |c: char| !(c.is_alphanumeric() || c == '_');
+    let (head, ended) = window(text, TAG_CHARS, false);
+    let (inner, word) = (head.trim_start_matches(is_sign), tag.trim_matches(is_sign));
+    if head.starts_with(['<', '>']) {
+        return Scan::Match(());
+    }
+    // The last word of the tag may be all that is left.
+    let last = word.rsplit(is_sign).next().unwrap_or(word);
+    Scan::first_of([word, last].into_iter().map(|word| starts_as(inner, word, ended)))
 }
 
 impl TaggedBody {
@@ -86,6 +105,7 @@ impl TaggedBody {
             self.looked = rest.len().saturating_sub(close.len().max(text.value.len()) - 1);
             return Err(Progress::Incomplete);
         };
+        self.unopened = closed.is_none();
         let (key, length) = (&rest[..end], end + closed.map_or(0, |_| close.len()));
         if closed.is_none() {
             if !self.failed && !input.cx.schema.declares(input.cx.schema.root, trim(key)) {
@@ -150,11 +170,20 @@ impl TaggedBody {
                 self.state = State::BeforeValue(slot);
                 Err(Progress::Incomplete)
             }
-            Scan::NoMatch if slot.is_some() && !input.rest().starts_with('<') && !input.rest().is_empty() => {
+            Scan::NoMatch if slot.is_some() && !input.rest().is_empty() => {
+                match is_tag_like(input.rest(), open) {
+                    Scan::Incomplete => {
+                        self.state = State::BeforeValue(slot);
+                        return Err(Progress::Incomplete);
+                    }
+                    Scan::Match(()) => {
+                        return self.fail(State::Between, &format!("A key must be followed by {open}."));
+                    }
+                    Scan::NoMatch => {}
+                }
                 self.repair(input, Repair::TagStyle)?;
-                self.begin_value(input, slot)?;
                 self.unopened = true;
-                Ok(())
+                self.begin_value(input, slot)
             }
             Scan::NoMatch => self.fail(State::Between, &format!("A key must be followed by {open}.")),
         }
@@ -163,7 +192,6 @@ impl TaggedBody {
     /// The value of an argument whose key is text begins.
     pub(super) fn begin_value(&mut self, input: &mut Input<'_>, slot: Option<Slot>) -> Flow {
         self.to(State::ValueStart)?;
-        self.unopened = false;
         if let Some(slot) = slot {
             self.value.begin(&input.cx, input.report, slot, Kind::Schema)?;
             if take(&mut self.quoted) {

@@ -46,7 +46,7 @@ pub(super) struct TaggedBody {
     pub(super) key: String,
     /// A type said that it is a string.
     pub(super) quoted: bool,
-    /// The tag before the value is missing.
+    /// A tag between the key and the value is missing.
     pub(super) unopened: bool,
     /// Bytes of the window that were already scanned.
     pub(super) looked: usize,
@@ -355,8 +355,12 @@ impl TaggedBody {
             let spaced = held == 0 && self.value.last() == Some(b' ');
             let (cx, cdata, near, last) = (&input.cx, self.cdata, self.near, input.last);
             let around = ValueContext { cx, cdata, quoted, spaced, near, last };
-            if self.unopened && !self.failed && starts(&rest[end..], tags.before_value(), false).decided()?.is_some() {
-                return malformed(format!("{}: a key must be followed by {}.", cx.tool, tags.before_value()));
+            if let Head::Text(KeyTags { key_close, value, .. }) = &tags.head
+                && self.unopened
+                && !self.failed
+                && first_mark(&rest[end..], &[value, key_close], false).decided()?.is_some()
+            {
+                return malformed(format!("{}: a key must be followed by {key_close} and {value}.", cx.tool));
             }
             let found = tags.value_end(&rest[end..], around, &mut self.looked).decided()?;
             let (length, closed) = match found {

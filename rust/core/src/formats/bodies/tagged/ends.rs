@@ -97,6 +97,13 @@ impl Tags {
                 })
             });
         }
+        // The end of the part is that of the call.
+        match first_mark(rest, self.part_ends, last) {
+            Scan::Match(_) if around.quoted == QuotedTag::Closer => return Scan::Match(ValueEnd::Ambiguous),
+            Scan::Match(_) => return Scan::Match(ValueEnd::CallCloser),
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::NoMatch => {}
+        }
         match starts(rest, self.argument_close, last) {
             Scan::Match(()) => self.at_closer(rest, around, looked),
             closer => closer.map(|()| ValueEnd::Kept).or(|| self.without_closer(rest, around, looked)),
@@ -110,11 +117,11 @@ impl Tags {
         own.or(|| first_mark(text, &[self.open], last).or(|| first_mark(text, self.section_ends, last)).map(|_| false))
     }
 
-    /// Whether the tag of an argument that the tool declares is here, nearly right as those before it.
-    fn near_argument(&self, text: &str, around: ValueContext<'_>) -> Scan {
+    /// Where the tag of an argument is here that is nearly right, as those before it: whether the tool declares it.
+    fn near_argument(&self, text: &str, around: ValueContext<'_>) -> Scan<bool> {
         match &self.named[1] {
             Some(tag) if around.near => {
-                tag.read(text, around.last).filter(|tag| around.declares(trim(&text[tag.name.clone()]))).void()
+                tag.read(text, around.last).map(|tag| around.declares(trim(&text[tag.name.clone()])))
             }
             _ => Scan::NoMatch,
         }
@@ -141,7 +148,7 @@ impl Tags {
             true => ValueEnd::Closer(length),
             false => ValueEnd::Unclosed(length),
         });
-        let near = || self.near_argument(after, around).map(|()| ValueEnd::Closer(length));
+        let near = || self.near_argument(after, around).map(|_| ValueEnd::Closer(length));
         let doubled = || {
             // A value may end in its own closer, on a line before the other one.
             if around.quoted == QuotedTag::Closer || (self.line_breaks && end > length) {
@@ -188,7 +195,10 @@ impl Tags {
             (QuotedTag::None, _) => {
                 let argument = || match around.spaced {
                     true => Scan::NoMatch,
-                    false => self.opens_argument(rest, around).map(|()| ValueEnd::Argument),
+                    false => {
+                        let near = || self.near_argument(rest, around).filter(|declared| *declared).void();
+                        self.opens_argument(rest, around).or(near).map(|()| ValueEnd::Argument)
+                    }
                 };
                 let call = || self.opens_call(rest, around).map(|()| ValueEnd::Call);
                 let part = || self.in_part(rest, last).map(|()| ValueEnd::Ambiguous);
@@ -203,7 +213,8 @@ impl Tags {
                 let marks =
                     [self.argument, self.open].into_iter().chain(inner).chain(self.section_ends.iter().copied());
                 let found = Scan::first_of(marks.map(|mark| starts(rest, mark, last)));
-                found.or(closed).map(|()| ValueEnd::Ambiguous)
+                let near = || self.near_argument(rest, around).void();
+                found.or(closed).or(near).map(|()| ValueEnd::Ambiguous)
             }
         }
     }

@@ -245,7 +245,9 @@ impl Tags {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::Match(()) => match tools.called(&head[name.clone()]) {
                 // A word between spaces is prose, unless it is the name of a tool.
-                Lookup::Unknown | Lookup::Open if name.is_empty() && head[end..].starts_with(self.argument) => {
+                Lookup::Unknown | Lookup::Open
+                    if name.is_empty() && head[ws_run(head, end)..].starts_with(self.argument) =>
+                {
                     unreadable(tools, open, None, self.closers())
                 }
                 Lookup::Unknown | Lookup::Open if begin > 0 || name.is_empty() => Attempt::Text(open),
@@ -285,7 +287,8 @@ impl Tags {
         let [Some(call), argument] = &self.named else { return Attempt::text(text) };
         let found = call.read(text, last).and_then(|tag| {
             let lookup = tools.called(&text[tag.name.clone()]);
-            let after = &text[ws_run(text, tag.end)..];
+            let (after, last) = window(&text[tag.end..], HEAD_CHARS, last);
+            let after = &after[ws_run(after, 0)..];
             let marks = [self.argument, self.close, "{"].into_iter().map(|mark| starts(after, mark, last));
             let near = || argument.map_or(Scan::NoMatch, |argument| argument.read(after, last).void());
             let follows = if lookup.tool().is_some() { Scan::first_of(marks).or(near) } else { Scan::NoMatch };
@@ -408,7 +411,6 @@ impl CallFormat for Tagged {
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let Tagged(tags) = self;
-        let (head, ended) = window(text, HEAD_CHARS, last);
         let usual = match starts(text, tags.open, last) {
             Scan::Incomplete => return Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
@@ -423,7 +425,7 @@ impl CallFormat for Tagged {
         match usual {
             Attempt::Incomplete => usual,
             Attempt::Call { name: Some((_, lookup)), .. } if lookup != Lookup::Unknown => usual,
-            _ => match tags.near(tools, head, ended) {
+            _ => match tags.near(tools, text, last) {
                 Attempt::Text(_) => usual,
                 near => near,
             },

@@ -1,13 +1,14 @@
 //! Arguments in tags that are a whole part of a message: its header has the tool's name, and its end is that of the call.
 
 use super::body::TaggedBody;
-use super::{Tags, write};
+use super::{Tagged, Tags, write};
 use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
 use crate::formats::body::{Body, recycle};
 use crate::formats::call::{CallFormat, PastCall};
 use crate::formats::settings::Settings;
+use crate::syntax::scan::Scan;
 use crate::tools::Tools;
 
 /// The format of such parts. Each tag of an argument is on a line of its own.
@@ -29,6 +30,10 @@ impl CallFormat for TaggedPart {
 
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, _: bool) -> Attempt {
         Attempt::text(text)
+    }
+
+    fn orphan(&self, tools: &Tools, text: &str, last: bool) -> Scan<usize> {
+        Tagged(self.0).orphan(tools, text, last)
     }
 
     fn body(&self, _: &Context<'_>, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
