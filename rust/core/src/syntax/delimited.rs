@@ -146,13 +146,12 @@ impl DelimitedLexer {
                 let quoted = || in_quotes(word).is_some_and(|inner| !inner.contains(['"', '\'']));
                 let in_key = is_key && (declared(word) || quoted());
                 // What is quoted may begin in it.
-                let quote = if leaves_open(word) || !in_key { stray_quote(&rest[..end]) } else { None };
-                if let Some(quote) = quote {
-                    self.plain = Some(StringQuotes::of(rest.as_bytes()[quote]));
-                    *at += quote + 1;
+                if leaves_open(word) {
                     return JsonLexeme::Bad("a string needs its delimiters");
                 }
-                if leaves_open(word) {
+                if let Some(quote) = stray_quote(&rest[..end]).filter(|_| !in_key) {
+                    self.plain = Some(StringQuotes::of(rest.as_bytes()[quote]));
+                    *at += quote + 1;
                     return JsonLexeme::Bad("a string needs its delimiters");
                 }
                 *at += end;

@@ -498,11 +498,14 @@ pub(crate) fn in_quotes(text: &str) -> Option<&str> {
     inner('"').or_else(|| inner('\''))
 }
 
-/// The quote in a bad word after which the text is quoted: the last one if their number is odd, and otherwise the first.
+/// The quote in a word after which the text is quoted: the last one, if the number of those like the first is odd. An apostrophe is
+/// none.
 pub(crate) fn stray_quote(word: &str) -> Option<usize> {
-    let first = word.find(['"', '\''])?;
-    let quote = word.as_bytes()[first];
-    let all = memchr::memchr_iter(quote, word.as_bytes());
-    let (count, last) = all.fold((0, first), |(count, _), at| (count + 1, at));
-    Some(if count % 2 == 1 { last } else { first })
+    let inner =
+        |at: usize| word[..at].ends_with(char::is_alphanumeric) && word[at + 1..].starts_with(char::is_alphanumeric);
+    let all = || word.match_indices(['"', '\'']).filter(|(at, quote)| *quote == "\"" || !inner(*at));
+    let (first, quote) = all().next()?;
+    let (count, last) =
+        all().filter(|(_, other)| *other == quote).fold((0, first), |(count, _), (at, _)| (count + 1, at));
+    (count % 2 == 1).then_some(last)
 }

@@ -408,7 +408,9 @@ impl PartsFrame for Channels {
             (None, Some(channel)) => match self.part_of(channel) {
                 None => unless_object(Part::Dropped),
                 // Before calls, where an object is meant as one.
-                Some(part) if self.content.last() == Some(&channel) => unless_object(part),
+                Some(part) if self.content.last() == Some(&channel) || self.arguments.starts_with('<') => {
+                    unless_object(part)
+                }
                 Some(part) => named(part),
             },
             // The name of the channel is missing.

@@ -411,15 +411,13 @@ impl ElementRow {
     /// The same with more after the word: `</function_invocation>`.
     pub(crate) fn nearly_closes_function(&self, text: &str, last: bool) -> Scan<usize> {
         let word = |word: &&'static str| starts_as(&text[2..], word, last);
-        starts(text, "</", last).and_then(|()| Scan::first_of(self.call.words.iter().map(|own| word(own)))).and_then(
-            |()| {
-                let (head, ended) = window(text, NAME_CHARS, last);
-                match head[2..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
-                    None => Scan::at_end(ended),
-                    Some(end) => Scan::some(head[2 + end..].starts_with('>').then_some(end + 3)),
-                }
-            },
-        )
+        starts(text, "</", last).and_then(|()| Scan::first_of(self.call.words.iter().map(word))).and_then(|()| {
+            let (head, ended) = window(text, NAME_CHARS, last);
+            match head[2..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+                None => Scan::at_end(ended),
+                Some(end) => Scan::some(head[2 + end..].starts_with('>').then_some(end + 3)),
+            }
+        })
     }
 
     pub(crate) fn closes_parameter(&self, text: &str, last: bool) -> Scan<usize> {
