@@ -8,8 +8,8 @@ use crate::limits::NAME_CHARS;
 use crate::schema::{
     Json, Schema, SchemaDocument, SchemaFault, Validator, compile, fold, read_schema, without_required_defaults,
 };
-use crate::syntax::quoting::in_quotes;
 use crate::syntax::scan::first_chars;
+use crate::syntax::word_quotes::in_quotes;
 
 /// How a tool's calls are written. Both forms are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use super::json::{JsonLexeme, TokenSet, is_number, push_str};
 use super::literals::LiteralLexer;
 use super::python::StringQuotes;
-use super::quoting::{Alternation, Quote, in_quotes, leaves_open, stray_quote};
+use super::quoting::{Alternation, Quote, leaves_open};
 use super::scan::{Scan, partial_end, starts, trim, ws_run};
+use super::word_quotes::{in_quotes, stray_quote};
 use crate::error::Repair;
 use crate::limits::HEAD_CHARS;
 

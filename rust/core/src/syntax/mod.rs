@@ -14,5 +14,6 @@ pub(crate) mod scan;
 pub(crate) mod shown;
 pub(crate) mod tags;
 pub(crate) mod tree;
+pub(crate) mod word_quotes;
 pub(crate) mod xml;
 pub(crate) mod yaml;

@@ -202,14 +202,11 @@ impl Values {
     /// Digits after a zero: a string where one may be, as the zero is a part of it.
     pub(crate) fn digits(&mut self, cx: &Context<'_>, report: &mut Report, word: &str) -> Result<bool, ReadError> {
         self.begin(cx, report);
-        let node = cx.schema.node(self.node);
-        match node.takes_string() {
-            true => self.scalar(cx, report, word, true),
-            false => {
-                let digits = word.trim_start_matches('0');
-                self.scalar(cx, report, if digits.is_empty() { "0" } else { digits }, false)
-            }
+        if cx.schema.node(self.node).takes_string() {
+            return self.scalar(cx, report, word, true);
         }
+        let digits = word.trim_start_matches('0');
+        self.scalar(cx, report, if digits.is_empty() { "0" } else { digits }, false)
     }
 
     /// A word. `quoted`: it is not JSON, and is taken for a string.

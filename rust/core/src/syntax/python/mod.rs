@@ -9,8 +9,9 @@ use std::mem::take;
 
 use super::json::{JsonLexeme, TokenSet, push_char, push_str, respelled};
 use super::literals::LiteralLexer;
-use super::quoting::{Alternation, Quote, leaves_open, stray_quote};
+use super::quoting::{Alternation, Quote, leaves_open};
 use super::scan::{is_ws, ws_run};
+use super::word_quotes::stray_quote;
 use crate::error::Repair;
 use strings::quotes;
 
@@ -206,6 +207,15 @@ impl LiteralLexer for PythonLexer {
             let inside = self.string.is_some();
             let start = ws_run(window, *at);
             let lexeme = self.token(window, at);
+            // What is quoted may begin in a word.
+            if let JsonLexeme::Word(word) = lexeme
+                && tokens != TokenSet::Punctuation
+                && let Some(quote) = stray_quote(word)
+            {
+                self.string = Some(StringQuotes::of(word.as_bytes()[quote]));
+                *at = start + quote + 1;
+                return JsonLexeme::Bad("a quote must not be inside a word");
+            }
             // Among the arguments themselves.
             let outer = !inside && self.open.len() == 1;
             match (&lexeme, tokens) {
@@ -220,12 +230,6 @@ impl LiteralLexer for PythonLexer {
                 (JsonLexeme::StringStart, TokenSet::Key) if outer => {
                     self.quoted_key = true;
                     return self.meaning(lexeme);
-                }
-                // What is quoted may begin in it.
-                (JsonLexeme::Word(word), TokenSet::Key | TokenSet::Value) if let Some(quote) = stray_quote(word) => {
-                    self.string = Some(StringQuotes::of(word.as_bytes()[quote]));
-                    *at = start + quote + 1;
-                    return JsonLexeme::Bad("a quote must not be inside a word");
                 }
                 // The comma before it is missing.
                 (JsonLexeme::Word(word), TokenSet::Punctuation) if outer && declared(word) => {

@@ -9,9 +9,9 @@ use super::{Head, KeyTags, TagAttributes, Tags};
 use crate::arguments::{Context, Flow, Input, Progress, Slot};
 use crate::error::{ErrorKind, Repair};
 use crate::formats::bodies::near_tag::NearTag;
-use crate::syntax::quoting::in_quotes;
 use crate::syntax::scan::{Scan, starts, starts_as, trim, window, ws_run};
 use crate::syntax::tags::is_markup;
+use crate::syntax::word_quotes::in_quotes;
 
 /// Characters in which what is left of a tag begins.
 const TAG_CHARS: usize = 64;
@@ -202,7 +202,7 @@ impl TaggedBody {
     }
 
     /// The length of the tag at the start of the text, if it is that of the argument whose value begins here.
-    pub(super) fn is_doubled(&self, text: &str) -> Option<usize> {
+    pub(super) fn doubled(&self, text: &str) -> Option<usize> {
         let Scan::Match(tag) = self.tags.named[1].as_ref()?.read(text, false) else { return None };
         (text[tag.name.clone()] == self.key).then_some(tag.end)
     }

@@ -363,6 +363,14 @@ impl TaggedBody {
                 return malformed(format!("{}: a key must be followed by {key_close} and {value}.", cx.tool));
             }
             let found = tags.value_end(&rest[end..], around, &mut self.looked).decided()?;
+            if found == Some(ValueEnd::Argument)
+                && self.value.last().is_none()
+                && let Some(length) = self.doubled(&rest[end..])
+            {
+                input.at += end + length;
+                self.repair(input, Repair::TagStyle)?;
+                return self.to(State::ValueStart);
+            }
             let (length, closed) = match found {
                 Some(ValueEnd::Closer(length)) => (length, true),
                 Some(ValueEnd::Unclosed(length)) if self.failed || self.is_clean() => (length, true),
@@ -371,11 +379,6 @@ impl TaggedBody {
                     (length, true)
                 }
                 Some(ValueEnd::CallCloser) if self.failed || self.is_clean() => (0, false),
-                Some(ValueEnd::Argument) if self.value.last().is_none() && self.is_doubled(&rest[end..]).is_some() => {
-                    input.at += end + self.is_doubled(&rest[end..]).unwrap_or_default();
-                    self.repair(input, Repair::TagStyle)?;
-                    return self.to(State::ValueStart);
-                }
                 Some(ValueEnd::Argument) if !self.failed && self.is_clean() => {
                     self.repair(input, Repair::MissingClose)?;
                     (0, false)
