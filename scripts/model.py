@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT / "scripts"), str(ROOT / "benches" / "src")]
 
 from downloads import MEGABYTE, DownloadError, check_sum, download, partial_of, sha256_of  # noqa: E402
-from templates import ARCHIVE, SHA256, VERSION  # noqa: E402
+from templates import ARCHIVE, VERSION  # noqa: E402
 
 from wirecall_bench.local_model import (  # noqa: E402
     FOLDER,
@@ -55,7 +55,7 @@ from wirecall_bench.local_model import (  # noqa: E402
 )
 from wirecall_bench.progress import progress  # noqa: E402
 
-SOURCES = Download(ARCHIVE, SHA256)
+SOURCES = ARCHIVE
 PROJECT = ROOT / "benches" / "gbnf"
 REQUIREMENTS = PROJECT / "requirements.txt"
 TARGETS = ("llama-server", "gbnf-match")

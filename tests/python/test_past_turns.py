@@ -27,6 +27,7 @@ EPHEMERAL = {"type": "ephemeral"}
 # Those that write markers around every text.
 FRAMED = tuple(row for row in EVERY if Toolset(protocol=row).encode_message("x") != "x")
 PARTS = {
+    "beam",
     "cohere",
     "cohere-command4",
     "functionary-v3.2",

@@ -167,7 +167,7 @@ def test_messages_in_parts_have_no_other_tags(row: str, reasoning: Any) -> None:
 @pytest.mark.parametrize("row", sorted({*FAMILIES}))
 def test_json_is_refused_where_calls_are_not_json(row: str) -> None:
     encoding = Toolset(TOOLS, protocol=row).plan("get").encoding
-    if row in ("qwen3coder", "qwen3.5", "nemotron-3", "step-3.5"):
+    if row in ("qwen3coder", "qwen3.5", "k-exaone-2", "nemotron-3", "step-3.5"):
         # The manual of these can ask for JSON.
         assert "JSON object" in Toolset(TOOLS, protocol=row, syntax="json").manual()
     elif encoding == "json":

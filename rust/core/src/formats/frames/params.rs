@@ -23,6 +23,9 @@ use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, win
 use crate::syntax::tags::{self, ElementRow, OpenerAttributes, TagForm, is_markup, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tool, Tools};
 
+/// What results begin with in most of these formats.
+const RESPONSE: &str = "<tool_response>";
+
 /// A format, with these tags.
 #[derive(Debug)]
 pub(crate) struct ParamsFormat {
@@ -105,9 +108,13 @@ impl Protocol for ParamsFormat {
     }
 
     fn info(&self) -> FormatInfo {
-        let mut info = FormatInfo::new(self.row.block_open, self.row.block_close, "parameters");
-        info.result_marks.to_mut().extend(self.past_text.result_mark.map(Cow::Borrowed));
-        info.fixed(self.fixed)
+        let info = FormatInfo::new(self.row.block_open, self.row.block_close, "parameters").fixed(self.fixed);
+        match self.past_text.result_mark {
+            Some(mark) if mark != RESPONSE => {
+                FormatInfo { result_marks: Cow::Owned(vec![Cow::Borrowed(mark)]), ..info }
+            }
+            _ => info,
+        }
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
@@ -233,11 +240,18 @@ impl Teacher for ParamsFormat {
         let example = examples.any(self);
         let json = prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json);
         let whole = if json { " Tools shown as JSON take one JSON object in place of all parameters." } else { "" };
+        let results = match self.past_text.result_mark {
+            Some(mark) if mark != RESPONSE => {
+                let result = CallResult { name: "", content: "…", error: false, number: None, call: PastCall::NONE };
+                format!("Results come in this form; never write one:\n{}\n", self.wrap_result(prompt, &result))
+            }
+            _ => "Results come as <tool_response>; never write one.\n".to_owned(),
+        };
         format!(
             "To call a tool, write its name and its parameters in tags, as plain text. Example:\n{example}\n\
              Parameters without ? are required; use the exact names and types. Write strings between the tags as they are, without \
              quotes or escapes, and lists and objects as JSON.{whole} You can write several calls in a row. Write your thoughts before the \
-             calls and nothing after them. Results come as <tool_response>; never write one.\nTools (? optional, string by default):"
+             calls and nothing after them. {results}Tools (? optional, string by default):"
         )
     }
 

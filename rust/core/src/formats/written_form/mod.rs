@@ -99,7 +99,11 @@ impl<'a> WrittenForm<'a> {
         let tags = WrittenForm { tagged: true, style, ..form };
         // Tags that count the calls have no grammar.
         let same = tags.write(NAME, &[number()], 1).is_some_and(|next| next == call);
-        (same && samples().iter().all(|(_, value)| tags.around(NAME, KEYS[0], value).is_some())).then_some(tags)
+        // What ends such a part may be a stop token, which is left out.
+        let layout = protocol.layout();
+        let part = layout.parts.is_some() && layout.section.is_none();
+        (same && !part && samples().iter().all(|(_, value)| tags.around(NAME, KEYS[0], value).is_some()))
+            .then_some(tags)
     }
 
     /// One call. So many calls are before it.

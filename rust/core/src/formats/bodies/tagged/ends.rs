@@ -8,6 +8,7 @@ use crate::syntax::tags::names_near;
 
 /// Characters of whitespace between two closers of one value.
 const NEAR_CHARS: usize = 64;
+
 /// Bytes of a closer that is written twice, the first time in part.
 const PART_BYTES: usize = 5;
 
@@ -253,17 +254,17 @@ impl Tags {
             name.filter(|name| around.names_tool(&head[name.clone()])).void()
         })
     }
+}
 
-    /// Whether the value's closer follows after its own beginning.
+impl Tags {
+    /// Whether the value's closer follows after its own first marker.
     fn in_part(&self, rest: &str, last: bool) -> Scan {
-        let part = self.common(rest);
-        if part < PART_BYTES { Scan::NoMatch } else { starts(&rest[part..], self.argument_close, last) }
-    }
-
-    /// The bytes of the value's closer that the text starts with.
-    fn common(&self, rest: &str) -> usize {
         let same = rest.chars().zip(self.argument_close.chars()).take_while(|(a, b)| a == b);
-        same.map(|(c, _)| c.len_utf8()).sum()
+        let part = same.map(|(c, _)| c.len_utf8()).sum::<usize>();
+        match part >= PART_BYTES && rest[..part].ends_with(['|', '>', '｜']) {
+            true => starts(&rest[part..], self.argument_close, last),
+            false => Scan::NoMatch,
+        }
     }
 }
 
