@@ -43,7 +43,6 @@ from templates import ARCHIVE, VERSION  # noqa: E402
 from wirecall_bench.local_model import (  # noqa: E402
     FOLDER,
     MODELS,
-    Download,
     LocalModelError,
     Match,
     Model,
