@@ -42,9 +42,9 @@ be told from a legal value or from a message that goes on. Each row is tried in 
 REPAIRS = {
     "bare_name": "The tool's name on a line of its own, then its elements: read as if the name were a tag.",
     "bare_text": "Text instead of elements, for a tool that needs a single string: read as that string.",
-    "call_style": "A call in another notation between the tags of wire (keyword arguments in parentheses, or "
-    "an object with the name and the arguments), or one JSON object where a native format has arguments in "
-    "tags: read as the name and its arguments.",
+    "call_style": "A call or its arguments in another notation between the usual markers (in wire or in "
+    "tags, keyword arguments in parentheses or a JSON object; in Python calls and notations, JSON): read as "
+    "the name and its arguments.",
     "coerced": "A value that is not written as its type requires (a number or boolean in quotes, "
     "Python's `True`, an enum value in another letter case, a single value, a comma list or a list in quotes "
     "for a list): converted to the schema's type.",
@@ -55,8 +55,8 @@ REPAIRS = {
     "as that JSON.",
     "enum_quotes": "An enum value with extra quotes in it, or with other whitespace: read as that value.",
     "inner_quotes": "Unescaped quotes inside a quoted value: kept as part of the text.",
-    "json_wrapper": "A JSON object in a Markdown fence, in `<json>` tags or in parentheses: read as "
-    "the object alone.",
+    "json_wrapper": "A JSON object in a Markdown fence, in `<json>` tags or in parentheses, or another call "
+    "in a fence: read without it.",
     "key_alias": "Another name for a key of the call object (`parameters` or `args`, `tool` or `function`): "
     "read as `arguments` or `name`.",
     "key_number": "The singular or plural of the only required key that is missing, in an object that allows "
@@ -73,12 +73,14 @@ REPAIRS = {
     "rules.",
     "quote_style": "Typographic or triple quotes around a value: read as plain quotes.",
     "relaxed_json": "JSON with single quotes, bare keys, trailing commas, Python's literals and tuples, raw "
-    "line breaks, unknown escapes or (not in wire) comments: read as the intended JSON.",
+    "line breaks, unknown escapes or (not in wire) comments; in Python calls and notations, quotes, commas "
+    "and signs after keys that differ: read as intended.",
     "relaxed_yaml": "A backslash in double quotes that does not begin a YAML escape: kept as a backslash.",
     "spaced_equals": "Spaces around the `=` of a declared key: ignored.",
     "stray_tag": "A tag or special token between the call's object and its end: ignored.",
     "tag_style": "Tags in another spelling or form (another letter case, spaces before `>`, attributes for "
-    "a name or parameters, `<invoke>` for `<function>`): read as the protocol's own tags.",
+    "a name or parameters, other quotes, `<invoke>` for `<function>`, tags beside a key that are missing or "
+    "written twice): read as the protocol's own tags.",
     "tool_style": "The tool's name in another style, in quotes or backticks, or with a prefix such as "
     "`functions.`, or in harmony without it: read as the declared name, if only one matches.",
     "trailing_characters": "One of `,` `;` `>` `/>` between the last value and the closing tag: ignored.",

@@ -384,11 +384,6 @@ def test_the_progress_of_the_compiler(capsys: pytest.CaptureFixture[str]) -> Non
 # What other code uses
 
 
-def test_the_archive_of_the_sources_is_that_of_the_templates() -> None:
-    templates = load_script("templates")
-    assert templates.ARCHIVE == script.SOURCES
-
-
 def test_the_build_is_neither_in_git_nor_kept_by_make_clean() -> None:
     assert local_model.FOLDER.relative_to(ROOT).parts == ("target", "model")
     assert "/target/" in (ROOT / ".gitignore").read_text().splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,23 @@ def test_in_strict_mode_nothing_is_repaired(case: Case) -> None:
     tools = Toolset(TOOLS, protocol=case.format, strict=True)
     message = tools.parse(case.text, truncated=False, in_reasoning=False)
     assert not any(call.repairs for call in message.calls)
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.format}: {case.miss}")
+def test_a_near_miss_is_read_alike_however_it_is_cut(case: Case) -> None:
+    tools = Toolset(TOOLS, protocol=case.format)
+
+    def read(parts: list[str]) -> list[dict[str, Any]]:
+        parser = tools.parser(in_reasoning=case.in_reasoning)
+        events = [event for part in parts for event in parser.feed(part)] + parser.finish(truncated=False)
+        ends = [event for event in events if event.type in ("call_end", "call_error")]
+        # Ids are new each time.
+        return [{**event.to_dict(), "id": None} for event in ends]
+
+    whole = read([case.text])
+    assert read([*case.text]) == whole
+    middle = len(case.text) // 2
+    assert read([case.text[:middle], case.text[middle:]]) == whole
 
 
 def test_what_is_listed_is_tried() -> None:

@@ -33,9 +33,10 @@ macro_rules! named {
 named! {
     /// A near miss that the lenient reader repairs; in strict mode an error of the same name.
     pub enum Repair {
-        /// A JSON object in a Markdown fence, in `<json>` tags or in parentheses: read as the object alone.
+        /// A JSON object in a Markdown fence, in `<json>` tags or in parentheses, or another call in a fence: read without it.
         JsonWrapper => "json_wrapper",
-        /// JSON with single quotes, bare keys, trailing commas or Python's literals: read as the intended JSON.
+        /// JSON with single quotes, bare keys, trailing commas or Python's literals, or arguments of Python or of a notation with
+        /// near misses of this kind: read as intended.
         RelaxedJson => "relaxed_json",
         /// Spaces around the `=` of a declared key: ignored.
         SpacedEquals => "spaced_equals",
@@ -55,7 +56,7 @@ named! {
         KeyStyle => "key_style",
         /// The tool's name in another style, in quotes, with a prefix, or without that of the format: read as the declared name.
         ToolStyle => "tool_style",
-        /// A call in another notation between the tags of wire: read as the name and its arguments.
+        /// A call or its arguments in another notation between the usual markers: read as the name and its arguments.
         CallStyle => "call_style",
         /// A colon instead of `=` after a declared key: read as `=`.
         ColonSeparator => "colon_separator",
@@ -89,7 +90,7 @@ named! {
         BareName => "bare_name",
         /// An opening tag without its `>`: read as if it were closed.
         UnclosedTag => "unclosed_tag",
-        /// Tags in another spelling or form: read as the protocol's own tags.
+        /// Tags in another spelling or form, missing or written twice: read as the protocol's own tags.
         TagStyle => "tag_style",
         /// A function without `<tool_call>` around it: read as if it had one.
         MissingWrapper => "missing_wrapper",

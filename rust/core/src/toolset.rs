@@ -7,7 +7,7 @@ use crate::arguments::Context;
 use crate::error::ToolError;
 use crate::formats::layout::ReasoningMarks;
 use crate::formats::parts::{Header, PartsFrame};
-use crate::formats::registry::{NamedProtocol, Reads, Recover, SPELLING, custom, named};
+use crate::formats::registry::{Protocols, Reads, Recover, custom, named};
 use crate::formats::teaching::Neutralise;
 use crate::formats::{Attempt, Custom, Prompt, Protocol, Settings};
 use crate::limits::Limits;
@@ -143,7 +143,7 @@ pub struct Toolset {
     pub(crate) settings: Settings,
     /// The same tools in the other protocols in which calls are read.
     pub(crate) others: Arc<[Toolset]>,
-    /// It is one of those, and only spells the format in another way: what is not a call in it is text.
+    /// True for another spelling of the format of the toolset that has this one in `others`. Anything but a call in it is text.
     pub(crate) spelling: bool,
     pub(crate) reads: Reads,
     /// For a toolset that is only read with: the one that writes calls.
@@ -217,7 +217,7 @@ impl Toolset {
             [] => Recover::Usual,
             names => Recover::Named(names),
         };
-        let (protocol, others, reads) = match &options.custom {
+        let Protocols { own: protocol, spellings, others, reads } = match &options.custom {
             Some(parts) => custom(parts.clone(), recover),
             None => named(&options.protocol, recover),
         }
@@ -226,14 +226,14 @@ impl Toolset {
         if let Some(why) = options.misfit(&*protocol, recovers) {
             return Err(ToolError::new(why));
         }
-        let (others, reads) = match options.unknown_tools {
+        let (spellings, others, reads) = match options.unknown_tools {
             UnknownTools::Text if !definitions.is_empty() => {
                 return Err(ToolError::new(
                     "unknown_tools=\"text\" is for a toolset without tools; use \"forward\" or \"error\"",
                 ));
             }
-            UnknownTools::Text => (Vec::new(), Reads::Nothing),
-            _ => (others, reads),
+            UnknownTools::Text => (Vec::new(), Vec::new(), Reads::Nothing),
+            _ => (spellings, others, reads),
         };
         let layout = protocol.layout();
         let native = layout.native;
@@ -278,12 +278,16 @@ impl Toolset {
         };
         let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
         let names: Vec<_> = others.iter().map(|(name, _)| *name).collect();
-        let same = |(name, other): NamedProtocol| {
+        let same = |(other, spelling): (Arc<dyn Protocol>, bool)| {
             let own = options.settings(&*other, None).map_err(ToolError::new)?;
             settings.candidates = settings.candidates.clone().and(&own.candidates);
-            Ok(Toolset { spelling: name == SPELLING, ..set(other, own, writer.clone()) })
+            Ok(Toolset { spelling, ..set(other, own, writer.clone()) })
         };
-        let others = others.into_iter().map(same).collect::<Result<Arc<[_]>, _>>()?;
+        let others = others.into_iter().map(|(_, other)| (other, false));
+        let others = others
+            .chain(spellings.into_iter().map(|spelling| (spelling, true)))
+            .map(same)
+            .collect::<Result<Arc<[_]>, _>>()?;
         let made = Toolset { others, reads, ..set(protocol, settings, None) };
         if let Recover::Named(_) = recover {
             let own = if options.custom.is_some() { "the protocol" } else { options.protocol.as_str() };

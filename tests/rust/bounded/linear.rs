@@ -88,6 +88,16 @@ const WAITS: &[(&str, &str)] = &[
     ("<tool_call>{\"name\":\"t\",\"arguments\":{\"any\":1 \"s\"", " "),
     ("<tool_calls>[{\"name\":\"t\",\"arguments\":{}]", " "),
     ("<tool_calls>[{\"name\":\"t\",\"arguments\":{}}]}", " "),
+    // Near misses of tags, of Python and of notations.
+    ("<invoke ", " "),
+    ("<minimax:tool_call><invoke name='t'>", " "),
+    ("<tool_call>t<arg_key>s</arg_key>", " "),
+    ("<|tool_call_start|>[t(s=\"a\"]", " "),
+    ("<|tool_call>{", " "),
+    ("<|tool_call>call:t{}", " "),
+    // A second call, and a header without its first markers.
+    ("{\"name\":\"t\",\"parameters\":{}}", "\n"),
+    ("<|channel|>analysis<|message|>a<|end|>commentary ", " "),
 ];
 
 fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Result<Toolset, ToolError> {

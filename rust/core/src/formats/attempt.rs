@@ -82,6 +82,13 @@ pub(crate) struct Style {
     pub delimiters: Option<Arc<Delimiters>>,
 }
 
+impl Style {
+    /// An opening that needs these repairs, if there are any.
+    pub(crate) fn repaired(repairs: Vec<Repair>) -> Option<Box<Style>> {
+        (!repairs.is_empty()).then(|| Box::new(Style { repairs, delimiters: None }))
+    }
+}
+
 /// Text that can only be meant as a call, but cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadCall {

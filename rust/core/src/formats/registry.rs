@@ -15,11 +15,15 @@ use super::{wire, xml, yaml};
 /// A protocol with its name.
 pub(crate) type NamedProtocol = (&'static str, Arc<dyn Protocol>);
 
-/// The name of another spelling of the toolset's own format.
-pub(crate) const SPELLING: &str = "another spelling";
-
-/// A protocol, the others in which calls are read, and when they are read.
-pub(crate) type Protocols = (Arc<dyn Protocol>, Vec<NamedProtocol>, Reads);
+/// The protocols of a toolset.
+pub(crate) struct Protocols {
+    pub own: Arc<dyn Protocol>,
+    /// Other spellings of its own format, which are read as well.
+    pub spellings: Vec<Arc<dyn Protocol>>,
+    /// The other protocols in which calls are read.
+    pub others: Vec<NamedProtocol>,
+    pub reads: Reads,
+}
 
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +219,8 @@ pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, Strin
         }
         // Calls are written in the first one.
         let first = &TAUGHT[0];
-        return Ok(((first.make)(), others(Some(first.name), Recover::Usual)?, Reads::First));
+        let others = others(Some(first.name), Recover::Usual)?;
+        return Ok(Protocols { own: (first.make)(), spellings: Vec::new(), others, reads: Reads::First });
     }
     let row = find(name)?;
     recovering((row.make)(), Some(row), recover)
@@ -229,14 +234,11 @@ pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, S
 
 fn recovering(own: Arc<dyn Protocol>, row: Option<&'static Row>, recover: Recover<'_>) -> Result<Protocols, String> {
     let mut others = others(row.map(|row| row.name), recover)?;
-    if let Some(row) = row
-        && !matches!(recover, Recover::Nothing)
-    {
-        others.extend(row.also.iter().map(|make| (SPELLING, make())));
-    }
+    let spelled = row.filter(|_| !matches!(recover, Recover::Nothing)).map_or(&[][..], |row| row.also);
+    let spellings: Vec<_> = spelled.iter().map(|make| make()).collect();
     if let Recover::Usual = recover {
         others.push(("calls without markers", Arc::new(UnmarkedCalls)));
     }
-    let reads = if others.is_empty() { Reads::Own } else { Reads::Recovers };
-    Ok((own, others, reads))
+    let reads = if others.is_empty() && spellings.is_empty() { Reads::Own } else { Reads::Recovers };
+    Ok(Protocols { own, spellings, others, reads })
 }

@@ -23,12 +23,15 @@ impl Machine {
         match tools.reads {
             Reads::Nothing | Reads::Own => {}
             Reads::First => self.settled = true,
-            Reads::Recovers if self.other.is_none() => self.settled = true,
-            Reads::Recovers => call.report.repair(Repair::OtherFormat),
+            Reads::Recovers => match self.other {
+                None => self.settled = true,
+                Some(at) if tools.others[at].spelling => call.report.repair(Repair::TagStyle),
+                Some(_) => call.report.repair(Repair::OtherFormat),
+            },
         }
     }
 
-    /// After a call that has failed, one whose tag is only nearly right may be quoted in it: an error.
+    /// Turns a near miss of a tag after a failed call into an error: it may be quoted text of that call.
     fn certain(&self, tools: &Toolset, attempt: Attempt) -> Attempt {
         match &attempt {
             Attempt::Call { lead, open, name, style: Some(style), .. }

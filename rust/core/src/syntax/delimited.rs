@@ -18,20 +18,20 @@ use crate::limits::HEAD_CHARS;
 pub(crate) struct DelimitedLexer {
     /// What begins and ends a string. It is not empty, and begins with `<`.
     quote: &'static str,
-    /// What closes the call.
+    /// The marker at the end of a call.
     close: &'static str,
-    /// Strings may be in other quotes.
+    /// Single and double quotes also delimit strings.
     relaxed: bool,
     in_string: bool,
-    /// The quotes of the open string, if they are not the delimiters.
+    /// The open string, if it is in single or double quotes.
     plain: Option<StringQuotes>,
+    /// The repair of the last lexeme, until it is asked for.
     odd: Option<Repair>,
-    /// The last bracket was missing.
-    closed: bool,
-    /// Parentheses are in place of the outermost brackets.
+    /// The outermost brackets are parentheses.
     parentheses: bool,
-    /// Brackets that are open, and whether there was one inside another: a missing one could then be any of them.
+    /// The number of open brackets.
     depth: usize,
+    /// A bracket was inside another one, so a missing one could be any of them.
     nested: bool,
     /// Of a held word: bytes and characters that were scanned, and whether one of them was `=`.
     word: (usize, usize, bool),
@@ -41,22 +41,9 @@ pub(crate) struct DelimitedLexer {
 
 impl DelimitedLexer {
     pub(crate) fn new(quote: &'static str, close: &'static str, relaxed: bool) -> Self {
-        let (in_string, plain, odd, closed, parentheses) = (false, None, None, false, false);
+        let (in_string, plain, odd, parentheses) = (false, None, None, false);
         let (word, quotes, depth, nested) = ((0, 0, false), Alternation::START, 0, false);
-        DelimitedLexer {
-            quote,
-            close,
-            relaxed,
-            in_string,
-            plain,
-            odd,
-            closed,
-            parentheses,
-            depth,
-            nested,
-            word,
-            quotes,
-        }
+        DelimitedLexer { quote, close, relaxed, in_string, plain, odd, parentheses, depth, nested, word, quotes }
     }
 
     /// The arguments are in parentheses.
@@ -64,7 +51,7 @@ impl DelimitedLexer {
         (self.parentheses, self.odd) = (true, Some(Repair::CallStyle));
     }
 
-    /// The call has failed, in a string with these quotes if they are given.
+    /// Starts the recovery of a failed call, inside this quote if there is one.
     pub(crate) fn lost(&mut self, quote: Option<Quote>) {
         self.quotes = quote.map_or(Alternation::START, Alternation::inside);
     }
@@ -118,6 +105,14 @@ impl DelimitedLexer {
         if end == 0 { JsonLexeme::Need } else { JsonLexeme::Plain(&rest[..end]) }
     }
 
+    /// True if the call is closed here although its only bracket is still open.
+    fn missing_bracket(&self, rest: &str, tokens: TokenSet) -> Scan {
+        match tokens == TokenSet::Punctuation && self.depth == 1 && !self.nested {
+            true => starts(rest, self.close, false),
+            false => Scan::NoMatch,
+        }
+    }
+
     /// A key, or a value that is not a string, up to the character that ends it.
     fn word<'w>(
         &mut self,
@@ -146,7 +141,7 @@ impl DelimitedLexer {
                 let word = trim(&rest[..end]);
                 let quoted = || in_quotes(word).is_some_and(|inner| !inner.contains(['"', '\'']));
                 let in_key = is_key && (declared(word) || quoted());
-                // What is quoted may begin in it.
+                // Quoted text may begin in the word.
                 if leaves_open(word) {
                     return JsonLexeme::Bad("a string needs its delimiters");
                 }
@@ -206,36 +201,30 @@ impl LiteralLexer for DelimitedLexer {
                     return JsonLexeme::StringStart;
                 }
                 Scan::Incomplete => return JsonLexeme::Need,
-                Scan::NoMatch if tokens == TokenSet::Punctuation && !self.closed && !self.nested => {
-                    match starts(&window[*at..], self.close, false) {
-                        Scan::Match(()) => {
-                            (self.closed, self.odd) = (true, Some(Repair::UnbalancedBrackets));
-                            return JsonLexeme::Punct(b'}');
-                        }
-                        Scan::Incomplete => return JsonLexeme::Need,
-                        Scan::NoMatch => true,
+                Scan::NoMatch => match self.missing_bracket(&window[*at..], tokens) {
+                    Scan::Match(()) => {
+                        (self.depth, self.odd) = (0, Some(Repair::UnbalancedBrackets));
+                        return JsonLexeme::Punct(b'}');
                     }
-                }
-                Scan::NoMatch => true,
+                    Scan::Incomplete => return JsonLexeme::Need,
+                    Scan::NoMatch => Some(byte),
+                },
             },
             b'"' | b'\'' if self.relaxed && tokens == TokenSet::Value => {
                 *at += 1;
                 (self.plain, self.odd) = (Some(StringQuotes::of(byte)), Some(Repair::RelaxedJson));
                 return JsonLexeme::StringStart;
             }
-            b'[' | b']' => tokens != TokenSet::Key,
-            b'{' | b'}' | b',' | b':' => true,
-            b'=' => tokens == TokenSet::Punctuation,
-            _ => false,
+            b'(' if self.parentheses && self.depth == 0 => Some(b'{'),
+            b')' if self.parentheses && self.depth == 1 => Some(b'}'),
+            b'[' | b']' => (tokens != TokenSet::Key).then_some(byte),
+            b'{' | b'}' | b',' | b':' => Some(byte),
+            b'=' => (tokens == TokenSet::Punctuation).then_some(byte),
+            _ => None,
         };
-        let byte = match byte {
-            b'(' if self.parentheses && self.depth == 0 => b'{',
-            b')' if self.parentheses && self.depth == 1 => b'}',
-            _ => byte,
-        };
-        if punct || byte != window.as_bytes()[*at] {
+        if let Some(byte) = punct {
             match byte {
-                b'{' | b'[' => (self.nested, self.depth) = (self.nested || self.depth > 0, self.depth + 1),
+                b'{' | b'[' => (self.nested, self.depth) = (self.depth > 0 || self.nested, self.depth + 1),
                 b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }

@@ -23,7 +23,7 @@ pub(crate) trait LiteralLexer: Debug {
         declared: &dyn Fn(&str) -> bool,
     ) -> JsonLexeme<'w>;
 
-    /// How the last lexeme differs from what the notation writes, if it does. The answer is given once.
+    /// The repair that the last lexeme needed. A second call returns `None`.
     fn odd(&mut self) -> Option<Repair> {
         None
     }
@@ -31,7 +31,7 @@ pub(crate) trait LiteralLexer: Debug {
     /// The JSON of a word that is a literal.
     fn literal<'w>(&self, word: &'w str) -> Option<Cow<'w, str>>;
 
-    /// Whether a word that is no literal is digits after a zero.
+    /// True for a number with leading zeros, which is not a literal.
     fn is_digits(&self, _word: &str) -> bool {
         false
     }

@@ -6,8 +6,7 @@ pub(crate) fn in_quotes(text: &str) -> Option<&str> {
     inner('"').or_else(|| inner('\''))
 }
 
-/// The quote in a word after which the text is quoted: the last one, if the number of those like the first is odd. An apostrophe is
-/// none.
+/// The last quote of a word, if it leaves a string open: the number of quotes like the first one is odd. Apostrophes do not count.
 pub(crate) fn stray_quote(word: &str) -> Option<usize> {
     let inner =
         |at: usize| word[..at].ends_with(char::is_alphanumeric) && word[at + 1..].starts_with(char::is_alphanumeric);

@@ -73,7 +73,7 @@ impl<L: LiteralLexer> Literals<L> {
                 return Err(Progress::Incomplete);
             }
             if let Some(repair) = self.lexer.odd() {
-                let message = || self.malformed("it is written in another way").1;
+                let message = || self.malformed("strict mode reads only the usual form").1;
                 cx.repair_or(input.report, repair, message)?;
             }
             self.lexeme(&cx, input.report, lexeme)?;

@@ -1,5 +1,5 @@
-//! Tags with a name in them that are nearly right: the other quotes or none, spaces beside `=`, the name glued to the word of the tag, or
-//! without what precedes it, as in `<invoke='f'>` and `<functionname=f>`.
+//! Near misses of tags that contain a name: other quotes or none, spaces beside `=`, a missing key (`<invoke='f'>`), or a key without a
+//! space before it (`<functionname=f>`).
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::syntax::scan::{Scan, first_mark, starts, window, ws_run};
 use crate::syntax::tags::{Attribute, after_equals, attribute};
 use crate::tools::Lookup;
 
-/// The attribute that names a tool or an argument in every format.
+/// A key that models write in the tags of any format.
 const NAME: &str = "name";
 
 /// A tag with a name in it, `<invoke name="NAME">` or `<function=NAME>`.
@@ -22,19 +22,20 @@ const NAME: &str = "name";
 pub(crate) struct NamedTag {
     /// `<invoke`, `<function`
     word: &'static str,
-    /// What precedes the name: that of an attribute, or nothing.
+    /// The key of the attribute with the name; empty in `<function=NAME>`.
     key: &'static str,
     end: &'static str,
 }
 
-/// Such a tag in a text.
+/// A near miss of such a tag. Ranges are bytes of the scanned text.
 #[derive(Debug)]
 pub(crate) struct NearTag {
     pub name: Range<usize>,
-    /// The other attributes.
+    /// Key and value of each other attribute.
     pairs: SmallVec<[(Range<usize>, Range<usize>); 1]>,
-    /// Where what ends the tag begins, and where the tag ends.
+    /// Start of the end mark.
     pub inner: usize,
+    /// End of the tag.
     pub end: usize,
 }
 
@@ -45,7 +46,7 @@ impl NearTag {
 }
 
 impl NamedTag {
-    /// From what precedes the name in a tag, and what follows it. `None`: the name is not in the tag.
+    /// From the template's text before and after the name. `None` if that is not a tag around the name.
     pub(crate) const fn of(open: &'static str, end: &'static str) -> Option<NamedTag> {
         let quoted = matches!(open.as_bytes(), [.., b'=', b'"']);
         if !quoted && !matches!(open.as_bytes(), [.., b'=']) {
@@ -57,12 +58,12 @@ impl NamedTag {
         Some(NamedTag { word, key, end })
     }
 
-    /// Scans such a tag at the start of the text.
+    /// Scans the tag at the start of the text. Also matches the usual spelling.
     pub(crate) fn read(&self, text: &str, last: bool) -> Scan<NearTag> {
         starts(text, self.word, last).and_then(|()| self.after(text, self.word.len(), last))
     }
 
-    /// Scans the rest of such a tag, from this byte on, where its word ends.
+    /// Scans the rest of the tag from the end of its word.
     pub(crate) fn after(&self, text: &str, from: usize, last: bool) -> Scan<NearTag> {
         // The tag is on one line, and contains no other.
         let (text, last) = window(text, HEAD_CHARS, last);
@@ -112,8 +113,8 @@ impl NamedTag {
     }
 }
 
-/// A call of this tool whose tag is nearly right. The body begins at this byte.
+/// A call that a near miss of a tag opens. Its body begins at this byte.
 pub(crate) fn call(name: Range<usize>, lookup: Lookup, body: usize) -> Attempt {
-    let style = Some(Box::new(Style { repairs: vec![Repair::TagStyle], delimiters: None }));
+    let style = Style::repaired(vec![Repair::TagStyle]);
     Attempt::Call { lead: 0, open: body, name: Some((name, lookup)), body, opening: Opening::OWN, style }
 }

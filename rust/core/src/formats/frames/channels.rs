@@ -54,13 +54,20 @@ fn breaks_marker(text: &str, last: bool) -> Scan {
 }
 
 /// Whether a piece of a marker, with its bar, follows the first word of a header, which no other word follows.
-fn is_torn(header: &str, rest: &str) -> bool {
-    let bar = |text: &str| window(text, MARKER_BYTES, true).0.contains('|');
+fn is_torn(header: &str, rest: &str, last: bool) -> Scan {
+    let bar = |text: &str, last: bool| {
+        let (near, ended) = window(text, MARKER_BYTES, last);
+        if near.contains('|') { Scan::Match(()) } else { Scan::at_end(ended) }
+    };
     let word = header.split_ascii_whitespace().next().unwrap_or_default();
-    match word.find('<') {
-        Some(_) => header.find('<').is_some_and(|at| bar(&header[at..])),
-        None => word == header.trim() && rest.find('<').is_some_and(|at| bar(&rest[at..])),
+    if word.contains('<') {
+        return header.find('<').map_or(Scan::NoMatch, |at| bar(&header[at..], true));
     }
+    if word != header.trim() {
+        return Scan::NoMatch;
+    }
+    let (near, ended) = window(rest, MARKER_BYTES, last);
+    near.find('<').map_or_else(|| Scan::at_end(ended), |at| bar(&rest[at..], last))
 }
 
 /// The markers of a format.
@@ -86,14 +93,14 @@ pub(crate) struct Channels {
     pub content: &'static [&'static str],
     /// What is written before a call, with `{name}` in it.
     pub address: &'static str,
-    /// One space after a header belongs to it.
+    /// One space after a header belongs to the header.
     pub spaced: bool,
-    /// What the arguments of a call begin with: the bracket of an object, or a tag.
+    /// The first text of the arguments: the bracket of an object, or a tag.
     pub arguments: &'static str,
 }
 
 impl Channels {
-    /// Whether arguments begin here, after whitespace.
+    /// True if arguments begin here, after whitespace.
     fn object(&self, text: &str, last: bool) -> Scan {
         let (head, ended) = window(text, ATTEMPT_CHARS, last);
         starts(&head[ws_run(head, 0)..], self.arguments, ended)
@@ -109,7 +116,7 @@ impl Channels {
             at += offset;
             let rest = &text[at..];
             // It may stray into a marker: `<{|channel|>`.
-            if let Some(inside) = rest.strip_prefix('{') {
+            if let Some(inside) = rest.strip_prefix('{').filter(|_| self.arguments == "{") {
                 match starts(inside, "|", ended) {
                     Scan::NoMatch => return broken(at, None),
                     Scan::Incomplete => return Scan::Incomplete,
@@ -189,8 +196,13 @@ impl Channels {
             }
         }
         // What is left of a call.
-        if begins && addressed && !self.channel.is_empty() && (inside || is_torn(header, rest)) {
-            return Header::Bad(at.end, tool);
+        if begins && addressed && !self.channel.is_empty() {
+            let torn = if inside { Scan::Match(()) } else { is_torn(header, rest, last) };
+            match torn {
+                Scan::Match(()) => return Header::Bad(at.end, tool),
+                Scan::Incomplete => return Header::Incomplete,
+                Scan::NoMatch => {}
+            }
         }
         if plain {
             return Header::Part(0, Part::Content);
@@ -222,12 +234,16 @@ impl Channels {
         }
     }
 
-    /// Whether the words of a call's header begin here, without what begins a header.
+    /// True if a call's header begins here without its first markers: `commentary to=NAME …`.
     fn headless(&self, tools: &Tools, text: &str, last: bool) -> Scan {
         let (head, ended) = window(text, HEADER_CHARS, last);
-        let Some(length) = head.find(|c: char| c.is_ascii_whitespace()) else { return Scan::at_end(ended) };
-        if self.channel.is_empty() || !self.content.contains(&&head[..length]) {
-            return Scan::NoMatch;
+        let words = self.content.iter().filter(|_| !self.channel.is_empty());
+        let word =
+            words.map(|word| starts(head, word, last).and_then(|()| first_mark(&head[word.len()..], &[" "], last)));
+        match Scan::first_of(word) {
+            Scan::Match(_) => {}
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::NoMatch => return Scan::NoMatch,
         }
         let Some(end) = head.find(['<', '\n']) else { return Scan::at_end(ended) };
         let addressed = head[..end].split_ascii_whitespace().any(|word| word.starts_with(self.recipient));
@@ -391,18 +407,17 @@ impl PartsFrame for Channels {
                 } else {
                     tools.called(name)
                 };
-                // It should precede the type of the content.
+                // The recipient should precede the type of the content.
                 let late = !self.constrain.is_empty() && header[..to.start].contains(self.constrain);
                 let odd = [(without.is_none(), Repair::ToolStyle), (late || !begun.is_match(), Repair::TagStyle)];
                 let repairs: Vec<_> = odd.into_iter().filter_map(|(odd, repair)| odd.then_some(repair)).collect();
-                let style = (!repairs.is_empty()).then_some(Style { repairs, delimiters: None });
                 Header::Call(Attempt::Call {
                     lead: 0,
                     open: length,
                     name: Some((end - name.len()..end, found)),
                     body: length,
                     opening: Opening::OWN,
-                    style: style.map(Box::new),
+                    style: Style::repaired(repairs),
                 })
             }
             (None, Some(channel)) => match self.part_of(channel) {

@@ -3,7 +3,7 @@
 use crate::arguments::{CallWriter, Context};
 use crate::formats::attempt::Attempt;
 use crate::formats::body::{Markers, Opening, json_start};
-use crate::formats::call::json_field_example;
+use crate::formats::call::{PastCall, json_field_example};
 use crate::formats::commitment::{bad, committed, misspelled};
 use crate::formats::layout::{Layout, TOKEN_BEGINS};
 use crate::formats::marks::{MarkRole, MarkSet};
@@ -266,5 +266,14 @@ fn shown(prompt: &Prompt<'_>, value: &Value<'static>, part: SchemaPart) -> Value
             Value::Object(kept.map(shown).collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// The sentence of a manual about results, with the result of a tool of this name.
+pub(crate) fn results(writer: &dyn MessageWriter, prompt: &Prompt<'_>, name: &str) -> String {
+    let result = CallResult { name, content: "…", error: false, number: None, call: PastCall::NONE };
+    match writer.wrap_result(prompt, &result) {
+        plain if plain == result.content => "Results come as plain text; never write one.".to_owned(),
+        marked => format!("Results come in this form; never write one:\n{}", marked.trim()),
     }
 }

@@ -209,14 +209,10 @@ impl Teacher for FlatFormat {
         // The result is of the same tool.
         let called = prompt.tools.iter().map(|tool| tool.name.as_str()).find(|name| example.contains(name));
         let name = called.unwrap_or(ANY_NAME);
-        let result = CallResult { name, content: "…", error: false, number: None, call: PastCall::NONE };
-        let result = match self.wrap_result(prompt, &result) {
-            plain if plain == result.content => "Results come as plain text; never write one.".to_owned(),
-            marked => format!("Results come in this form; never write one:\n{}", marked.trim()),
-        };
         format!(
             "To call a tool, write the call as plain text, in this form:\n{example}\n\
-             Give every required parameter and no undeclared ones. {result}\n{}",
+             Give every required parameter and no undeclared ones. {}\n{}",
+            envelope::results(self, prompt, name),
             envelope::LISTED
         )
     }

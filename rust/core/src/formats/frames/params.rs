@@ -8,6 +8,7 @@ use crate::formats::attempt::Attempt;
 use crate::formats::bodies::params::{holds, reads_as};
 use crate::formats::body::Opening;
 use crate::formats::call::{PastCall, Separators};
+use crate::formats::frames::envelope;
 use crate::formats::frames::flat::PastText;
 use crate::formats::layout::Layout;
 use crate::formats::marks::{MarkRole, MarkSet};
@@ -23,7 +24,7 @@ use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, win
 use crate::syntax::tags::{self, ElementRow, OpenerAttributes, TagForm, is_markup, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tool, Tools};
 
-/// What results begin with in most of these formats.
+/// The opening tag of results in most of these formats.
 const RESPONSE: &str = "<tool_response>";
 
 /// A format, with these tags.
@@ -241,17 +242,14 @@ impl Teacher for ParamsFormat {
         let json = prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json);
         let whole = if json { " Tools shown as JSON take one JSON object in place of all parameters." } else { "" };
         let results = match self.past_text.result_mark {
-            Some(mark) if mark != RESPONSE => {
-                let result = CallResult { name: "", content: "…", error: false, number: None, call: PastCall::NONE };
-                format!("Results come in this form; never write one:\n{}\n", self.wrap_result(prompt, &result))
-            }
-            _ => "Results come as <tool_response>; never write one.\n".to_owned(),
+            Some(mark) if mark != RESPONSE => envelope::results(self, prompt, ""),
+            _ => "Results come as <tool_response>; never write one.".to_owned(),
         };
         format!(
             "To call a tool, write its name and its parameters in tags, as plain text. Example:\n{example}\n\
              Parameters without ? are required; use the exact names and types. Write strings between the tags as they are, without \
              quotes or escapes, and lists and objects as JSON.{whole} You can write several calls in a row. Write your thoughts before the \
-             calls and nothing after them. {results}Tools (? optional, string by default):"
+             calls and nothing after them. {results}\nTools (? optional, string by default):"
         )
     }
 

@@ -3,7 +3,6 @@
 
 use super::prelude::*;
 
-use crate::formats::bodies::tagged::TaggedPart;
 use crate::formats::rows::harmony::CHANNELS;
 
 pub(crate) const ROWS: &[Row] = &[Row {
@@ -32,7 +31,7 @@ pub(crate) const BEAM: FlatFormat = FlatFormat {
         special_tokens: true,
         ..Layout::NATIVE
     },
-    call: &TaggedPart(&TAGS),
+    call: &Tagged(&TAGS),
     past_text: PastText::of(
         "{content|<|end|><|start|>assistant}{calls|<|end|><|start|>assistant}<|call|>",
         "{content}",

@@ -95,7 +95,7 @@ pub(crate) const HY4: FlatFormat = FlatFormat {
 }
 .in_section();
 
-/// The same without the suffix. vLLM reads it from the tokenizer, which may have none.
+/// Hy4 without a suffix. vLLM takes the suffix from the tokenizer, which may have none.
 const HY4_BARE: FlatFormat = FlatFormat {
     call: &Tagged(&Tags {
         section_ends: &["</tool_calls>"],

@@ -67,7 +67,7 @@ pub(crate) const KIMI_K2_THINKING: FlatFormat = FlatFormat {
 pub(crate) const KIMI_K26: FlatFormat =
     FlatFormat { layout: Layout { starts_in_reasoning: true, ..KIMI_K2_THINKING.layout }, ..KIMI_K2 }.in_section();
 
-/// The same with the section in the singular. ai-dynamo/dynamo, `kimi_k2_parser.rs`.
+/// Another spelling of a format: its section in the singular. ai-dynamo/dynamo, `kimi_k2_parser.rs`.
 fn singular(format: FlatFormat) -> FlatFormat {
     let separators = Separators::of("<|tool_call_section_begin|>{calls}<|tool_call_section_end|>");
     FlatFormat { past_text: PastText { separators, ..format.past_text }, ..format }.in_section()

@@ -20,7 +20,7 @@ pub(crate) use strings::StringQuotes;
 /// Digits of a number in another base. More of them are not a number that a tool expects.
 const BASED_DIGITS: usize = 30;
 
-/// Whitespace between the bracket of a list and what closes the calls.
+/// The most whitespace between the bracket of a list and the closing marker, if a parenthesis is missing.
 const BLANKS: usize = 64;
 
 /// What a bracket holds so far.
@@ -42,12 +42,13 @@ pub(crate) struct PythonLexer {
     word: usize,
     /// After an error: the number of open brackets, which need not match any more, and the quotes.
     skipped: Option<(usize, Alternation)>,
+    /// The repair of the last lexeme, until it is asked for.
     odd: Option<Repair>,
-    /// The key of an argument is in quotes.
+    /// The current key of an argument is in quotes.
     quoted_key: bool,
     /// The call is in a list.
     in_list: bool,
-    /// The parentheses hold one dictionary with the arguments.
+    /// The arguments are in one dictionary in the parentheses: `f({…})` or `f(**{…})`.
     dictionary: bool,
 }
 
@@ -205,9 +206,9 @@ impl LiteralLexer for PythonLexer {
     ) -> JsonLexeme<'w> {
         loop {
             let inside = self.string.is_some();
-            let start = ws_run(window, *at);
+            let start = if inside { *at } else { ws_run(window, *at) };
             let lexeme = self.token(window, at);
-            // What is quoted may begin in a word.
+            // Quoted text may begin in a word.
             if let JsonLexeme::Word(word) = lexeme
                 && tokens != TokenSet::Punctuation
                 && let Some(quote) = stray_quote(word)
@@ -216,7 +217,7 @@ impl LiteralLexer for PythonLexer {
                 *at = start + quote + 1;
                 return JsonLexeme::Bad("a quote must not be inside a word");
             }
-            // Among the arguments themselves.
+            // At the level of the arguments.
             let outer = !inside && self.open.len() == 1;
             match (&lexeme, tokens) {
                 (JsonLexeme::Word("**"), TokenSet::Key) if outer => self.odd = Some(Repair::CallStyle),
@@ -231,12 +232,12 @@ impl LiteralLexer for PythonLexer {
                     self.quoted_key = true;
                     return self.meaning(lexeme);
                 }
-                // The comma before it is missing.
+                // A comma is missing before the word.
                 (JsonLexeme::Word(word), TokenSet::Punctuation) if outer && declared(word) => {
                     (*at, self.odd) = (start, Some(Repair::RelaxedJson));
                     return self.meaning(JsonLexeme::Punct(b','));
                 }
-                // The parenthesis before it is missing, if a marker follows.
+                // A parenthesis is missing before the bracket, if the marker follows.
                 (JsonLexeme::Punct(b']'), TokenSet::Punctuation) if outer && self.in_list => {
                     let next = ws_run(window, *at);
                     match window.as_bytes().get(next) {

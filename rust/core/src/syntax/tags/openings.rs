@@ -408,7 +408,7 @@ impl ElementRow {
         closes_one_of(text, self.call.words, last)
     }
 
-    /// The same with more after the word: `</function_invocation>`.
+    /// The number of bytes of a closing tag that continues after its word: `</function_invocation>`.
     pub(crate) fn nearly_closes_function(&self, text: &str, last: bool) -> Scan<usize> {
         let word = |word: &&'static str| starts_as(&text[2..], word, last);
         starts(text, "</", last).and_then(|()| Scan::first_of(self.call.words.iter().map(word))).and_then(|()| {

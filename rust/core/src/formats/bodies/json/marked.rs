@@ -124,7 +124,7 @@ impl CallFormat for MarkedJson {
     }
 
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        // Objects may be separated.
+        // A semicolon may separate two objects.
         let lead = if self.begins_message() && text.starts_with(';') { ws_run(text, 1) } else { 0 };
         match self.json(&text[lead..], last) {
             Scan::Match(length) => {

@@ -318,7 +318,7 @@ impl JsonCall {
     pub(super) fn start_named(&mut self, input: &mut Input<'_>, ends: &Ends) -> Flow {
         let first = input.next_byte()?;
         if first == b'(' && !ends.close.is_empty() {
-            // Python writes calls so.
+            // Keyword arguments, as in Python.
             self.repair(input, Repair::CallStyle, "its arguments must be a JSON object")?;
             self.object = Object::keywords(&input.cx).in_native();
             self.state = JsonState::Reading { live: true };

@@ -74,28 +74,22 @@ impl CallFormat for NestedFormat {
         let [opener] = self.open;
         let open = opener.len();
         let opened = starts(text, opener, last);
-        if opened.is_incomplete() {
-            return Attempt::Incomplete;
-        }
-        if let Some(tag) = NamedTag::of(opener, self.open_end)
-            && !(opened.is_match() && self.name(&text[open..], last).is_match())
-        {
-            let found = tag.read(text, last).map(|tag| (tools.called(&text[tag.name.clone()]), tag));
-            match found.filter(|(lookup, _)| lookup.tool().is_some()) {
-                Scan::Incomplete => return Attempt::Incomplete,
-                Scan::Match((lookup, tag)) => return near_tag::call(tag.name, lookup, tag.end),
-                Scan::NoMatch if opened.is_match() => {}
-                Scan::NoMatch => return Attempt::text(text),
-            }
-        }
-        match self.name(&text[open..], last) {
-            Scan::Incomplete => Attempt::Incomplete,
-            // What is wrong with the tag, the body says.
-            Scan::NoMatch => Attempt::call(open, open, Opening::OWN),
+        match opened.and_then(|()| self.name(&text[open..], last)) {
+            Scan::Incomplete => return Attempt::Incomplete,
             Scan::Match(name) => {
                 let end = open + name.len();
-                Attempt::named(open, (open..end, tools.called(name)), end + self.open_end.len(), Opening::OWN)
+                return Attempt::named(open, (open..end, tools.called(name)), end + self.open_end.len(), Opening::OWN);
             }
+            Scan::NoMatch => {}
+        }
+        let near = NamedTag::of(opener, self.open_end).map_or(Scan::NoMatch, |tag| tag.read(text, last));
+        let near = near.map(|tag| (tools.called(&text[tag.name.clone()]), tag));
+        match near.filter(|(lookup, _)| lookup.tool().is_some()) {
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::Match((lookup, tag)) => near_tag::call(tag.name, lookup, tag.end),
+            // The body reports the error in the tag.
+            Scan::NoMatch if opened.is_match() => Attempt::call(open, open, Opening::OWN),
+            Scan::NoMatch => Attempt::text(text),
         }
     }
 

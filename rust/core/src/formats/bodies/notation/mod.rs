@@ -56,7 +56,7 @@ impl NotationFormat {
         }
     }
 
-    /// What begins at byte `call`, after an opener of so many bytes.
+    /// Tests the text at byte `call`, after an opener of `open` bytes.
     fn called(&self, tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
         let found = starts(&head[call..], CALL, last).and_then(|()| {
             let start = ws_run(head, call + CALL.len());
@@ -86,7 +86,7 @@ impl NotationFormat {
         }
     }
 
-    /// After an opener that [`CALL`] does not follow: the name of a declared tool and an object, or what [`Self::quoted_name`] finds.
+    /// The same without [`CALL`]: a declared name and its bracket begin a call. [`Self::quoted_name`] decides about other text.
     fn without_call(&self, tools: &Tools, head: &str, open: usize, start: usize, last: bool) -> Attempt {
         let Some(length) = head[start..].find(|c| !is_name_char(c)) else {
             return if last { Attempt::text(head) } else { Attempt::Incomplete };
@@ -96,7 +96,7 @@ impl NotationFormat {
         if !head[name.end..].starts_with('{') || lookup.tool().is_none() {
             return self.quoted_name(tools, head, open, start, last);
         }
-        let style = Some(Box::new(Style { repairs: vec![Repair::ToolStyle], delimiters: None }));
+        let style = Style::repaired(vec![Repair::ToolStyle]);
         let (body, opening) = (name.end, Opening::OWN);
         Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, opening, style }
     }
@@ -194,10 +194,10 @@ enum NotationState {
         named: bool,
     },
     Arguments,
-    /// It is a call in JSON.
+    /// In a call in JSON.
     Json(Box<JsonCall>),
-    /// After the last bracket; so many bytes of whitespace after it were scanned. `extra`: one more bracket was read.
-    /// `fenced`: and a fence.
+    /// After the last bracket; `blanks` bytes of whitespace after it were scanned. `extra`: a bracket too many was read. `fenced`: the end
+    /// of a fence was read.
     Tail {
         blanks: usize,
         extra: bool,
@@ -221,7 +221,7 @@ impl Body for NotationBody {
 
     fn recover(&mut self, input: &mut Input<'_>) -> Progress {
         if let NotationState::Json(call) = &self.state {
-            // The format's own quotes count, too.
+            // Recovery also respects the format's own quotes.
             self.arguments.lexer().lost(call.open_quote());
             self.state = NotationState::Arguments;
         }
@@ -255,7 +255,7 @@ impl Body for NotationBody {
 }
 
 impl NotationBody {
-    /// Whether the object that begins here is a call in JSON: its first key is in quotes.
+    /// True if the object here is a call in JSON: its first key is in quotes.
     fn is_json(&self, input: &Input<'_>) -> Flow<bool> {
         let rest = input.rest();
         let first = ws_run(rest, 1);
@@ -308,7 +308,7 @@ impl NotationBody {
                 let NotationFormat { open, close: [close], .. } = self.format;
                 if rest.starts_with('}') && !*extra {
                     (*extra, *blanks, input.at) = (true, 0, at + 1);
-                    let message = "There is one bracket too many at the end of the call.";
+                    let message = "Close the call after its last bracket.";
                     return Ok(input.repair(Repair::UnbalancedBrackets, message)?);
                 }
                 if !*fenced && starts(rest, FENCE, false).decided()?.is_some() {

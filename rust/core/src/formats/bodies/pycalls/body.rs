@@ -41,7 +41,7 @@ pub(super) struct PyCallsBody {
     arguments: Literals<PythonLexer>,
     /// The calls are between markers.
     marked: bool,
-    /// And in a fence, which is not closed yet.
+    /// The calls are in a fence that is not closed yet.
     fenced: bool,
     /// The call has failed: only its end is searched for.
     failed: bool,
@@ -148,7 +148,7 @@ impl PyCallsBody {
         }
     }
 
-    /// At what opens the calls.
+    /// At the opener of the calls.
     fn opened(&mut self, input: &mut Input<'_>, open: CallsOpener) -> Flow {
         (self.marked, self.fenced) = (open.marked, open.fenced);
         let odd = open.list != replace(&mut self.format.list, open.list);

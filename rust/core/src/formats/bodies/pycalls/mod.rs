@@ -47,44 +47,45 @@ pub(crate) enum PyValues {
     Json,
 }
 
-/// What opens calls.
+/// The opener of one or more calls.
 #[derive(Clone, Copy, Debug)]
 struct CallsOpener {
-    /// Where it ends, after the bracket of a list.
+    /// The end of the opener, after the bracket of a list.
     end: usize,
+    /// It has the marker.
     marked: bool,
     /// The calls are in a list.
     list: bool,
+    /// The calls are in a Markdown fence.
     fenced: bool,
 }
 
 impl PyCalls {
-    /// What opens calls at the start of the text: the marker, and the bracket of a list. With a marker, whitespace may precede the
-    /// bracket, the calls may be in a fence, and the bracket may be missing, or be there although the format writes none.
+    /// The opener at the start of the text: the marker, and the bracket of a list. After a marker, whitespace and a fence may precede the
+    /// bracket, and a list may differ from the format: no bracket where it writes one, or a bracket where it writes none.
     fn opener(&self, text: &str, last: bool) -> Scan<CallsOpener> {
         let marker = Scan::first_of(self.open.iter().map(|open| starts(text, open, last).map(|()| open.len())));
-        let at = match marker {
+        let mut at = match marker {
             Scan::Match(length) => ws_run(text, length),
             Scan::NoMatch if self.bare => {
-                let end = usize::from(self.list);
-                return starts(text, if self.list { "[" } else { "" }, last).map(|()| CallsOpener {
-                    end,
-                    marked: false,
-                    list: self.list,
-                    fenced: false,
-                });
+                let (list, bracket) = (self.list, if self.list { "[" } else { "" });
+                let opener = CallsOpener { end: bracket.len(), marked: false, list, fenced: false };
+                return starts(text, bracket, last).map(|()| opener);
             }
-            Scan::NoMatch | Scan::Incomplete => return marker.and_then(|_| Scan::NoMatch),
+            Scan::NoMatch => return Scan::NoMatch,
+            Scan::Incomplete => return Scan::Incomplete,
         };
-        let fence = match fence_length(&text[at..]) {
+        let fence = fence_length(&text[at..]);
+        let fenced = fence.is_match();
+        match fence {
             Scan::Incomplete => return Scan::at_end(last),
             Scan::Match(length) => {
+                // A word directly before a parenthesis is the name of a call, not a language.
                 let language = text.as_bytes().get(at + length).is_none_or(|byte| is_ws(*byte));
-                Some(ws_run(text, at + if language { length } else { FENCE.len() }))
+                at = ws_run(text, at + if language { length } else { FENCE.len() });
             }
-            Scan::NoMatch => None,
-        };
-        let (at, fenced) = (fence.unwrap_or(at), fence.is_some());
+            Scan::NoMatch => {}
+        }
         let Some(first) = text.as_bytes().get(at) else { return Scan::at_end(last) };
         let list = *first == b'[';
         Scan::Match(CallsOpener { end: at + usize::from(list), marked: true, list, fenced })
@@ -190,7 +191,7 @@ impl CallFormat for PyCalls {
             }
             let call = call_name(&head[name..], last);
             call.and_then(|(called, at)| match open.marked && tools.called(called).tool().is_some() {
-                // The body says what is wrong.
+                // The body reports errors in the arguments.
                 true => Scan::Match(()),
                 false if usual => has_keywords(&head[name + at..], last),
                 false => Scan::NoMatch,

@@ -1,4 +1,4 @@
-//! What is before a value: the tags of an argument, and its key.
+//! The part of an argument before its value: its tags and its key.
 
 use std::mem::take;
 
@@ -13,10 +13,10 @@ use crate::syntax::scan::{Scan, starts, starts_as, trim, window, ws_run};
 use crate::syntax::tags::is_markup;
 use crate::syntax::word_quotes::in_quotes;
 
-/// Characters in which what is left of a tag begins.
+/// Characters of signs before the rest of a broken tag.
 const TAG_CHARS: usize = 64;
 
-/// A key without what a model writes around it, a second opener or quotes, if the tool declares that; and whether there was something.
+/// Removes a second opener and quotes around a key if the tool declares the rest. Returns whether it removed something.
 fn plain_key<'k>(tags: &Tags, cx: &Context<'_>, key: &'k str) -> (&'k str, bool) {
     if cx.schema.declares(cx.schema.root, key) {
         return (key, false);
@@ -27,7 +27,7 @@ fn plain_key<'k>(tags: &Tags, cx: &Context<'_>, key: &'k str) -> (&'k str, bool)
     if meant { (plain, true) } else { (key, false) }
 }
 
-/// Whether the text begins with a tag, or with what is left of one: signs and the word of that tag, or the end of one.
+/// True if the text begins with a tag, the end of a tag, or signs and the word of `tag`: the rest of a broken tag, not a value.
 fn is_tag_like(text: &str, tag: &str) -> Scan {
     let is_sign = |c: char| !(c.is_alphanumeric() || c == '_');
     let (head, ended) = window(text, TAG_CHARS, false);
@@ -35,13 +35,13 @@ fn is_tag_like(text: &str, tag: &str) -> Scan {
     if head.starts_with(['<', '>']) {
         return Scan::Match(());
     }
-    // The last word of the tag may be all that is left.
+    // Only the last word of the tag may be left.
     let last = word.rsplit(is_sign).next().unwrap_or(word);
     Scan::first_of([word, last].into_iter().map(|word| starts_as(inner, word, ended)))
 }
 
 impl TaggedBody {
-    /// The tag of an argument, which is nearly right.
+    /// Reads a near miss of an argument's tag.
     pub(super) fn near_argument(&mut self, input: &mut Input<'_>, tag: &NearTag) -> Flow {
         let rest = input.rest();
         let (mut key, mut kind) = (rest[tag.name.clone()].to_owned(), Kind::Schema);
@@ -59,7 +59,7 @@ impl TaggedBody {
         self.begin(input, &key, kind)
     }
 
-    /// The value of an argument in an attribute begins.
+    /// Starts the value of an argument whose key is an attribute.
     pub(super) fn begin(&mut self, input: &mut Input<'_>, key: &str, kind: Kind) -> Flow {
         self.to(State::ValueStart)?;
         key.clone_into(&mut self.key);
@@ -77,7 +77,7 @@ impl TaggedBody {
             Some((found.end + attributes.end.len(), key, kind))
         });
         let Some((length, key, kind)) = argument else {
-            if let Some(argument) = &self.tags.named[1]
+            if let Some(argument) = &self.tags.argument_tag
                 && let Some(tag) = argument.after(rest, 0, false).decided()?
             {
                 return self.near_argument(input, &tag);
@@ -189,7 +189,7 @@ impl TaggedBody {
         }
     }
 
-    /// The value of an argument whose key is text begins.
+    /// Starts the value of an argument whose key is text.
     pub(super) fn begin_value(&mut self, input: &mut Input<'_>, slot: Option<Slot>) -> Flow {
         self.to(State::ValueStart)?;
         if let Some(slot) = slot {
@@ -201,9 +201,9 @@ impl TaggedBody {
         Ok(())
     }
 
-    /// The length of the tag at the start of the text, if it is that of the argument whose value begins here.
+    /// The length of the tag at the start of the text, if it repeats the tag of the current argument.
     pub(super) fn doubled(&self, text: &str) -> Option<usize> {
-        let Scan::Match(tag) = self.tags.named[1].as_ref()?.read(text, false) else { return None };
+        let Scan::Match(tag) = self.tags.argument_tag?.read(text, false) else { return None };
         (text[tag.name.clone()] == self.key).then_some(tag.end)
     }
 }

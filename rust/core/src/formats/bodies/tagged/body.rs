@@ -40,9 +40,9 @@ pub(super) struct TaggedBody {
     pub(super) quoted_tag: QuotedTag,
     /// An argument was read.
     pub(super) given: bool,
-    /// The tag of an argument was nearly right.
+    /// An argument's tag was a near miss.
     pub(super) near: bool,
-    /// The key of an argument whose key is in its tag.
+    /// The key of the current argument.
     pub(super) key: String,
     /// A type said that it is a string.
     pub(super) quoted: bool,
@@ -133,10 +133,10 @@ impl TaggedBody {
 
     /// Starts over, and keeps the allocations.
     pub(super) fn reset(&mut self, tags: &'static Tags, name: &str) {
-        let (mut fields, mut value) = (take(&mut self.fields), take(&mut self.value));
+        let (mut fields, mut value, key) = (take(&mut self.fields), take(&mut self.value), take(&mut self.key));
         fields.reset(Lists::Own);
         value.fail();
-        *self = TaggedBody { fields, value, ..TaggedBody::new(tags, name) };
+        *self = TaggedBody { fields, value, key, ..TaggedBody::new(tags, name) };
     }
 
     fn step(&mut self, input: &mut Input<'_>) -> Flow {
@@ -245,8 +245,8 @@ impl TaggedBody {
             if !input.last {
                 return Err(Progress::Incomplete);
             }
-            // What ends a part is a stop token, which may be left out.
-            if tags.part_ends.is_empty() {
+            // The end of a part is a stop token, which servers may remove.
+            if !tags.is_part() {
                 input.repair(Repair::MissingClose, format!("Close the call with {}.", tags.close))?;
             }
             return self.close(input);
@@ -264,7 +264,7 @@ impl TaggedBody {
             input.at += tags.close.len();
             return self.close(input);
         }
-        if let Some(argument) = &tags.named[1]
+        if let Some(argument) = &tags.argument_tag
             && let Some(tag) = argument.read(rest, false).decided()?
         {
             return self.near_argument(input, &tag);
@@ -425,7 +425,7 @@ impl TaggedBody {
     /// be that of a closer.
     fn is_clean(&self) -> bool {
         self.value.since_sign() > self.tags.argument_close.len() + 2
-            && !(self.tags.line_breaks && self.tags.part_ends.is_empty() && self.value.last() == Some(b'\n'))
+            && !(self.tags.line_breaks && !self.tags.is_part() && self.value.last() == Some(b'\n'))
     }
 
     pub(super) fn repair(&self, input: &mut Input<'_>, repair: Repair) -> Flow {

@@ -54,7 +54,7 @@ pub(super) struct ValueContext<'a> {
     pub quoted: QuotedTag,
     /// A space precedes, as in prose about tags.
     pub spaced: bool,
-    /// The tags of arguments are nearly right in this call.
+    /// An argument's tag was a near miss, so others may be.
     pub near: bool,
     /// Nothing follows.
     pub last: bool,
@@ -98,7 +98,7 @@ impl Tags {
                 })
             });
         }
-        // The end of the part is that of the call.
+        // The end of the part ends the call.
         match first_mark(rest, self.part_ends, last) {
             Scan::Match(_) if around.quoted == QuotedTag::Closer => return Scan::Match(ValueEnd::Ambiguous),
             Scan::Match(_) => return Scan::Match(ValueEnd::CallCloser),
@@ -118,9 +118,9 @@ impl Tags {
         own.or(|| first_mark(text, &[self.open], last).or(|| first_mark(text, self.section_ends, last)).map(|_| false))
     }
 
-    /// Where the tag of an argument is here that is nearly right, as those before it: whether the tool declares it.
+    /// Matches a near miss of an argument's tag, if there was one before in the call. Returns whether the tool declares the key.
     fn near_argument(&self, text: &str, around: ValueContext<'_>) -> Scan<bool> {
-        match &self.named[1] {
+        match &self.argument_tag {
             Some(tag) if around.near => {
                 tag.read(text, around.last).map(|tag| around.declares(trim(&text[tag.name.clone()])))
             }
@@ -257,7 +257,7 @@ impl Tags {
 }
 
 impl Tags {
-    /// Whether the value's closer follows after its own first marker.
+    /// True if the closer follows its own first marker, which is then written twice.
     fn in_part(&self, rest: &str, last: bool) -> Scan {
         let same = rest.chars().zip(self.argument_close.chars()).take_while(|(a, b)| a == b);
         let part = same.map(|(c, _)| c.len_utf8()).sum::<usize>();

@@ -6,7 +6,6 @@ mod argument;
 mod body;
 mod ends;
 mod head;
-mod part;
 mod value;
 mod write;
 
@@ -30,8 +29,6 @@ use crate::syntax::tags::names_near;
 use crate::tools::{Lookup, Tools, is_plausible_name};
 use body::TaggedBody;
 
-pub(crate) use part::TaggedPart;
-
 /// Characters of a name, a key or the attributes of a tag.
 const HEAD_CHARS: usize = 1024;
 
@@ -47,8 +44,9 @@ pub(crate) struct Tags {
     /// Whitespace may follow the closer of a value before the next tag.
     pub spaced: bool,
     pub head: Head,
-    /// The tags of a call and of an argument, if names and keys are in them.
-    pub named: [Option<NamedTag>; 2],
+    /// The tag of a call, and that of an argument, if it contains the name.
+    pub call_tag: Option<NamedTag>,
+    pub argument_tag: Option<NamedTag>,
     pub values: ValueStyle,
     /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
     pub line_breaks: bool,
@@ -56,7 +54,7 @@ pub(crate) struct Tags {
     pub lines: Lines,
     /// What ends the section, if there is one.
     pub section_ends: &'static [&'static str],
-    /// What ends the part of the message that is the call, if it is one.
+    /// The ends of a message part, if a call is one. The header of the part has the tool's name; `open` and `close` only delimit parts.
     pub part_ends: &'static [&'static str],
 }
 
@@ -158,7 +156,8 @@ impl Tags {
             argument_close: value_end.text,
             spaced: true,
             head: Head::Text(KeyTags { name_close: head.text, key_close: key_close.text, kind: None, value }),
-            named: [NamedTag::of(open, head.text), NamedTag::of(argument, key_close.text)],
+            call_tag: NamedTag::of(open, head.text),
+            argument_tag: NamedTag::of(argument, key_close.text),
             values: ValueStyle::Json,
             line_breaks: !key.after.is_empty() && !value_end.before.is_empty(),
             lines: Lines {
@@ -180,15 +179,20 @@ impl Tags {
         let ((open, tool), (argument, key)) = (attribute(text.open), attribute(text.argument));
         // The quote is that of the attribute.
         let (_, end) = cut(value, "value").0.split_at(1);
-        let named = [NamedTag::of(text.open, end), NamedTag::of(text.argument, end)];
+        let (call_tag, argument_tag) = (NamedTag::of(text.open, end), NamedTag::of(text.argument, end));
         let head = Head::Attributes(TagAttributes { end, tool, key, kind: attribute(kind).1, ..attributes });
-        Tags { open, argument, head, named, ..text }
+        Tags { open, argument, head, call_tag, argument_tag, ..text }
     }
 
-    /// What surrounds a JSON object that a model writes in place of arguments.
+    /// Whether a call is a part of a message.
+    fn is_part(&self) -> bool {
+        !self.part_ends.is_empty()
+    }
+
+    /// The marks around a JSON object that a model writes in place of arguments.
     fn around_object(&self) -> Ends {
-        let part = !self.part_ends.is_empty();
-        let (close, implicit_closers) = if part { ("", self.part_ends) } else { (self.close, self.section_ends) };
+        let (close, implicit_closers) =
+            if self.is_part() { ("", self.part_ends) } else { (self.close, self.section_ends) };
         Ends { fence: "", close, implicit_closers }
     }
 
@@ -245,12 +249,14 @@ impl Tags {
             Scan::Incomplete => Attempt::Incomplete,
             Scan::Match(()) => match tools.called(&head[name.clone()]) {
                 // A word between spaces is prose, unless it is the name of a tool.
-                Lookup::Unknown | Lookup::Open
-                    if name.is_empty() && head[ws_run(head, end)..].starts_with(self.argument) =>
-                {
-                    unreadable(tools, open, None, self.closers())
+                Lookup::Unknown | Lookup::Open if name.is_empty() => {
+                    match starts(&head[ws_run(head, end)..], self.argument, last) {
+                        Scan::Match(()) => unreadable(tools, open, None, self.closers()),
+                        Scan::Incomplete => Attempt::Incomplete,
+                        Scan::NoMatch => Attempt::Text(open),
+                    }
                 }
-                Lookup::Unknown | Lookup::Open if begin > 0 || name.is_empty() => Attempt::Text(open),
+                Lookup::Unknown | Lookup::Open if begin > 0 => Attempt::Text(open),
                 lookup => Attempt::named(open, (open + name.start..open + name.end, lookup), open + end, Opening::OWN),
             },
             Scan::NoMatch => match self.goes_on(text, tools, &head[begin..], length, last) {
@@ -282,15 +288,15 @@ impl Tags {
         marked.or(keyed).map(|()| tool)
     }
 
-    /// A call whose tag is nearly right, of a declared tool, if what may be in a call follows.
+    /// A call of a declared tool that a near miss of a tag opens. An argument, the closer or an object must follow.
     fn near(&self, tools: &Tools, text: &str, last: bool) -> Attempt {
-        let [Some(call), argument] = &self.named else { return Attempt::text(text) };
+        let Some(call) = &self.call_tag else { return Attempt::text(text) };
         let found = call.read(text, last).and_then(|tag| {
             let lookup = tools.called(&text[tag.name.clone()]);
             let (after, last) = window(&text[tag.end..], HEAD_CHARS, last);
             let after = &after[ws_run(after, 0)..];
             let marks = [self.argument, self.close, "{"].into_iter().map(|mark| starts(after, mark, last));
-            let near = || argument.map_or(Scan::NoMatch, |argument| argument.read(after, last).void());
+            let near = || self.argument_tag.map_or(Scan::NoMatch, |argument| argument.read(after, last).void());
             let follows = if lookup.tool().is_some() { Scan::first_of(marks).or(near) } else { Scan::NoMatch };
             follows.map(|()| (tag, lookup))
         });
@@ -411,6 +417,9 @@ impl CallFormat for Tagged {
 
     fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let Tagged(tags) = self;
+        if tags.is_part() {
+            return Attempt::text(text);
+        }
         let usual = match starts(text, tags.open, last) {
             Scan::Incomplete => return Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
@@ -467,6 +476,9 @@ impl CallFormat for Tagged {
     }
 
     fn write(&self, cx: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
+        if self.0.is_part() {
+            return write::arguments(self.0, cx, call, out);
+        }
         write::call(self.0, cx, call, out)
     }
 

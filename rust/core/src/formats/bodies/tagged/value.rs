@@ -162,7 +162,7 @@ impl TaggedValue {
                 TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
             }
             Kind::Json if is_text(cx.schema.node(at.node), &text) => {
-                let message = || format!("{}: the type of the value is that of a string.", at.path());
+                let message = || format!("{}: write the type of a string.", at.path());
                 cx.repair_or(report, Repair::TagStyle, message)?;
                 let tree = UntypedValue::Scalar { text, quoted: true };
                 TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)

@@ -38,16 +38,19 @@ pub(super) fn call(tags: &Tags, cx: &Context<'_>, call: &PastCall<'_>, out: &mut
     Ok(())
 }
 
+/// The arguments alone. The template's text after a value is only between two of them where nothing closes the call.
 pub(super) fn arguments(
     tags: &Tags,
     cx: &Context<'_>,
     call: &PastCall<'_>,
     out: &mut String,
 ) -> Result<(), EncodeError> {
-    for (key, value) in call.arguments {
+    for (at, (key, value)) in call.arguments.iter().enumerate() {
         holds(tags, cx, key, value)?;
         argument(tags, key, value, out);
-        out.push_str(tags.lines.value);
+        if !tags.is_part() || at + 1 < call.arguments.len() {
+            out.push_str(tags.lines.value);
+        }
     }
     Ok(())
 }
