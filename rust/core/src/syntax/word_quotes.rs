@@ -6,13 +6,14 @@ pub(crate) fn in_quotes(text: &str) -> Option<&str> {
     inner('"').or_else(|| inner('\''))
 }
 
-/// The last quote of a word, if it leaves a string open: the number of quotes like the first one is odd. Apostrophes do not count.
+/// The last quote of a word, if it leaves a string open: the number of such quotes is odd, and the last one is no apostrophe.
 pub(crate) fn stray_quote(word: &str) -> Option<usize> {
-    let inner =
+    let is_apostrophe =
         |at: usize| word[..at].ends_with(char::is_alphanumeric) && word[at + 1..].starts_with(char::is_alphanumeric);
-    let all = || word.match_indices(['"', '\'']).filter(|(at, quote)| *quote == "\"" || !inner(*at));
-    let (first, quote) = all().next()?;
-    let (count, last) =
-        all().filter(|(_, other)| *other == quote).fold((0, first), |(count, _), (at, _)| (count + 1, at));
-    (count % 2 == 1).then_some(last)
+    let open = |quote: u8| {
+        let (count, last) = memchr::memchr_iter(quote, word.as_bytes()).fold((0, 0), |(count, _), at| (count + 1, at));
+        (count % 2 == 1 && (quote == b'"' || !is_apostrophe(last))).then_some(last)
+    };
+    let first = word.bytes().enumerate().find(|(at, byte)| *byte == b'"' || (*byte == b'\'' && !is_apostrophe(*at)));
+    first.and_then(|(_, quote)| open(quote))
 }
