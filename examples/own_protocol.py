@@ -10,7 +10,7 @@ import keyword
 from arguments import check_arguments
 
 from wirecall import CallEnd, CallError, Protocol, Text, Toolset
-from wirecall.testing import check_protocol
+from wirecall.testing import check_format
 
 
 class PythonCalls(Protocol):
@@ -66,7 +66,7 @@ tools = Toolset(
 
 
 def main() -> None:
-    check_protocol(PythonCalls())  # raises an AssertionError with the smallest case that breaks a law
+    check_format(PythonCalls())  # raises an AssertionError with the smallest case that breaks a law
     print(tools.manual(), end="\n\n")
     message = (
         "Let me look.\n"

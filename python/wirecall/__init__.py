@@ -20,6 +20,7 @@ from wirecall._core import (
     Text,
     loads,
 )
+from wirecall._formats.description import Format
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._public import publish
 from wirecall._text.options import Notice, NoticeKind, WrapOptions
@@ -56,6 +57,7 @@ __all__ = [
     "ErrorKind",
     "Event",
     "Field",
+    "Format",
     "Grammar",
     "GrammarKind",
     "InvalidTool",

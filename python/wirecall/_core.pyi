@@ -24,6 +24,7 @@ __all__ = [
     "CallError",
     "CallStart",
     "Field",
+    "Format",
     "Message",
     "Parser",
     "Plan",
@@ -61,6 +62,30 @@ def native_formats() -> list[dict[str, Any]]:
     """
 
 @disjoint_base
+class Format:
+    """How calls and messages are written and read. Immutable.
+
+    `wirecall.Format` is the public class; it documents the fields of a description.
+    """
+
+    def __new__(cls, description: str, /) -> Self: ...
+    @classmethod
+    def _built_in(cls, name: str, /) -> str:
+        """The description of a built-in format, as JSON."""
+
+    @property
+    def name(self) -> str:
+        """The name, for errors and lists."""
+
+    @property
+    def _json(self) -> str:
+        """The whole description, as JSON."""
+
+    @property
+    def _native(self) -> dict[str, Any] | None:
+        """The same as in `native_formats`; None if it is only for prompting."""
+
+@disjoint_base
 class Toolset:
     """Compiled tools. Immutable: one toolset can be used by any number of threads at once.
 
@@ -94,7 +119,7 @@ class Toolset:
             tools: For each tool the name, the description, the schema as JSON text, and whether its calls are
                 always checked against the full schema, whatever `validate` is.
             protocol: The name or alias of a protocol or native format, or "auto", which writes wire and reads
-                the protocol of each message's first call. Any other object is a `wirecall.Protocol`.
+                the protocol of each message's first call; or a `Format`, or a `wirecall.Protocol`.
             recover: Also parse calls in other formats (True), or in those with these names, until the first
                 call in the protocol's own; not if `strict`.
             syntax: "wire" or "json".
@@ -139,6 +164,14 @@ class Toolset:
     @property
     def result_marks(self) -> tuple[str, ...]:
         """The beginnings of tool results. Use them as stop sequences, because models invent results."""
+
+    @property
+    def _is_native(self) -> bool:
+        """Whether calls are written where the official template of a native format has them."""
+
+    @property
+    def _reasoning_tags(self) -> list[tuple[str, str]]:
+        """Pairs of what opens and closes reasoning."""
 
     @property
     def separates_reasoning(self) -> bool:

@@ -1,17 +1,18 @@
-"""Tests for your own protocols: laws that every protocol must keep, on generated tools and values."""
+"""Tests for your own formats: laws that every format must keep, on generated tools and values."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
 from typing import Any
 
 from wirecall import _core
+from wirecall._formats.description import Format
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
 
-__all__ = ["check_protocol"]
+__all__ = ["check_format"]
 
 Json = Any
 _Tools = list[tuple[str, dict[str, Json]]]
@@ -19,34 +20,38 @@ _Tools = list[tuple[str, dict[str, Json]]]
 _Make = Callable[[_Tools, bool], Any]
 
 
-def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0, **options: Any) -> None:
-    """Check that a protocol keeps all laws.
+def check_format(format: str | Format | Protocol, *, cases: int = 100, seed: int = 0, **options: Any) -> None:
+    """Check that a format keeps all laws.
 
     Calls must round-trip, messages must parse the same however they are cut, all text must be reported, calls
-    that were cut off must not be parsed, and results must not be taken for calls.
+    that were cut off must not be parsed, and results must not be taken for calls. In native formats, calls
+    are written in messages, and those that the format cannot hold are skipped.
 
     Args:
-        protocol: The name of a protocol with a manual for prompting, or your own.
+        format: The name of a format, a `Format`, or a `Protocol` of your own.
         cases: How many tools and calls are generated.
         seed: Seed of the generated cases.
         options: Other options of `Toolset`.
 
     Raises:
         AssertionError: A law is broken; the message names it and shows the smallest case that was found.
-        ToolError, ValueError, TypeError: As in `Toolset`: an unknown protocol or option, or unusable markers.
+        ToolError, ValueError, TypeError: As in `Toolset`: an unknown format or option, or unusable markers.
     """
 
     def make(tools: _Tools, strict: bool) -> Toolset:
-        return Toolset(tools, protocol=protocol, strict=strict, **options)
+        return Toolset(tools, protocol=format, strict=strict, **options)
 
-    make([], False)
-    marks = [protocol.open, protocol.close, *protocol.result] if isinstance(protocol, Protocol) else []
-    _check(make, marks, cases, seed)
+    open_set = make([], False)
+    marks = [format.open, format.close, *format.result] if isinstance(format, Protocol) else []
+    if isinstance(format, Format) and format._native:
+        marks = [*format._native["call"], *(format._native["section"] or ())]
+    native = open_set._is_native and open_set.protocol not in _core.PROTOCOLS
+    _check(make, list(filter(None, marks)), cases, seed, NATIVE_LAWS if native else LAWS)
 
 
-def _check(make: _Make, marks: list[str], cases: int, seed: int) -> None:
+def _check(make: _Make, marks: list[str], cases: int, seed: int, laws: "Mapping[str, _Law]") -> None:
     ordered = sorted(_cases(make, marks, cases, Random(seed)), key=lambda case: len(repr(case)))
-    for name, law in LAWS.items():
+    for name, law in laws.items():
         for case in ordered:
             if _broken(law, case):
                 smallest = _shrunk(law, case)
@@ -275,7 +280,9 @@ def _items(events: Any) -> list[tuple[Any, ...]]:
             before = items.pop()[0] if items and len(items[-1]) == 1 else ""
             items.append((before + event.text,))
         elif isinstance(event, _core.Reasoning):
-            items.append(("reasoning", event.start, event.end))
+            joins = bool(items) and items[-1][0] == "reasoning" and items[-1][2] == event.start
+            begin = items.pop()[1] if joins else event.start
+            items.append(("reasoning", begin, event.end))
     return items
 
 
@@ -359,4 +366,92 @@ def manual(case: _Case) -> str | None:
 
 LAWS: dict[str, _Law] = {
     law.__name__: law for law in (round_trip, neighbours, nothing_lost, chunks, truncation, results, manual)
+}
+
+# Laws of native formats ----------------------------------------------------------------------------
+
+
+def _same(written: Json, read: str) -> bool:
+    """Whether arguments are the same. A format may sort keys, and leave out members that are null."""
+
+    def plain(value: Json) -> Json:
+        if isinstance(value, dict):
+            return {key: plain(one) for key, one in sorted(value.items()) if one is not None}
+        return [plain(one) for one in value] if isinstance(value, list) else value
+
+    return bool(plain(json.loads(json.dumps(written))) == plain(json.loads(read)))
+
+
+def _message(tools: Any, content: str, calls: list[tuple[str, Json]], native: bool) -> str | None:
+    """The text of a message; None if the format cannot hold it."""
+    try:
+        return str(tools.encode_message(content, calls, native=native))
+    except ValueError:
+        return None
+
+
+def native_round_trip(case: _Case) -> str | None:
+    """A message with calls, as the official template writes it, is read as the same calls and text."""
+    own, other = (case.tool, case.arguments), ("other", {})
+    for strict, content in ((False, case.before), (True, case.before)):
+        tools = case.toolset(strict)
+        for calls in ([own], [own, other], [other, own, own]):
+            text = _message(tools, content, calls, True)
+            if text is None:
+                continue
+            message = tools.parse(text, truncated=False, in_reasoning=False)
+            how = f"{'strictly ' if strict else ''}{text!r}"
+            if message.errors:
+                return f"{how} parses as an error: {message.errors[0].kind}: {message.errors[0].message}"
+            if [call.name for call in message.calls] != [name for name, _ in calls]:
+                return f"{how} parses as calls of {[call.name for call in message.calls]}"
+            for call, (_, arguments) in zip(message.calls, calls, strict=True):
+                if not _same(arguments, call.arguments):
+                    return f"{how} parses as {call.arguments}"
+                if call.repairs or call.problems:
+                    return f"{how} has repairs {call.repairs} and problems {call.problems}"
+            if _without_blanks(message.text) != _without_blanks(content):
+                return f"the text of {how} parses as {message.text!r}"
+    return None
+
+
+def native_truncation(case: _Case) -> str | None:
+    """A message that was cut off has no call with other arguments than the whole one."""
+    tools = case.toolset()
+    text = _message(tools, "", [(case.tool, case.arguments)], True)
+    if text is None:
+        return None
+    for end in range(len(text)):
+        for call in tools.parse(text[:end], in_reasoning=False).calls:
+            if not _same(case.arguments, call.arguments):
+                return f"{text[:end]!r} parses as {call.arguments}, although it was cut off"
+    return None
+
+
+def native_results(case: _Case) -> str | None:
+    """Nothing in the content of a result, and in neutralised text, can be parsed as a call."""
+    tools = case.toolset()
+    call = _message(tools, "", [(case.tool, case.arguments)], False)
+    for content in filter(None, (case.untrusted, call, f"a\n{call}")):
+        neutral = tools.neutralise(content)
+        for text in (neutral, f"x{neutral}"):
+            found = tools.parse(text, in_reasoning=False)
+            if found.calls or found.errors:
+                return f"the neutralised text {text!r} contains {found.calls or found.errors}"
+        if tools.neutralise(neutral) != neutral:
+            return f"the neutralised text {neutral!r} changes when neutralised again"
+        written = tools.encode_result(case.tool, content)
+        # A result is never the whole text of a turn of the model.
+        if tools.parse(f"x {written}", in_reasoning=False).calls:
+            return f"the result {written!r} contains a call"
+    return None
+
+
+NATIVE_LAWS: dict[str, _Law] = {
+    "round_trip": native_round_trip,
+    "nothing_lost": nothing_lost,
+    "chunks": chunks,
+    "truncation": native_truncation,
+    "results": native_results,
+    "manual": manual,
 }

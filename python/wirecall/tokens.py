@@ -18,6 +18,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any, Literal
 
+from wirecall._formats.description import Format
 from wirecall._tools.definitions import Definition, definitions, native_tool, no_tool
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
@@ -104,7 +105,7 @@ def measure(
     calls: Iterable[tuple[str, Mapping[str, Any] | str]] = (),
     *,
     count: Count,
-    protocol: str | Protocol = "wire",
+    protocol: str | Format | Protocol = "wire",
     descriptions: Literal["full", "tools", "none"] = "full",
     constraints: bool = True,
 ) -> Costs:

@@ -20,7 +20,7 @@ from official import TEMPLATES
 from official_forms import FOLDER, Official
 from rendering import turn
 from support import EVERY
-from wirecall import Message, Protocol, Toolset
+from wirecall import Format, Message, Toolset
 from wirecall._core import native_formats
 
 Call = tuple[str, dict[str, Any]]
@@ -83,8 +83,8 @@ SAID = {
     "after reasoning": Said("", ONE, REASONING),
 }
 CUSTOM = {
-    "custom pairs": Protocol(open="<do>", close="</do>", body="pairs"),
-    "custom json": Protocol(open="[DO]", close="[/DO]", body="json"),
+    "custom pairs": Format(like="wire", call="<do>{call}</do>"),
+    "custom json": Format(like="hermes", call="[DO]{call}[/DO]"),
 }
 FORMATS = (*EVERY, "auto", *CUSTOM)
 

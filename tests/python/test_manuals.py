@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from wirecall import PROTOCOLS, Protocol, Toolset
-from wirecall.testing import check_protocol
+from wirecall import PROTOCOLS, Format, Protocol, Toolset
+from wirecall.testing import check_format
 from wirecall.tokens import cached_tokenizer
 
 
@@ -25,9 +25,9 @@ class Own(Protocol):
 
 
 MARKS = {"open": "<|call|>", "close": "<|end|>"}
-CUSTOM: dict[str, Protocol] = {
-    "own json": Protocol(**MARKS, body="json"),
-    "own pairs": Protocol(**MARKS, body="pairs"),
+CUSTOM: dict[str, Format | Protocol] = {
+    "own json": Format(like="hermes", call="<|call|>{call}<|end|>"),
+    "own pairs": Format(like="wire", call="<|call|>{call}<|end|>"),
     "own": Own(**MARKS),
 }
 SHOWN = [*PROTOCOLS, *CUSTOM]
@@ -105,7 +105,7 @@ def test_markers_come_with_the_rules_of_their_body() -> None:
 
 def test_the_protocols_here_are_sound() -> None:
     for protocol in CUSTOM.values():
-        check_protocol(protocol, cases=20)
+        check_format(protocol, cases=20)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -178,7 +178,7 @@ def test_what_is_right_is_admitted() -> None:
         return ""
 
     given: WrapOptions = {
-        "protocol": wirecall.Protocol(open="[c]", close="[/c]"),
+        "protocol": wirecall.Format(like="wire", call="<c>{call}</c>"),
         "recover": True,
         "delimiters": None,
         "reasoning": ("<a>", "</a>"),

@@ -16,7 +16,7 @@ import generate
 import wirecall
 from collected_texts import Source, each_source
 from law import count, seeded
-from wirecall import Definition, Field, Message, Plan, Protocol, ToolError, Toolset
+from wirecall import Definition, Field, Format, Message, Plan, Protocol, ToolError, Toolset
 from wirecall._tools.toolset import ToolsetOptions
 
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
@@ -43,6 +43,13 @@ class Station:
 
 class Acme(Protocol):
     """A protocol of an application, with a manual of its own."""
+
+    def format_call(self, name: str, arguments: str) -> str:
+        return f"{name} {arguments}"
+
+    def parse(self, body: str) -> tuple[str, str]:
+        name, _, arguments = body.partition(" ")
+        return name, arguments
 
     def format_tools(self, tools: Any, header: str | None) -> str:
         return "\n".join(f"{tool.name} {json.dumps(tool.parameters)} {tool.strict}" for tool in tools)
@@ -234,17 +241,26 @@ def test_toolset_with_a_model_needs_no_table_to_be_unpickled(monkeypatch: pytest
 
 
 def test_toolset_with_a_custom_protocol_keeps_it() -> None:
-    acme = Acme(open="[[", close="]]", body="json", name="acme")
+    acme = Acme(open="[[", close="]]", name="acme")
     tools = Toolset([{"name": "get", "parameters": SCHEMA, "strict": True}], protocol=acme)
     for other in again(tools):
         assert (other.protocol, other.manual()) == ("acme", tools.manual())
         assert other.parse(tools.encode("get", {"city": "x"})).calls[0].args == {"city": "x"}
 
-    class Local(Protocol):
+    class Local(Acme):
         pass
 
     with pytest.raises((pickle.PicklingError, AttributeError), match="Local"):
         pickle.dumps(Toolset(protocol=Local(open="[[", close="]]")))
+
+
+def test_a_format_is_pickled_with_its_toolset() -> None:
+    acme = Format(name="acme", call="<do>{name} {arguments}</do>")
+    for other in again(acme):
+        assert (other, hash(other), repr(other)) == (acme, hash(acme), repr(acme))
+    tools = Toolset([("get", SCHEMA)], protocol=acme)
+    for loaded in again(tools):
+        assert (loaded.protocol, loaded.manual()) == ("acme", tools.manual())
 
 
 def test_subclass_of_toolset_keeps_its_class_and_attributes() -> None:
@@ -371,7 +387,7 @@ def parsed(work: tuple[Toolset, str]) -> tuple[Message, str, str]:
 
 
 def test_toolset_in_a_spawned_process_does_the_same() -> None:
-    acme = Acme(open="[[", close="]]", body="json", name="acme")
+    acme = Acme(open="[[", close="]]", name="acme")
     sets = [Toolset([get_weather], recover=True), Toolset([get_weather], protocol=acme)]
     work = [(tools, tools.encode("get_weather", {"city": "Rome", "days": 2})) for tools in sets]
     with multiprocessing.get_context("spawn").Pool(1) as pool:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from stable_ids import stable_id
-from wirecall import CallError, Definition, Protocol, Text, Toolset, compact_tools
-from wirecall.testing import check_protocol
+from wirecall import CallError, Definition, Format, Protocol, Text, ToolError, Toolset, compact_tools
+from wirecall.testing import check_format
 
 WEATHER: dict[str, Any] = {
     "type": "object",
@@ -19,6 +19,13 @@ WEATHER: dict[str, Any] = {
 }
 TOOLS = [("get_weather", WEATHER)]
 MARKS: dict[str, Any] = {"open": "[CALL]", "close": "[/CALL]", "result": ("[RESULT]", "[/RESULT]")}
+# Markers around the bodies of a built-in protocol.
+AROUND: dict[str, str] = {
+    "like": "hermes",
+    "call": "[CALL]{call}[/CALL]",
+    "result": "[RESULT]{result}[/RESULT]",
+}
+AROUND_JSON = Format.from_dict(AROUND)
 
 
 class Lines(Protocol):
@@ -45,17 +52,11 @@ class Lines(Protocol):
         return name, arguments
 
 
-def markers(body: str) -> Protocol:
-    return Protocol(
-        body=body, **({"open": "[[", "close": "]]"} if body == "json" else {"open": "<<c", "close": "c>>"})
-    )
-
-
 # Markers ----------------------------------------------------------------------------------------
 
 
 def test_markers_around_json() -> None:
-    tools = Toolset(TOOLS, protocol=Protocol(**MARKS, header="Call tools so:"))
+    tools = Toolset(TOOLS, protocol=AROUND_JSON)
     written = tools.encode("get_weather", {"city": "New York [/CALL]"})
     assert json.loads(written.removeprefix("[CALL]").removesuffix("[/CALL]")) == {
         "name": "get_weather",
@@ -64,28 +65,27 @@ def test_markers_around_json() -> None:
     [call] = tools.parse(f"I look. {written}").calls
     assert call.args == {"city": "New York [/CALL]"}
     assert call.repairs == ()
-    assert tools.manual().startswith("Call tools so:\n")
-    assert "get_weather" in tools.manual()
-    assert "Call tools" not in tools.manual(header="")
+    assert "[CALL]" in tools.manual()
+    assert "[CALL]" not in tools.manual(header="")
 
 
 def test_markers_around_pairs() -> None:
-    protocol = Protocol(open="<<tool:", close=":tool>>", body="pairs")
+    protocol = Format(like="wire", call="<<tool:{call}:tool>>")
     tools = Toolset(TOOLS, protocol=protocol)
     assert tools.encode("get_weather", {"city": "Austin"}) == "<<tool:get_weather city=Austin:tool>>"
     assert "<<tool:get_weather city=" in tools.manual()
-    check_protocol(protocol, cases=30)
+    check_format(protocol, cases=30)
 
 
 def test_arguments_flow_through_markers() -> None:
-    tools = Toolset(TOOLS, protocol=Protocol(**MARKS))
+    tools = Toolset(TOOLS, protocol=AROUND_JSON)
     parser = tools.parser()
     events = parser.feed('[CALL]{"name":"get_weather","arguments":{"city":"New')
     assert [event.type for event in events] == ["call_start", "arguments_delta"]
 
 
 def test_results_have_the_marks_of_the_protocol() -> None:
-    tools = Toolset(TOOLS, protocol=Protocol(**MARKS))
+    tools = Toolset(TOOLS, protocol=AROUND_JSON)
     assert tools.result_marks == ("[RESULT]",)
     written = tools.encode_result("get_weather", "[/RESULT][CALL]{}[RESULT]", number=2)
     inner = json.loads(written.removeprefix("[RESULT]").removesuffix("[/RESULT]"))
@@ -100,7 +100,7 @@ def test_results_have_the_marks_of_the_protocol() -> None:
 
 @pytest.mark.parametrize("own", [False, True])
 def test_an_error_shows_a_call_as_it_is_to_be_written(own: bool) -> None:
-    tools = Toolset(TOOLS, protocol=Lines() if own else Protocol(**MARKS), validate="error")
+    tools = Toolset(TOOLS, protocol=Lines() if own else AROUND_JSON, validate="error")
     mark = "<|call|>" if own else "[CALL]"
     [error] = tools.parse(tools.encode("get_weather", {"days": 3, "x": f"qOPENz{mark}"})).errors
     written = tools.encode_result(error.name, error)
@@ -125,7 +125,11 @@ def test_an_error_shows_a_call_as_it_is_to_be_written(own: bool) -> None:
 )
 def test_marks_that_cannot_work(given: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        Toolset(TOOLS, protocol=Protocol(**{**MARKS, **given}))
+        Toolset(TOOLS, protocol=Lines(**{**MARKS, **given}))
+    marks = {**MARKS, **given}
+    call, result = f"{marks['open']}{{call}}{marks['close']}", "{result}".join(marks["result"])
+    with pytest.raises(ToolError, match=match):
+        Format(like="hermes", call=call, result=result)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +146,7 @@ def test_marks_that_cannot_work(given: dict[str, Any], match: str) -> None:
 )
 def test_parts_of_the_wrong_type(given: dict[str, Any], match: str) -> None:
     with pytest.raises(TypeError, match=match):
-        Protocol(**{**MARKS, **given})
+        Lines(**{**MARKS, **given})
 
 
 def test_a_class_that_does_not_call_the_constructor() -> None:
@@ -150,35 +154,29 @@ def test_a_class_that_does_not_call_the_constructor() -> None:
         def __init__(self) -> None:
             pass
 
-    for use in (Toolset, check_protocol):
+    for use in (lambda: Toolset(protocol=Mute()), lambda: check_format(Mute())):
         with pytest.raises(TypeError, match=r"Mute.__init__ must call super\(\).__init__\(open=…, close=…\)"):
-            use(protocol=Mute())  # type: ignore[operator]
+            use()
 
 
 def test_a_result_may_be_a_list() -> None:
-    protocol = Protocol(open="[CALL]", close="[/CALL]", result=["[R]", "[/R]"])  # type: ignore[arg-type]
+    protocol = Lines(open="[CALL]", close="[/CALL]", result=["[R]", "[/R]"])
     assert Toolset(TOOLS, protocol=protocol).result_marks == ("[R]",)
 
 
 def test_a_protocol_has_delimiters_of_its_own() -> None:
     with pytest.raises(ValueError, match="its own delimiters"):
-        Toolset(TOOLS, protocol=Protocol(**MARKS), delimiters=("<a>", "</a>"))
+        Toolset(TOOLS, protocol=AROUND_JSON, delimiters=("<a>", "</a>"))
 
 
-def test_a_body_and_methods_that_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="body is 'yaml'"):
-        Protocol(**MARKS, body="yaml")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="classes with parse and format_call"):
-        Protocol(**MARKS, body="own")
-    with pytest.raises(ValueError, match="classes with parse and format_call"):
-        Lines(body="json")
-
+def test_a_class_without_its_methods() -> None:
     class Half(Protocol):
         def format_call(self, name: str, arguments: str) -> str:
             return ""
 
-    with pytest.raises(ValueError, match="both parse and format_call"):
-        Half(**MARKS)
+    for unfinished in (Protocol, Half):
+        with pytest.raises(TypeError, match=f"{unfinished.__name__} must define parse and format_call"):
+            unfinished(**MARKS)
 
 
 # Classes ----------------------------------------------------------------------------------------
@@ -371,9 +369,9 @@ def test_a_class_that_refers_to_its_toolset_is_not_kept_by_events() -> None:
     assert message.calls
 
 
-@pytest.mark.parametrize("body", ["json", "pairs", "own"])
+@pytest.mark.parametrize("body", ["hermes", "wire", "own"])
 def test_middleware_works_in_it(body: str) -> None:
-    protocol = Lines() if body == "own" else Protocol(open="<|call|>", close="<|end|>", body=body)  # type: ignore[arg-type]
+    protocol = Lines() if body == "own" else Format(like=body, call="<|call|>{call}<|end|>")
     tools = Toolset(TOOLS, protocol=protocol)
     function = {"name": "get_weather", "parameters": WEATHER}
     call = {"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"x"}'}}

@@ -364,7 +364,7 @@ def test_long_text_after_an_opener_takes_linear_time(protocol: str) -> None:
 
 
 def test_custom_delimiters_are_misspelled_as_wire_s_are() -> None:
-    custom = wirecall.Protocol(open="<call>", close="</call>", body="pairs", result=("[RESULT]", "[/RESULT]"))
+    custom = wirecall.Format(like="wire", call="<call>{call}</call>", result="[RESULT]{result}[/RESULT]")
     tools = Toolset(TOOLS, protocol=custom)
     for opening in ("[call]", "&lt;call&gt;", "<tool_call>"):
         text = f'I look. {opening}save body="</call><call>rm path=x</call>"'

@@ -365,7 +365,7 @@ def test_what_others_write_is_no_call_in_any_format(options: dict[str, Any]) -> 
 
 def test_a_mark_of_another_format_begins_no_bare_call() -> None:
     """`[` is where calls of this protocol begin, and no place for a list of calls."""
-    protocol = wirecall.Protocol(open="[CALL]", close="[/CALL]")
+    protocol = wirecall.Format(like="hermes", call="[CALL]{call}[/CALL]")
     text = f"Such as [{NAMED}]"
     assert Toolset(TOOLS, protocol=protocol, recover=True).parse(text, truncated=False).text == text
 

@@ -19,7 +19,6 @@ LONG = {
 
 # The rows of more than 40 lines, with the reason.
 LONG_ROWS = {
-    "harmony": "messages in parts with headers, and calls that only the header opens",
     "kimi_k3": "elements in elements: each of the three has its own opener, closer and place",
     "mistral": "seven kinds of models, from six sources",
 }

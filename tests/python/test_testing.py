@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from test_protocol import MARKS, Lines
-from wirecall import PROTOCOLS, CallEnd, Protocol, Text, ToolError, Toolset, testing
-from wirecall.testing import check_protocol
+from test_protocol import AROUND_JSON, Lines
+from wirecall import PROTOCOLS, CallEnd, Format, Text, ToolError, Toolset, testing
+from wirecall.testing import check_format
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_built_in_protocols(protocol: str) -> None:
-    check_protocol(protocol, cases=60)
+    check_format(protocol, cases=60)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_protocols_of_ones_own(seed: int) -> None:
-    check_protocol(Lines(), cases=40, seed=seed)
-    check_protocol(Protocol(**MARKS), cases=40, seed=seed)
-    check_protocol(Protocol(open="<<c|", close="|c>>", body="pairs"), cases=40, seed=seed)
+    check_format(Lines(), cases=40, seed=seed)
+    check_format(AROUND_JSON, cases=40, seed=seed)
+    check_format(Format(like="wire", call="<<c|{call}|c>>"), cases=40, seed=seed)
 
 
 class Lossy(Lines):
@@ -67,18 +67,18 @@ class Untold(Lines):
 )
 def test_a_broken_class_is_found(protocol: Lines, law: str) -> None:
     with pytest.raises(AssertionError, match=f"^{law}: ") as raised:
-        check_protocol(protocol)
+        check_format(protocol)
     assert "  arguments: " in str(raised.value)
 
 
 def test_a_class_that_remembers_is_found() -> None:
     with pytest.raises(AssertionError):
-        check_protocol(Forgetful())
+        check_format(Forgetful())
 
 
 def test_the_smallest_case_is_shown() -> None:
     with pytest.raises(AssertionError) as raised:
-        check_protocol(Lossy())
+        check_format(Lossy())
     [arguments] = [line for line in str(raised.value).splitlines() if line.startswith("  arguments: ")]
     [(_, value)] = json.loads(arguments.partition(": ")[2]).items()
     assert value is None
@@ -184,19 +184,59 @@ def test_each_law_can_be_broken(altered: Any, law: str) -> None:
         return altered(Toolset(tools, strict=strict))
 
     with pytest.raises(AssertionError, match=f"^{law}: "):
-        testing._check(make, [], 60, 0)
+        testing._check(make, [], 60, 0, testing.LAWS)
+
+
+class Forgetting(_Altered):
+    """Reads no calls."""
+
+    def parse(self, text: str, **options: Any) -> Any:
+        read = Items(self.inner.parse(text, **options).items)
+        read.calls = ()
+        return read
+
+
+class Guessing(_Altered):
+    """Reads a call that was cut off, without its arguments."""
+
+    def parse(self, text: str, **options: Any) -> Any:
+        if options.get("in_reasoning") is False and text.startswith("<call>") and "</call>" not in text:
+            text = '<call>{"name": "other", "arguments": {}}</call>'
+        return self.inner.parse(text, **options)
+
+
+@pytest.mark.parametrize(
+    ("altered", "law"),
+    [
+        (Forgetting, "round_trip"),
+        (Losing, "nothing_lost"),
+        (Hurried, "chunks"),
+        (Guessing, "truncation"),
+        (Credulous, "results"),
+        (Moody, "manual"),
+    ],
+)
+def test_each_law_of_native_formats_can_be_broken(altered: Any, law: str) -> None:
+    format = Format(call='<call>{"name": {name}, "arguments": {arguments}}</call>')
+
+    def make(tools: Any, strict: bool) -> Any:
+        return altered(Toolset(tools, protocol=format, strict=strict))
+
+    with pytest.raises(AssertionError, match=f"^{law}: "):
+        testing._check(make, ["<call>"], 60, 0, testing.NATIVE_LAWS)
 
 
 def test_what_is_no_protocol_breaks_no_law() -> None:
     with pytest.raises(ToolError, match='there is no protocol "herms"'):
-        check_protocol("herms")
-    with pytest.raises(TypeError, match=r"protocol must be a str or a Protocol, not type"):
-        check_protocol(Protocol)  # type: ignore[arg-type]
+        check_format("herms")
+    with pytest.raises(TypeError, match=r"protocol must be a str or a Format or a Protocol, not type"):
+        check_format(Format)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="case"):
-        check_protocol("hermes", case=3)
+        check_format("hermes", case=3)
 
 
 def test_all_laws_have_a_test() -> None:
     assert list(testing.LAWS) == [
         "round_trip", "neighbours", "nothing_lost", "chunks", "truncation", "results", "manual"
     ]  # fmt: skip
+    assert set(testing.NATIVE_LAWS) == set(testing.LAWS) - {"neighbours"}

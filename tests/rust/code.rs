@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use wirecall_core::{CodeMode, Custom, Host, Item, Options, Parser, Reading, Toolset, parse, parse_json};
+use wirecall_core::{CodeMode, Custom, Format, Host, Item, Options, Parser, Reading, Toolset, parse, parse_json};
 
 use crate::support::checks::{any_chunks, beginnings, per_character, well_formed};
 use crate::support::reading::{Seen, read, read_chunks};
@@ -48,10 +48,8 @@ impl Host for Lines {
     }
 }
 
-fn custom(open: &str, close: &str, base: Option<&'static str>) -> Option<Custom> {
-    let mut custom = Custom::new((open, close), ("[RESULT]", "[/RESULT]"), Arc::new(Lines));
-    custom.base = base;
-    Some(custom)
+fn custom(open: &str, close: &str) -> Option<Custom> {
+    Some(Custom::new((open, close), ("[RESULT]", "[/RESULT]"), Arc::new(Lines)))
 }
 
 /// Of this name, reading the tool `note`, which has a text and a number.
@@ -60,9 +58,13 @@ fn toolset(name: &str, code: CodeMode) -> Toolset {
     let mut options = Options::default();
     options.code = code;
     match name {
-        "own" => options.custom = custom("<|call|>", "<|end|>", None),
-        "fenced" => options.custom = custom("```note", "```end", None),
-        "tilde" => options.custom = custom("~~~note", "~~~end", Some("hermes")),
+        "own" => options.custom = custom("<|call|>", "<|end|>"),
+        "fenced" => options.custom = custom("```note", "```end"),
+        "tilde" => {
+            let described =
+                json!({"like": "hermes", "call": "~~~note{call}~~~end", "result": "[RESULT]{result}[/RESULT]"});
+            options.format = Some(Format::new(&described.to_string()).expect("the markers are fine"));
+        }
         "recover" => options.recover = true,
         "delimiters" => options.delimiters = Some(("«call»".into(), "«/call»".into())),
         _ => options.protocol = name.into(),

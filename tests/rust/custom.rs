@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use wirecall_core::{Custom, Host, Options, Reading, Toolset, parse_json};
+use wirecall_core::{Custom, Format, Host, Options, Reading, Toolset, parse_json};
 
 use crate::support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed};
 use crate::support::config;
@@ -40,16 +40,25 @@ impl Host for Lines {
     }
 }
 
+/// Markers around the bodies of a built-in protocol.
+fn around(like: &str, (open, close): (&str, &str), (begin, end): (&str, &str)) -> Format {
+    let call = format!("{open}{{call}}{close}");
+    let described = json!({"like": like, "call": call, "result": format!("{begin}{{result}}{end}")});
+    Format::new(&described.to_string()).expect("the markers are fine")
+}
+
 fn toolset(own: bool, strict: bool, call_bytes: usize) -> Toolset {
     let (open, close) = if own { ("<|call|>", "<|end|>") } else { ("[CALL]", "[/CALL]") };
     let result = if own { ("<|result|>", "<|/result|>") } else { ("[RESULT]", "[/RESULT]") };
     let mut custom = Custom::new((open, close), result, Arc::new(Lines));
-    custom.base = (!own).then_some("hermes");
-    (custom.begins, custom.results) = (own, own);
+    (custom.begins, custom.results) = (true, true);
     let note = json!({"type": "object", "properties": {
         "body": {"type": "string"}, "days": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}});
     let mut options = Options::default();
-    options.custom = Some(custom);
+    match own {
+        true => options.custom = Some(custom),
+        false => options.format = Some(around("hermes", (open, close), result)),
+    }
     options.strict = strict;
     options.limits.call_bytes = call_bytes;
     Toolset::new(vec![definition("note", &note), definition("ping", &json!({"type": "object"}))], options)
@@ -72,9 +81,7 @@ static PAIRS: LazyLock<Vec<[Toolset; 2]>> = LazyLock::new(|| {
         options.strict = strict;
         if custom {
             let result = ("<tool-result", "</tool-result>");
-            let mut custom = Custom::new(("<call>", "</call>"), result, Arc::new(Lines));
-            custom.base = Some("wire");
-            options.custom = Some(custom);
+            options.format = Some(around("wire", ("<call>", "</call>"), result));
         }
         Toolset::new(vec![definition("t", &schema)], options).expect("the tool is fine")
     };

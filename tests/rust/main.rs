@@ -9,6 +9,7 @@ mod definitions;
 mod embed;
 mod errors;
 mod families;
+mod formats_at_run_time;
 mod grammar;
 mod history;
 mod laws;

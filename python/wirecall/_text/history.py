@@ -9,10 +9,9 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
-from wirecall._core import native_formats
 from wirecall._shown import encodable, shown
 from wirecall._tools.toolset import Toolset
 
@@ -177,7 +176,7 @@ class History:
     def keeps_order(self) -> bool:
         """Whether calls of a turn are written where they are among its texts. In native formats they are
         where the official template has them."""
-        return self._toolset.protocol not in _native_names()
+        return not self._toolset._is_native
 
     def turn(self, calls: Sequence[PastCall], reasoning: str | None = None) -> Turn:
         """The calls of one turn of the model, to be written with its text.
@@ -274,11 +273,6 @@ class History:
             if first < last:
                 written[at] = {**parts[at], "text": safe[begin + first : end + last]}
         return written
-
-
-@cache
-def _native_names() -> frozenset[str]:
-    return frozenset(name for row in native_formats() for name in (row["name"], *row["aliases"]))
 
 
 def has_text(part: object) -> bool:

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, get_type_hints
 
 from wirecall._dicts import as_dict
+from wirecall._formats.description import Format
 from wirecall._text.record import Record
 from wirecall._tools.definitions import Definition
 from wirecall._tools.grammar import GrammarKind, check_longest
@@ -146,7 +147,7 @@ class Options:
         debug: Log one line for each exchange at DEBUG: the text of its record, without content.
     """
 
-    protocol: str | Protocol | None = None
+    protocol: str | Format | Protocol | None = None
     model: str | None = None
     recover: bool | Sequence[str] = False
     syntax: Literal["wire", "json"] = "wire"
@@ -262,7 +263,7 @@ def _declared() -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=128)
-def _divides_messages(protocol: str | Protocol | None, model: str | None) -> bool:
+def _divides_messages(protocol: str | Format | Protocol | None, model: str | None) -> bool:
     """Whether the format divides messages into parts: then the toolset refuses to turn reasoning off."""
     try:
         Toolset(protocol=protocol, model=model, reasoning=None)
@@ -273,7 +274,7 @@ def _divides_messages(protocol: str | Protocol | None, model: str | None) -> boo
 
 # A host has few sets of tools; those that are no longer used are evicted.
 @lru_cache(maxsize=128)
-def _compiled(key: str, protocol: str | Protocol | None) -> Toolset:
+def _compiled(key: str, protocol: str | Format | Protocol | None) -> Toolset:
     tools, chosen = json.loads(key)
     for name in ("delimiters", "reasoning"):
         if isinstance(chosen[name], list):

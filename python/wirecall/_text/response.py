@@ -10,7 +10,7 @@ from wirecall._kinds import described
 from wirecall._text.options import Notice, NoticeKind, Options
 from wirecall._text.parts import TextPart, ToolCallError
 from wirecall._text.record import Outcome, Recorder
-from wirecall._tools.detection import SEARCHED, reasoning_of
+from wirecall._tools.detection import SEARCHED
 from wirecall._tools.lookalikes import lookalike
 from wirecall._tools.toolset import Toolset
 
@@ -204,11 +204,7 @@ class ResponseState:
 
     def _without_reasoning(self, text: str) -> str:
         """The text without reasoning that the options leave in it."""
-        given = self.options.reasoning
-        pairs = (
-            [given[:2]] if isinstance(given, tuple) else reasoning_of(self.toolset.protocol) if given else []
-        )
-        for open, close in pairs:
+        for open, close in self.toolset._reasoning_tags:
             _, closed, after = text.rpartition(close)
             if closed:
                 text = after

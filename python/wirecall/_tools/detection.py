@@ -107,11 +107,6 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     return Detection(best, found[ranked[0]].score, {name: found[name].score for name in ranked})
 
 
-def reasoning_of(protocol: str) -> list[tuple[str, str]]:
-    """What opens and closes reasoning in the messages of a format."""
-    return _marks()[protocol].reasoning if protocol in _marks() else [("<think>", "</think>")]
-
-
 class _Marks(NamedTuple):
     openers: list[str]
     """What opens a call or a section."""

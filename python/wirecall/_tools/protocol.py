@@ -1,38 +1,31 @@
-"""Custom protocols: markers around a built-in body, or around one that a subclass parses."""
+"""Protocols whose calls a class of the application reads."""
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from wirecall._tools.definitions import Definition
 
 
 class Protocol:
-    """How calls are written in text, for `protocol=` of `Toolset`, `wrap` and `compact_tools`.
+    """A class that reads its calls itself, for `protocol=` of `Toolset`, `wrap` and `compact_tools`.
 
-        acme = Protocol(open="[CALL]", close="[/CALL]", body="json", result=("[RESULT]", "[/RESULT]"))
-
-    reads and writes `[CALL]{"name": …, "arguments": {…}}[/CALL]` with all that the built-in protocols have:
-    arguments are streamed as they are written, and near misses are repaired. With `body="pairs"` it is
-    `<do>name key=value</do>`, with markers that contain no whitespace, quotes, commas or any of
-    `[]{}=\\`. For any other body, write a subclass with `parse` and `format_call`; its calls are reported
-    whole, at their end. A subclass may also define `begins`, `format_result` and `format_tools`.
+    Write a subclass with `parse` and `format_call` for calls that a `Format` cannot describe. Its calls are
+    reported whole, at their end. It may also define `begins`, `format_result` and `format_tools`.
 
     The methods get and return the text between the markers. They must depend on nothing else, so that the
-    result is the same however a stream is cut. `wirecall.testing.check_protocol` tests a protocol.
+    result is the same however a stream is cut. `wirecall.testing.check_format` tests a protocol.
 
     Args:
         name: For error messages.
         open, close: The markers around a call.
         result: The markers around a result. Only the host writes results: the model is stopped there, and
             nothing in a result or a user's text can be parsed as such a marker or as `open`.
-        body: The body of a call: "json" or "pairs"; "own" in a class with `parse`.
         header: Text before the tools in the manual; None for the default one.
 
     Raises:
-        ValueError: `body` is not one of its choices, or is "own" without the methods (or the reverse).
-            (Markers that cannot work are a `ToolError` of the toolset.)
-        TypeError: A marker or the header is not a str, or the result is not a pair of str.
+        TypeError: The class has no `parse` or no `format_call`, a marker or the header is not a str, or the
+            result is not a pair of str. (Markers that cannot work are a `ToolError` of the toolset.)
     """
 
     def __init__(
@@ -41,19 +34,13 @@ class Protocol:
         open: str,
         close: str,
         result: tuple[str, str] = ("<tool_result>", "</tool_result>"),
-        body: Literal["json", "pairs", "own"] | None = None,
         header: str | None = None,
         name: str = "custom",
     ) -> None:
-        own = [type(self)._defines(method) for method in ("parse", "format_call")]
-        if any(own) != all(own):
-            raise ValueError("a protocol that reads its own calls must define both parse and format_call")
-        chosen = body or ("own" if all(own) else "json")
-        if chosen not in ("json", "pairs", "own"):
-            raise ValueError(f"body is {body!r}; it must be one of 'json', 'pairs', 'own'")
-        if (chosen == "own") != all(own):
-            raise ValueError(
-                f"body is {body!r}; it must be 'own' for classes with parse and format_call, and no others"
+        if not (self._defines("parse") and self._defines("format_call")):
+            raise TypeError(
+                f"{type(self).__name__} must define parse and format_call; "
+                'to put markers around a built-in protocol, use Format(like="wire", call="<do>{call}</do>")'
             )
         pair: object = result
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -69,7 +56,6 @@ class Protocol:
         self.open = open
         self.close = close
         self.result: tuple[str, str] = (begin, end)
-        self.body: Literal["json", "pairs", "own"] = chosen
         self.header = header
 
     def __repr__(self) -> str:

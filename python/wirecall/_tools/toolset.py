@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
+from wirecall._formats.description import Format
 from wirecall._tools.compiled import CompiledTool, InvalidTool, read_tools
 from wirecall._tools.definitions import ApiName, Definition, native_tool, tool_list
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
@@ -29,7 +30,7 @@ ReasoningOption = (
 class ToolsetOptions(TypedDict, total=False):
     """The options of `Toolset`, for hosts that keep them in a dict."""
 
-    protocol: str | Protocol | None
+    protocol: str | Format | Protocol | None
     model: str | None
     recover: bool | Sequence[str]
     syntax: Literal["wire", "json"]
@@ -61,8 +62,8 @@ class Toolset(_core.Toolset):
             another protocol that the manual teaches: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
             ("morph-xml") or "yaml" ("yaml-xml"); or the native format of a model family: a name in
             `wirecall.FAMILIES` (docs/families.md has the aliases). "auto" writes wire, and reads the protocol
-            of each message's first call. A `Protocol` object is a custom protocol. None is "wire", or the
-            format of `model`.
+            of each message's first call. A `Format` is a format that you describe (docs/formats.md); a
+            `Protocol` reads its calls itself. None is "wire", or the format of `model`.
         model: The name of the model whose native format is the protocol, instead of `protocol`:
             `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `protocol_for`.
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
@@ -125,7 +126,7 @@ class Toolset(_core.Toolset):
         cls,
         tools: Iterable[object] = (),
         *,
-        protocol: str | Protocol | None = None,
+        protocol: str | Format | Protocol | None = None,
         model: str | None = None,
         recover: bool | Sequence[str] = False,
         syntax: Literal["wire", "json"] = "wire",
@@ -177,7 +178,7 @@ class Toolset(_core.Toolset):
         )
         made._compiled, made._options = compiled, options
         made._runners = {}
-        made._protocol = protocol.name if isinstance(protocol, Protocol) else protocol
+        made._protocol = protocol if isinstance(protocol, str) else protocol.name
         if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
             made._custom_manual = protocol, [one.read for one in compiled]
         if invalid_tools == "untyped":

@@ -79,7 +79,9 @@ pub use arguments::{beyond_float, may_be_beyond_float};
 pub use document::{Document, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, Problem, ProblemKind, Repair, SchemaError, SyntaxError, ToolError};
 pub use event::{CallEnd, CallError, Event, Item};
-pub use formats::{Custom, Host, Models, NativeFormat, Reading, TemplateMarks, names as protocols, native_formats};
+pub use formats::{
+    Custom, Format, Host, Models, NativeFormat, Reading, TemplateMarks, names as protocols, native_formats,
+};
 pub use grammar::{Grammar, GrammarKind, ToolChoice, Unconstrained};
 pub use limits::{Limits, RECURSION};
 pub use message::parse;

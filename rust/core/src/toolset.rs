@@ -7,9 +7,9 @@ use crate::arguments::Context;
 use crate::error::ToolError;
 use crate::formats::layout::ReasoningMarks;
 use crate::formats::parts::{Header, PartsFrame};
-use crate::formats::registry::{Protocols, Reads, Recover, custom, named};
+use crate::formats::registry::{Protocols, Reads, Recover, custom, described, named};
 use crate::formats::teaching::Neutralise;
-use crate::formats::{Attempt, Custom, Prompt, Protocol, Settings};
+use crate::formats::{Attempt, Custom, Format, Prompt, Protocol, Settings};
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
@@ -76,7 +76,9 @@ pub struct Options {
     /// How calls are written: a name of [`protocols`](crate::protocols), or `auto` to read the protocol of each message's
     /// first call and write the first of them.
     pub protocol: String,
-    /// A protocol of the host, used instead of `protocol`.
+    /// A format, used instead of `protocol`.
+    pub format: Option<Format>,
+    /// A protocol of the host, used instead of both.
     pub custom: Option<Custom>,
     /// Also read calls in other formats until there is one in the protocol's own. Ignored in strict mode.
     pub recover: bool,
@@ -115,6 +117,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             protocol: "wire".into(),
+            format: None,
             custom: None,
             recover: false,
             recover_from: Vec::new(),
@@ -184,9 +187,18 @@ impl Options {
 }
 
 impl Options {
+    /// The name of the protocol, for errors.
+    fn name(&self) -> &str {
+        match (&self.custom, &self.format) {
+            (Some(_), _) => "the protocol",
+            (None, Some(format)) => format.name(),
+            (None, None) => &self.protocol,
+        }
+    }
+
     /// Why one of the options cannot work in this protocol, with what to do instead.
     fn misfit(&self, protocol: &dyn Protocol, recovers: bool) -> Option<String> {
-        let (own, layout, info) = (&self.protocol, protocol.layout(), protocol.info());
+        let (own, layout, info) = (self.name(), protocol.layout(), protocol.info());
         // Rows with repairs are also for prompting: their manual can ask for JSON.
         if layout.native && !info.near_misses && self.syntax == Syntax::Json && info.encoding != "json" {
             return Some(format!("{own} has one way to write calls, which is not JSON; leave out syntax=\"json\""));
@@ -217,9 +229,10 @@ impl Toolset {
             [] => Recover::Usual,
             names => Recover::Named(names),
         };
-        let Protocols { own: protocol, spellings, others, reads } = match &options.custom {
-            Some(parts) => custom(parts.clone(), recover),
-            None => named(&options.protocol, recover),
+        let Protocols { own: protocol, spellings, others, reads } = match (&options.custom, &options.format) {
+            (Some(parts), _) => custom(parts.clone(), recover),
+            (None, Some(format)) => described(format.described(), recover),
+            (None, None) => named(&options.protocol, recover),
         }
         .map_err(ToolError::new)?;
         let recovers = matches!(recover, Recover::Usual | Recover::Named(_)) || reads == Reads::First;
@@ -290,8 +303,7 @@ impl Toolset {
             .collect::<Result<Arc<[_]>, _>>()?;
         let made = Toolset { others, reads, ..set(protocol, settings, None) };
         if let Recover::Named(_) = recover {
-            let own = if options.custom.is_some() { "the protocol" } else { options.protocol.as_str() };
-            made.check_openings(own, &names).map_err(ToolError::new)?;
+            made.check_openings(options.name(), &names).map_err(ToolError::new)?;
         }
         Ok(made)
     }
@@ -328,6 +340,16 @@ impl Toolset {
         }
         self.protocol.fits(text) != Scan::NoMatch
             && matches!(self.protocol.attempt(&self.tools, &self.settings, text, true), Attempt::Call { .. })
+    }
+
+    /// Whether the format is a native one: its calls are where the official template writes them.
+    pub fn is_native(&self) -> bool {
+        self.native
+    }
+
+    /// The tags around reasoning, whether or not it is separated from the text.
+    pub fn reasoning_tags(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.reasoning.iter().map(|(open, close)| (open.as_str(), close.as_str()))
     }
 
     /// The tools, in the given order.

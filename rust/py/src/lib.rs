@@ -5,6 +5,7 @@ mod errors;
 #[allow(non_upper_case_globals)]
 mod events;
 mod exclusive;
+mod format;
 mod grammar;
 mod ids;
 mod json;
@@ -25,6 +26,8 @@ mod xml;
 mod _core {
     #[pymodule_export]
     use crate::events::{ArgumentsDelta, CallEnd, CallError, CallStart, Problem, Reasoning, Text};
+    #[pymodule_export]
+    use crate::format::Format;
     #[pymodule_export]
     use crate::json::loads;
     #[pymodule_export]
@@ -50,29 +53,7 @@ mod _core {
     /// `response_templates` (has, lacks, prompt, prompt_lacks).
     #[pyfunction]
     fn native_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-        let dict = |format: wirecall_core::NativeFormat| {
-            let dict = PyDict::new(py);
-            dict.set_item("name", format.name)?;
-            dict.set_item("aliases", format.aliases)?;
-            dict.set_item("call", format.call)?;
-            dict.set_item("section", format.section)?;
-            dict.set_item("reasoning", format.reasoning)?;
-            dict.set_item("starts_in_reasoning", format.starts_in_reasoning)?;
-            dict.set_item("reasoning_prompt", format.reasoning_prompt)?;
-            dict.set_item("special_tokens", format.special_tokens)?;
-            dict.set_item("lists", format.lists)?;
-            dict.set_item("whole_messages", format.whole_messages)?;
-            dict.set_item("stops", format.stops)?;
-            let models = format.models.iter().map(|models| (models.patterns, models.source, models.chat));
-            dict.set_item("models", models.collect::<Vec<_>>())?;
-            let marks = |all: &[wirecall_core::TemplateMarks]| {
-                all.iter().map(|one| (one.has.concat(), one.lacks, one.prompt, one.prompt_lacks)).collect::<Vec<_>>()
-            };
-            dict.set_item("chat_templates", marks(format.chat_templates))?;
-            dict.set_item("response_templates", marks(format.response_templates))?;
-            Ok(dict)
-        };
-        wirecall_core::native_formats().map(dict).collect()
+        wirecall_core::native_formats().map(|format| crate::format::native_format(py, format)).collect()
     }
 
     #[pymodule_init]

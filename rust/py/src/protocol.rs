@@ -25,25 +25,18 @@ pub(crate) fn raised() -> PyResult<()> {
 pub(crate) fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if !protocol.is_instance(CLASS.import(protocol.py(), "wirecall._tools.protocol", "Protocol")?)? {
-        return Err(errors::wrong_type("protocol must be a str or a wirecall.Protocol", protocol));
+        return Err(errors::wrong_type("protocol must be a str, a wirecall.Format or a wirecall.Protocol", protocol));
     }
-    if !protocol.hasattr("body")? {
+    if !protocol.hasattr("header")? {
         let kind = protocol.get_type().qualname()?;
         return Err(PyTypeError::new_err(format!("{kind}.__init__ must call super().__init__(open=…, close=…)")));
     }
     let text = |name: &str| protocol.getattr(name)?.extract::<String>();
     let flag = |name: &str| protocol.getattr(name)?.extract::<bool>();
-    let body = text("body")?;
-    let base = match body.as_str() {
-        "pairs" => Some("wire"),
-        "json" => Some("hermes"),
-        _ => None,
-    };
     let result: (String, String) = protocol.getattr("result")?.extract()?;
     let host = Arc::new(Host { protocol: protocol.clone().unbind() });
     let mut custom = core::Custom::new((text("open")?, text("close")?), result, host);
     custom.header = protocol.getattr("header")?.extract()?;
-    custom.base = base;
     custom.begins = flag("_begins")?;
     custom.results = flag("_results")?;
     Ok(custom)

@@ -12,6 +12,7 @@ use wirecall_core::{self as core, Descriptions, Fallback};
 
 use crate::events::CallError;
 use crate::exclusive::Exclusive;
+use crate::format::Format;
 use crate::grammar::WrittenGrammar;
 use crate::ids::Ids;
 use crate::message::Message;
@@ -85,16 +86,17 @@ impl Toolset {
         reasoning: Option<Reasoning>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
-        let (named, custom) = match protocol.cast::<PyString>() {
-            Ok(name) => (convert::clean(name)?.into_owned(), None),
-            Err(_) => (String::new(), Some(protocol::custom(protocol)?)),
-        };
-        let is_custom = custom.is_some();
+        let mut options = core::Options::default();
+        if let Ok(name) = protocol.cast::<PyString>() {
+            options.protocol = convert::clean(name)?.into_owned();
+        } else if let Ok(format) = protocol.cast::<Format>() {
+            options.format = Some(format.get().format.clone());
+        } else {
+            options.custom = Some(protocol::custom(protocol)?);
+        }
+        let is_custom = options.custom.is_some();
         let fallbacks = [("complex", Fallback::Complex), ("error", Fallback::Error), ("force", Fallback::Force)];
         let shown = [("full", Descriptions::Full), ("tools", Descriptions::Tools), ("none", Descriptions::None)];
-        let mut options = core::Options::default();
-        options.protocol = named;
-        options.custom = custom;
         match recover {
             Recover::All(all) => options.recover = all,
             Recover::Named(names) => (options.recover, options.recover_from) = (!names.is_empty(), names),
@@ -161,6 +163,20 @@ impl Toolset {
     #[getter]
     fn separates_reasoning(&self) -> bool {
         self.tools.separates_reasoning()
+    }
+
+    /// Whether calls are written where the official template of a native format has them.
+    #[getter]
+    #[pyo3(name = "_is_native")]
+    fn is_native(&self) -> bool {
+        self.tools.is_native()
+    }
+
+    /// Pairs of what opens and closes reasoning.
+    #[getter]
+    #[pyo3(name = "_reasoning_tags")]
+    fn reasoning_tags(&self) -> Vec<(&str, &str)> {
+        self.tools.reasoning_tags().collect()
     }
 
     /// Parse a whole message, with the same result as a parser.

@@ -1,5 +1,6 @@
 //! How one call of a native format is written: its opening, the body that reads it, and its text.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use super::attempt::Attempt;
@@ -95,7 +96,7 @@ impl Separators {
 }
 
 /// How one call is written. A row chooses one and gives it its markers.
-pub(crate) trait CallFormat: Send + Sync + Debug {
+pub(crate) trait CallFormat: Any + Send + Sync + Debug {
     /// What may open a call. The parser calls `attempt` where the first two bytes of one occur.
     fn openers(&self) -> &'static [&'static str];
 

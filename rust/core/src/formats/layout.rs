@@ -8,7 +8,7 @@ use crate::formats::template::{cut, spaced};
 use crate::syntax::scan::{Scan, starts, window};
 
 /// How a message is divided.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// Reasoning and whitespace around calls are separated from the content, as servers do for native formats. Otherwise, only
     /// calls are taken out of the text.
@@ -33,7 +33,7 @@ pub(crate) struct Layout {
 }
 
 /// What begins and what ends a list of calls.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
     pub begin: &'static str,
     pub end: &'static str,
@@ -64,7 +64,7 @@ impl Section {
 }
 
 /// How reasoning is marked.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ReasoningMarks {
     /// What opens and closes it.
     pub pair: (&'static str, &'static str),
@@ -178,7 +178,11 @@ fn is_special_token(text: &str) -> bool {
 impl ReasoningMarks {
     /// From the template of a past message, with `{reasoning}`. Line breaks at the inner sides of the markers, and after them, are theirs.
     pub(crate) const fn of(template: &'static str) -> ReasoningMarks {
-        let written = cut(template, "reasoning");
+        ReasoningMarks::of_parts(cut(template, "reasoning"))
+    }
+
+    /// From what templates write before and after the reasoning.
+    pub(crate) const fn of_parts(written: (&'static str, &'static str)) -> ReasoningMarks {
         let (open, close) = (spaced(written.0), spaced(written.1));
         ReasoningMarks {
             pair: (open.text, close.text),

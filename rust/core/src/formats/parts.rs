@@ -1,5 +1,6 @@
 //! Frames of messages that consist of parts, each with a header: what begins a part, what it is, and what ends it.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use crate::formats::attempt::Attempt;
@@ -49,7 +50,7 @@ pub(crate) enum InPart {
 }
 
 /// A frame of messages in parts.
-pub(crate) trait PartsFrame: Debug + Sync {
+pub(crate) trait PartsFrame: Any + Debug + Sync {
     /// The part in which a message begins, by what the host says or the layout; `None` if it begins with a header.
     fn start(&self, in_reasoning: Option<bool>) -> Option<Part>;
 

@@ -2,6 +2,7 @@
 //!
 //! Protocols have no state. The state of a message is in the parser and in the body of a call. `teaching.rs` has the manual.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use super::attempt::Attempt;
@@ -19,7 +20,7 @@ use crate::syntax::scan::{Candidates, Delimiters, Scan, neutralise_marks, starts
 use crate::tools::Tools;
 
 /// A way to write calls in text: what is fixed in it.
-pub(crate) trait Protocol: CallReader + MessageWriter + Teacher + Send + Sync + Debug {
+pub(crate) trait Protocol: CallReader + MessageWriter + Teacher + Any + Send + Sync + Debug {
     fn info(&self) -> FormatInfo;
 
     /// How a message is divided around calls.

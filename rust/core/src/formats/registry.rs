@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, CustomProtocol};
+use super::description::{BuiltIn, Described};
 use super::layout::ReasoningMarks;
 use super::protocol::Protocol;
 use super::rows;
@@ -11,6 +12,7 @@ use super::rows::qwen3coder::QWEN3CODER_ROW;
 use super::spec::{Models, Row, TemplateMarks};
 use super::unmarked::UnmarkedCalls;
 use super::{wire, xml, yaml};
+use crate::syntax::near::{folded, nearest};
 
 /// A protocol with its name.
 pub(crate) type NamedProtocol = (&'static str, Arc<dyn Protocol>);
@@ -49,7 +51,7 @@ const TAUGHT: &[Row] = &[
     QWEN3CODER_ROW,
 ];
 
-fn rows() -> impl Iterator<Item = &'static Row> {
+fn rows() -> impl Iterator<Item = &'static Row> + Clone {
     TAUGHT.iter().chain(rows::ROWS.iter().copied().flatten())
 }
 
@@ -98,14 +100,25 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
     let mut others: Vec<_> = rows::ROWS.iter().copied().flatten().collect();
     others.sort_unstable_by_key(|row| row.name);
     TAUGHT.iter().chain(others).filter_map(|row| {
-        let protocol = (row.make)();
-        let layout = protocol.layout();
-        let info = protocol.info();
+        NativeFormat::of(row.name, &*(row.make)()).map(|native| NativeFormat {
+            aliases: row.aliases,
+            models: row.models,
+            chat_templates: row.chat_templates,
+            response_templates: row.response_templates,
+            ..native
+        })
+    })
+}
+
+impl NativeFormat {
+    /// What a protocol says, if it is a native format. Models and their templates are those of rows.
+    pub(crate) fn of(name: &'static str, protocol: &dyn Protocol) -> Option<NativeFormat> {
+        let (layout, info) = (protocol.layout(), protocol.info());
         let (open, close) = info.delimiters;
         let ends = layout.parts.map_or(&[][..], |parts| parts.ends());
         layout.native.then(|| NativeFormat {
-            name: row.name,
-            aliases: row.aliases,
+            name,
+            aliases: &[],
             call: (open.into_owned(), close.into_owned()),
             section: layout.section.as_ref().map(|section| (section.begin, section.end)),
             reasoning: layout.reasoning.iter().flat_map(ReasoningMarks::pairs).collect(),
@@ -115,11 +128,11 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
             lists: info.lists,
             whole_messages: protocol.whole_messages(),
             stops: layout.stops.iter().chain(ends).copied().collect(),
-            models: row.models,
-            chat_templates: row.chat_templates,
-            response_templates: row.response_templates,
+            models: &[],
+            chat_templates: &[],
+            response_templates: &[],
         })
-    })
+    }
 }
 
 /// In which other protocols calls are read.
@@ -145,43 +158,14 @@ fn find(name: &str) -> Result<&'static Row, String> {
     })
 }
 
-/// The known names that differ least from this one. Case and separators do not count, nor does a version that was left out.
+/// The known names that differ least from this one, or begin with it: a version was left out.
 fn near(name: &str) -> Vec<&'static str> {
-    let folded = |name: &str| {
-        let kept = name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b'.' | b' '));
-        kept.map(|byte| byte.to_ascii_lowercase()).take(NEAR_BYTES).collect::<Vec<_>>()
-    };
+    let near = nearest(name, rows().flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied())));
     let given = folded(name);
-    let all = rows().flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied()));
-    let rated = all.map(|known| (differences(&given, &folded(known)), known));
-    let mut rated: Vec<_> = rated.filter(|(count, known)| *count * 3 <= folded(known).len()).collect();
-    if let Some(least) = rated.iter().map(|(count, _)| *count).min() {
-        rated.retain(|(count, _)| *count == least);
-    } else if given.len() >= 3 {
-        let all = rows().map(|row| row.name);
-        rated = all.filter(|known| folded(known).starts_with(&given)).map(|known| (0, known)).collect();
+    if !near.is_empty() || given.len() < 3 {
+        return near;
     }
-    rated.into_iter().map(|(_, known)| known).collect()
-}
-
-/// How many bytes of names are compared.
-const NEAR_BYTES: usize = 32;
-
-/// How many bytes must be added, removed or replaced.
-fn differences(from: &[u8], to: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (at, byte) in from.iter().enumerate() {
-        let (mut before, mut left) = (at, at + 1);
-        for (place, other) in row.iter_mut().skip(1).zip(to) {
-            let above = *place;
-            left = (before + usize::from(byte != other)).min(above + 1).min(left + 1);
-            (before, *place) = (above, left);
-        }
-        if let Some(first) = row.first_mut() {
-            *first = at + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
+    rows().map(|row| row.name).filter(|known| folded(known).starts_with(&given)).collect()
 }
 
 /// The other protocols in which calls are read, with their names: without `own`, in which they are read anyway.
@@ -209,6 +193,23 @@ fn others(own: Option<&str>, recover: Recover<'_>) -> Result<Vec<NamedProtocol>,
     }
 }
 
+/// The built-in format of that name, or a sentence with names near it.
+pub(crate) fn built_in(name: &str) -> Result<BuiltIn, String> {
+    let described = |row: &'static Row| Described {
+        name: row.name,
+        protocol: (row.make)(),
+        spellings: row.also.iter().map(|make| make()).collect(),
+        around: None,
+    };
+    find(name).map(|row| BuiltIn { described: described(row), taught: row.taught })
+}
+
+/// A format at run time, and the others in which calls are read.
+pub(crate) fn described(format: &Described, recover: Recover<'_>) -> Result<Protocols, String> {
+    let others = others(Some(format.name), recover)?;
+    Ok(reading(format.protocol.clone(), others, format.spellings.clone(), recover))
+}
+
 /// The protocol of that name, and the others in which calls are read; or a sentence about a name.
 pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, String> {
     if name == "auto" {
@@ -222,23 +223,24 @@ pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, Strin
         let others = others(Some(first.name), Recover::Usual)?;
         return Ok(Protocols { own: (first.make)(), spellings: Vec::new(), others, reads: Reads::First });
     }
-    let row = find(name)?;
-    recovering((row.make)(), Some(row), recover)
+    described(&built_in(name)?.described, recover)
 }
 
 /// A custom protocol, and the others in which calls are read.
 pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, String> {
-    let base = parts.base.map(|name| find(name).map(|row| (row.taught)())).transpose()?;
-    recovering(Arc::new(CustomProtocol::new(parts, base)?), None, recover)
+    Ok(reading(Arc::new(CustomProtocol::new(parts, None)?), others(None, recover)?, Vec::new(), recover))
 }
 
-fn recovering(own: Arc<dyn Protocol>, row: Option<&'static Row>, recover: Recover<'_>) -> Result<Protocols, String> {
-    let mut others = others(row.map(|row| row.name), recover)?;
-    let spelled = row.filter(|_| !matches!(recover, Recover::Nothing)).map_or(&[][..], |row| row.also);
-    let spellings: Vec<_> = spelled.iter().map(|make| make()).collect();
+fn reading(
+    own: Arc<dyn Protocol>,
+    mut others: Vec<NamedProtocol>,
+    spellings: Vec<Arc<dyn Protocol>>,
+    recover: Recover<'_>,
+) -> Protocols {
+    let spellings = if let Recover::Nothing = recover { Vec::new() } else { spellings };
     if let Recover::Usual = recover {
         others.push(("calls without markers", Arc::new(UnmarkedCalls)));
     }
     let reads = if others.is_empty() && spellings.is_empty() { Reads::Own } else { Reads::Recovers };
-    Ok(Protocols { own, spellings, others, reads })
+    Protocols { own, spellings, others, reads }
 }

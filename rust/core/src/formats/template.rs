@@ -94,6 +94,15 @@ pub(crate) const fn attribute(text: &'static str) -> (&'static str, &'static str
     }
 }
 
+/// The names of the holes in a template, in their order.
+pub(crate) fn holes(template: &str) -> impl Iterator<Item = &str> {
+    template.match_indices('{').filter_map(|(at, _)| {
+        let inner = &template[at + 1..];
+        let end = inner.find(|c: char| !(c.is_ascii_lowercase() || c == '_')).filter(|end| *end > 0)?;
+        inner[end..].starts_with(['}', '|']).then_some(&inner[..end])
+    })
+}
+
 /// Appends a text. Instead of each `{key}` in it, `value` appends something and returns true, if it knows the key.
 pub(crate) fn fill(text: &str, out: &mut String, value: impl Fn(&str, &mut String) -> bool) {
     let mut rest = text;

@@ -9,7 +9,7 @@ use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, start
 pub(crate) const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
 
 /// An opening in another spelling, and the texts that end a call with this opening.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Spelling {
     pub open: &'static str,
     pub closers: &'static [&'static str],
@@ -18,7 +18,7 @@ pub(crate) struct Spelling {
 }
 
 /// The openings of one format as models misspell them.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Spellings {
     pub opens: &'static [Spelling],
     /// The start of a tag with attributes. What ends a call with the first of the openings ends a call with such an opening.

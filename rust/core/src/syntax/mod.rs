@@ -5,6 +5,7 @@ pub(crate) mod json;
 pub(crate) mod literals;
 pub(crate) mod marks;
 pub(crate) mod misspelled;
+pub(crate) mod near;
 pub(crate) mod pairs;
 pub(crate) mod position;
 pub(crate) mod python;

@@ -60,8 +60,6 @@ pub struct Custom {
     pub result: (String, String),
     /// The text above the tools in the manual.
     pub header: Option<String>,
-    /// The protocol whose bodies calls have; `None` if the host reads and writes bodies.
-    pub base: Option<&'static str>,
     /// What the host implements.
     pub host: Arc<dyn Host>,
     /// The host decides where calls begin.
@@ -83,7 +81,6 @@ impl Custom {
             close: delimiters.1.into(),
             result: (result.0.into(), result.1.into()),
             header: None,
-            base: None,
             host,
             begins: false,
             results: false,
@@ -94,6 +91,7 @@ impl Custom {
 /// Characters after OPEN that the host gets to decide whether a call begins.
 const HEAD_CHARS: usize = 64;
 
+/// The protocol of a host, or the markers of a description around the bodies of a built-in protocol.
 #[derive(Debug)]
 pub(crate) struct CustomProtocol {
     parts: Custom,
@@ -101,8 +99,45 @@ pub(crate) struct CustomProtocol {
     base: Option<Arc<dyn Protocol>>,
 }
 
+/// The host of markers around a built-in body: nothing is left for it to do.
+#[derive(Debug)]
+struct NoHost;
+
+impl Host for NoHost {
+    fn begins(&self, _: &str) -> bool {
+        true
+    }
+
+    fn read(&self, _: &str) -> Reading {
+        Reading::More
+    }
+
+    fn write_call(&self, _: &str, _: &str) -> String {
+        String::new()
+    }
+
+    fn write_result(&self, _: &str, content: &str, _: bool, _: Option<u64>) -> String {
+        content.to_owned()
+    }
+}
+
 impl CustomProtocol {
-    /// The protocol, or a sentence that says what is wrong with its parts. `base` is the protocol that the parts name.
+    /// Markers around the bodies of a built-in protocol, and around results; or a sentence that says what is wrong with them.
+    pub(crate) fn around(
+        base: Arc<dyn Protocol>,
+        delimiters: (&str, &str),
+        result: (&str, &str),
+    ) -> Result<Self, String> {
+        Self::new(Custom::new(delimiters, result, Arc::new(NoHost)), Some(base))
+    }
+
+    /// What is around calls, and around results.
+    pub(crate) fn markers(&self) -> [(&str, &str); 2] {
+        let Custom { open, close, result: (begin, end), .. } = &self.parts;
+        [(open, close), (begin, end)]
+    }
+
+    /// The protocol, or a sentence that says what is wrong with its parts. `base` has the bodies, unless the host reads them.
     pub(crate) fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
         let (result, close) = (&parts.result, &parts.close);
         let marks = [&parts.open, &result.0, &result.1];

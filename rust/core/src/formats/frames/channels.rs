@@ -71,7 +71,7 @@ fn is_torn(header: &str, rest: &str, last: bool) -> Scan {
 }
 
 /// The markers of a format.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Channels {
     /// What begins the header of a message, after the role in the prompt.
     pub start: &'static str,

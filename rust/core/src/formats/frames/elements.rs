@@ -12,7 +12,7 @@ use crate::tools::Tools;
 type Element = (&'static str, &'static str);
 
 /// The markers of a format.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Elements {
     pub reasoning: Element,
     /// The first is written.

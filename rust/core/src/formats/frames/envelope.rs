@@ -41,7 +41,7 @@ fn bad_open(open: &str) -> Option<&'static str> {
 }
 
 /// A format: one JSON object with the tool's name and its arguments, or a list of them, between markers.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct EnvelopeFormat {
     /// What opens and closes a call, unless the host chooses.
     pub open: &'static str,

@@ -22,7 +22,7 @@ use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, first_mark}
 use crate::tools::{Tool, Tools};
 
 /// A native format.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct FlatFormat {
     pub layout: Layout,
     pub call: &'static dyn CallFormat,
@@ -30,7 +30,7 @@ pub(crate) struct FlatFormat {
 }
 
 /// How the official template writes past calls and results.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct PastText {
     /// What is around the calls of a message. Where calls without markers are a whole message, what follows the content is the marker
     /// of calls after content.
@@ -101,14 +101,17 @@ impl CallWriter for FlatFormat {
 
 impl Protocol for FlatFormat {
     fn info(&self) -> FormatInfo {
-        let open = self.call.openers().first().copied().unwrap_or_default();
+        // A whole message without markers is one object.
+        let mark = |mark: Option<&'static str>, bracket| mark.filter(|mark| !mark.is_empty()).unwrap_or(bracket);
+        let open = mark(self.call.openers().first().copied(), "{");
+        let close = mark(Some(self.call.close()), "}");
         let marks = self.past_text.result_mark.map(Cow::Borrowed).into_iter().collect::<Vec<_>>();
         FormatInfo {
             result_marks: Cow::Owned(marks),
             near_misses: false,
             lists: self.call.has_lists(),
             begins_message: self.call.begins_message(),
-            ..FormatInfo::new(open, self.call.close(), self.call.encoding())
+            ..FormatInfo::new(open, close, self.call.encoding())
         }
         .fixed("the markers of a native format are fixed, so it has no delimiters")
     }

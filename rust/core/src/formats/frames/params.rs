@@ -28,7 +28,7 @@ use crate::tools::{Lookup, Syntax, Tool, Tools};
 const RESPONSE: &str = "<tool_response>";
 
 /// A format, with these tags.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ParamsFormat {
     pub row: &'static ElementRow,
     /// Why the host cannot choose delimiters.

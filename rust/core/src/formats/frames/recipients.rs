@@ -11,7 +11,7 @@ use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// The markers of a format.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipients {
     /// What begins a part. The prompt ends with it.
     pub mark: &'static str,

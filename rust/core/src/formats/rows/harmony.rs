@@ -2,15 +2,7 @@
 
 use super::prelude::*;
 
-use crate::arguments::Context;
-use crate::error::EncodeError;
-use crate::formats::attempt::Attempt;
-use crate::formats::bodies::json::{Ends, JsonCall};
-use crate::formats::body::{Body, recycle};
-use crate::formats::call::{CallFormat, PastCall};
-use crate::formats::settings::Settings;
-use crate::syntax::json::write_spaced_object;
-use crate::tools::Tools;
+use crate::formats::bodies::json::part::JsonPart;
 
 const CHANNELS_CALL: &[&str] = &["<|channel|>", "'<|channel|>commentary ", "functions.", "<|call|>"];
 
@@ -60,7 +52,7 @@ pub(super) const CHANNELS: Channels = Channels {
 
 pub(crate) const HARMONY: FlatFormat = FlatFormat {
     layout: Layout { parts: Some(&CHANNELS), special_tokens: true, ..Layout::NATIVE },
-    call: &HarmonyCall,
+    call: &JsonPart { open: &["<|channel|>"], close: "<|call|>", ends: CHANNELS.ends },
     past_text: WRITING,
 };
 
@@ -80,31 +72,3 @@ pub(crate) const LLM_JP: FlatFormat = FlatFormat {
     ),
     ..HARMONY
 };
-
-#[derive(Debug)]
-struct HarmonyCall;
-
-/// The object's last bracket ends a call. A message that has failed is read up to its end.
-const ENDS: Ends = Ends { fence: "", close: "", implicit_closers: CHANNELS.ends };
-
-impl CallFormat for HarmonyCall {
-    fn openers(&self) -> &'static [&'static str] {
-        &["<|channel|>"]
-    }
-    fn close(&self) -> &'static str {
-        "<|call|>"
-    }
-    fn attempt(&self, _: &Tools, _: &Settings, text: &str, _: bool) -> Attempt {
-        Attempt::text(text)
-    }
-    fn body(&self, cx: &Context<'_>, _: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        recycle(recycled, JsonCall::default, |body| body.reset_named(cx, ENDS, false))
-    }
-    fn write(&self, _: &Context<'_>, call: &PastCall<'_>, out: &mut String) -> Result<(), EncodeError> {
-        write_spaced_object(call.arguments, out);
-        Ok(())
-    }
-    fn field_example(&self, field: &str, value: &str) -> String {
-        format!("\"{field}\": {value}")
-    }
-}

@@ -17,7 +17,7 @@ use crate::syntax::scan::{Scan, starts, window, ws_run};
 use crate::tools::Tools;
 
 /// A format: `OPEN {…}` or `OPEN [{…}, …]`, and what may close it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct MarkedJson {
     /// What opens calls. A bracket at its end belongs to the JSON.
     pub open: &'static [&'static str],

@@ -12,6 +12,7 @@ pub(crate) mod named;
 mod named_recovery;
 mod near_misses;
 pub(crate) mod object;
+pub(crate) mod part;
 mod recovery;
 mod rules;
 pub(crate) mod unmarked;

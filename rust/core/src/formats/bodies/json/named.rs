@@ -23,7 +23,7 @@ use crate::tools::Tools;
 const HEAD_CHARS: usize = 1024;
 
 /// How calls have ids.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum IdForm {
     None,
     /// The name is a part of the id: `functions.NAME:INDEX`, which counts through the conversation.
@@ -40,7 +40,7 @@ pub(crate) enum IdForm {
 }
 
 /// A format: `OPEN PREFIX NAME MARK {…} CLOSE`.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedJson {
     /// What opens a call.
     pub open: &'static [&'static str; 1],

@@ -27,7 +27,7 @@ pub(crate) enum NameKey {
 }
 
 /// What surrounds the object of a call whose name is in its opening.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ends {
     /// What may open and close a fence around it, or empty.
     pub fence: &'static str,

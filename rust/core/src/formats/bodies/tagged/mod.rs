@@ -33,8 +33,10 @@ use body::TaggedBody;
 const HEAD_CHARS: usize = 1024;
 
 /// The tags of a format.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tags {
+    /// The templates of a call and of an argument.
+    pub written: (&'static str, &'static str),
     /// What begins a call.
     pub open: &'static str,
     pub close: &'static str,
@@ -72,7 +74,7 @@ pub(crate) enum ValueStyle {
 const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
 
 /// What the template writes between tags.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
     /// After what names the tool.
     pub head: &'static str,
@@ -87,14 +89,14 @@ pub(crate) struct Lines {
 }
 
 /// Where names and keys are.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Head {
     Text(KeyTags),
     Attributes(TagAttributes),
 }
 
 /// Names and keys as text. Values are typed by the schema. The last value may be closed by the end of the call alone.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyTags {
     /// What follows the tool's name, if anything does.
     pub name_close: &'static str,
@@ -106,7 +108,7 @@ pub(crate) struct KeyTags {
 }
 
 /// Names and keys as attributes. An attribute types the value.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct TagAttributes {
     /// What ends a tag, and what ends the tag of a call without arguments.
     pub end: &'static str,
@@ -144,12 +146,14 @@ impl Tags {
     /// Tags with names and keys as text, from the templates of a call, with `{name}` and `{args}`, and of an argument, with `{key}` and
     /// `{value}`. Values are JSON, verbatim unless the template writes them on lines of their own; whitespace may be between tags.
     pub(crate) const fn of(call: &'static str, argument: &'static str) -> Tags {
+        let written = (call, argument);
         let ((open, call), (argument, value)) = (cut(call, "name"), cut(argument, "key"));
         let ((head, end), (key, value_end)) = (cut(call, "args"), cut(value, "value"));
         let (head, end, key, value_end) = (spaced(head), spaced(end), spaced(key), spaced(value_end));
         let (key_close, value) = tags(key.text);
         let key_close = spaced(key_close);
         Tags {
+            written,
             open,
             close: end.text,
             argument,

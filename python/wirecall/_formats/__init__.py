@@ -1,0 +1,1 @@
+"""Formats that are described at run time, or inferred from a chat template."""

@@ -1,0 +1,196 @@
+"""Formats as values: built-in ones, and those that a user describes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from wirecall import _core
+from wirecall._formats.response_template import described
+from wirecall._formats.toml import toml
+from wirecall.errors import ToolError
+
+Texts = Sequence[str]
+Pair = tuple[str, str] | list[str]
+Table = Mapping[str, Any]
+
+
+class Format(_core.Format):
+    """How a model writes calls, for `protocol=` of `Toolset` and `wrap`, and for `--protocol FILE`.
+
+        acme = Format(name="acme", call="<do>{name} {arguments}</do>", reasoning="<think>{reasoning}</think>")
+
+    A format is described by templates with holes such as `{name}`; any other brace is text. The holes of
+    `call` choose the reader, and the rest follows from the templates: the markers that open and close calls,
+    what is neutralised in untrusted text, grammars and the text of past messages. docs/formats.md explains
+    all fields.
+
+    Immutable; equal to a format with the same description. It can be pickled. What is made from a description
+    is kept as long as the process runs: at most 64 KiB each, and 16 MiB of different ones in all.
+
+    Args:
+        name: The name, for errors.
+        like: The name of a built-in format that has the fields that are not given.
+        call: One call with its markers: `<do>{"name": {name}, "arguments": {arguments}}</do>`; the name
+            before a JSON object, `<do>{name} {arguments}</do>`; tags, `<do name="{name}">{args}</do>`, with
+            `argument`; keyword arguments, `<do>{name}({kwargs})</do>`; `{name}{members}` as Gemma writes;
+            nested elements, `{elements}`. With `like` a prompted protocol, its markers: `<do>{call}</do>`.
+        argument: One argument in tags: `<arg name="{key}">{value}</arg>`.
+        calls: The options of the reader that the template of a call does not show.
+        message: The text around the content and the calls of a message: `{content|\\n}{calls|\\n}`. The text
+            after the bar is written between content and calls, or between two calls.
+        section: Calls are only read between the texts that `message` has around them; or a table with
+            `begin`, `end` and `also`.
+        result: A tool's result: `{name}`, `{content}`, `{json}` (the content as a JSON string), `{id}` and
+            `{index}` (from 1).
+        result_mark: The beginning of results, if a message of the model never has it.
+        reasoning: `<think>{reasoning}</think>`, with line breaks as the chat template writes them; a table
+            with more; or False.
+        answer: Markers that may be around the content.
+        starts_in_reasoning: The prompt opens the reasoning.
+        stops: Tokens that end a message.
+        special_tokens: The markers are special tokens, which servers remove unless they are told not to.
+        trim_before_call: Whitespace before a call belongs to it. True, if nothing else is given.
+        breaks_at_start: Line breaks at the start of a message are no text.
+        parts: Messages consist of parts, as those of gpt-oss.
+        spellings: Fields of other spellings that are also read.
+
+    Raises:
+        ToolError: A field cannot work; the message names it and says what it must be.
+        TypeError: There is no such field, or its value is not JSON.
+    """
+
+    def __new__(
+        cls,
+        *,
+        name: str = "custom",
+        like: str | None = None,
+        call: str | None = None,
+        argument: str | None = None,
+        calls: Table | None = None,
+        message: str | None = None,
+        section: bool | Table | None = None,
+        result: str | None = None,
+        result_mark: str | None = None,
+        reasoning: str | Table | bool | None = None,
+        answer: Pair | bool | None = None,
+        starts_in_reasoning: bool | None = None,
+        stops: Texts | None = None,
+        special_tokens: bool | None = None,
+        trim_before_call: bool | None = None,
+        breaks_at_start: bool | None = None,
+        parts: Table | bool | None = None,
+        spellings: Sequence[Table] | None = None,
+        version: int = 1,
+    ) -> Self:
+        given = {key: value for key, value in locals().items() if key not in ("cls", "__class__")}
+        return cls.from_dict({key: value for key, value in given.items() if value is not None})
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], /) -> Self:
+        """The format of a description, such as `to_dict` returns.
+
+        Raises:
+            ToolError: A field does not exist, or cannot work; the message names it.
+            TypeError: The description is not a mapping, or not JSON.
+        """
+        if not isinstance(description, Mapping):
+            raise TypeError(f"a description must be a mapping, not {type(description).__name__}")
+        try:
+            text = json.dumps(dict(description), default=_plain, allow_nan=False)
+        except (ValueError, RecursionError) as error:
+            raise TypeError(f"the description is not JSON: {error}") from None
+        return super().__new__(cls, text)
+
+    @classmethod
+    def load(cls, path: str | Path, /) -> Self:
+        """The format in a file: `.toml`, or JSON.
+
+        Raises:
+            OSError: The file cannot be read.
+            ToolError: The file is not TOML or JSON, or its description cannot work. The message names the
+                file.
+        """
+        import tomllib
+
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+            read = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        except (ValueError, RecursionError) as error:
+            kind = "TOML" if path.suffix == ".toml" else "JSON"
+            raise ToolError(f"{path.name} is not {kind}: {error}") from None
+        if not isinstance(read, dict):
+            raise ToolError(f"{path.name}: a description must be a table")
+        if "version" not in read:
+            raise ToolError(f"{path.name}: version is missing; this release reads version = 1")
+        try:
+            return cls.from_dict({"name": path.stem, **read})
+        except ToolError as error:
+            raise ToolError(f"{path.name}: {error}") from None
+
+    @classmethod
+    def from_response_template(
+        cls, template: Mapping[str, Any], /, *, name: str = "response_template"
+    ) -> Self:
+        """The format of a `response_template` of Hugging Face, as in `tokenizer_config.json`.
+
+        Patterns are read as far as they are literal texts with optional whitespace and alternatives.
+
+        Raises:
+            ToolError: A region cannot be expressed; the message names it.
+            TypeError: The template is not an object of the documented form.
+        """
+        return cls.from_dict(described(template, name))
+
+    def save(self, path: str | Path, /) -> None:
+        """Writes the description into a file, as TOML if its name ends in `.toml`, otherwise as JSON.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        path = Path(path)
+        text = (
+            self.to_toml()
+            if path.suffix == ".toml"
+            else json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        )
+        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description, without fields that have their defaults: `Format(**description)` is the same."""
+        read: dict[str, Any] = json.loads(self._json)
+        return read
+
+    def to_toml(self) -> str:
+        """The description as TOML, as `save` writes it."""
+        return toml(self.to_dict())
+
+    def __repr__(self) -> str:
+        shown = {key: value for key, value in self.to_dict().items() if key in ("name", "like", "call")}
+        return f"Format({', '.join(f'{key}={value!r}' for key, value in shown.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._json == other._json if isinstance(other, Format) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._json)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_dict, (self.to_dict(),)
+
+
+def built_in(name: str) -> Format:
+    """The built-in format of this name or alias.
+
+    Raises:
+        ToolError: There is none. The message has names near it.
+    """
+    return Format.from_dict(json.loads(_core.Format._built_in(name)))
+
+
+def _plain(value: object) -> object:
+    """Mappings and tuples as JSON has them."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"the description is not JSON: {type(value).__name__} is no text, number, list or table")
