@@ -68,9 +68,13 @@ CLIENT_EXTRAS_litellm := --extra litellm
 GRAMMAR_VENV := .venv-grammar
 GRAMMAR := tests/grammar
 
+# The environment with transformers, and its lock.
+PEERS_VENV := .venv-peers
+PEERS := tests/peers
+
 .PHONY: help demo test check check-rust check-python bench bench-against diff-against bench-v8 benchmarks pictures repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny denied advisories semver package structure test-rust test-host test-python \
-	venv-clients types-clients test-clients bench-clients test-grammar
+	venv-clients types-clients test-clients bench-clients test-grammar test-peers
 
 help: ## show this list
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -266,6 +270,7 @@ bench: build $(VENV)/.vocabularies $(GRAMMAR_VENV)/.installed ## the numbers of 
 	$(BIN)/python -m wirecall_bench.goals
 	$(BIN)/python -m wirecall_bench.protocols
 	$(BIN)/python -m wirecall_bench.families
+	$(BIN)/python -m wirecall_bench.loaded
 	$(BIN)/python -m wirecall_bench.planning
 	$(GRAMMAR_VENV)/bin/python -m wirecall_bench.grammars
 
@@ -405,6 +410,19 @@ test-grammar: build $(VENV)/.vocabularies $(GRAMMAR_VENV)/.installed ## 100,000 
 	@$(GRAMMAR_VENV)/bin/python $(GRAMMAR)/sample.py $(if $(CASES),--cases $(CASES)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(PROTOCOLS),--protocols $(PROTOCOLS)) $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
+# Peers ----------------------------------------------------------------------------------------------------------
+
+$(PEERS_VENV)/.installed: $(PEERS)/requirements.txt | $(BIN)/uv
+	@echo "installing transformers, for the tests of response templates ..."
+	@$(BIN)/uv venv --quiet --no-config --clear --python $(BIN)/python $(@D)
+	@$(BIN)/uv pip sync --quiet --no-config --require-hashes --python $(@D)/bin/python $<
+	@$(@D)/bin/python -c 'import pathlib, sys, sysconfig; \
+		pathlib.Path(sysconfig.get_path("purelib"), "checkout.pth").write_text("\n".join(sys.argv[1:]))' "$(CURDIR)/python" "$(CURDIR)/$(PEERS)"
+	@touch $@
+
+test-peers: build $(PEERS_VENV)/.installed ## response templates, with the parser of transformers as the peer
+	$(PEERS_VENV)/bin/python -m pytest -q -p no:cacheprovider $(PEERS)
+
 # Packaging ------------------------------------------------------------------------------------------------------
 
 # PGO=1 wants llvm-profdata: rustup component add llvm-tools.
@@ -427,6 +445,9 @@ lock: | $(BIN)/uv ## resolve both pyproject.toml into all locks, for Python 3.11
 	$(BIN)/uv pip compile $(GRAMMAR)/requirements.in --excludes $(GRAMMAR)/excludes.txt --quiet --no-config --universal \
 		--python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(GRAMMAR)/requirements.txt
+	$(BIN)/uv pip compile $(PEERS)/requirements.in --quiet --no-config --universal \
+		--python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+		--output-file $(PEERS)/requirements.txt
 
 define lock-client
 $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$(1).in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
@@ -436,5 +457,5 @@ $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$
 endef
 
 clean: ## remove all that was built
-	rm -rf $(VENV) $(CLIENT_VENVS) $(GRAMMAR_VENV) dist target $(FUZZ_DIR)/target
+	rm -rf $(VENV) $(CLIENT_VENVS) $(GRAMMAR_VENV) $(PEERS_VENV) dist target $(FUZZ_DIR)/target
 	find python -name '_core*.so' -delete

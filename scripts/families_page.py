@@ -64,7 +64,7 @@ A row is one format. Its name and aliases are values of `protocol`. `in_reasonin
 in". Stop tokens at the end of a message are not content. If the markers are special tokens, ask the
 server to keep them (`skip_special_tokens=False` in vLLM and SGLang). Each example is a whole message
 that `Toolset.encode_message` writes, with reasoning if the format has any. "Models" are names that
-`protocol_for` knows, without sizes and the like. "Documented in" says where they are said to write
+`model=` knows, without sizes and the like. "Documented in" says where they are said to write
 this format; a row without models has its source in its file in `rust/core/src/formats/rows/`.
 """
 
@@ -90,7 +90,7 @@ because the template puts several into one frame. The last column says how the t
 """
 
 NOT_COMPARED_HEAD = """\
-These are not compared. `protocol_from_template` recognises some of them.
+These are not compared. `format_for` recognises some of them by their marks.
 
 | template | recognised as | reason |
 |---|---|---|
@@ -99,9 +99,9 @@ These are not compared. `protocol_from_template` recognises some of them.
 CHOICE = """\
 ## Choosing a row
 
-`tests/python/test_models.py` compares `protocol_for` with {names:,} names from the documentation of
+`tests/python/test_models.py` compares `model=` with {names:,} names from the documentation of
 engines, registries and Ollama's library: none is given a wrong row, {known} are known by name. Of the
-{templates} templates that llama.cpp ships, `protocol_from_template` recognises {recognised}, each as the row
+{templates} templates that llama.cpp ships, `format_for` recognises {recognised} by their marks, each as the row
 that it writes; the other {none} render no calls. `tests/python/test_start_states.py` compares where
 messages begin with the templates' default prompts.
 """

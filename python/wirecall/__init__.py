@@ -20,20 +20,19 @@ from wirecall._core import (
     Text,
     loads,
 )
-from wirecall._formats.description import Format
+from wirecall._tools.formats.description import Format
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._public import publish
 from wirecall._text.options import Notice, NoticeKind, WrapOptions
 from wirecall._text.parts import ToolCallError
 from wirecall._text.record import Attempt, MessageOutline, Record, RecordEvent
+from wirecall._tools.checkpoints import format_for
 from wirecall._tools.compiled import InvalidTool
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained
-from wirecall._tools.models import protocol_for
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.running import ToolResult
-from wirecall._tools.templates import protocol_from_template
 from wirecall._tools.toolset import Toolset, ToolsetOptions
 from wirecall.compaction import compact_context
 from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError, XmlWarning
@@ -93,11 +92,10 @@ __all__ = [
     "compact_tools",
     "definitions",
     "detect",
+    "format_for",
     "format_xml",
     "loads",
     "parse_xml",
-    "protocol_for",
-    "protocol_from_template",
     "wrap",
 ]
 

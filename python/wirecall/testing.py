@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from wirecall import _core
-from wirecall._formats.description import Format
+from wirecall._tools.formats.description import Format
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
 

@@ -11,9 +11,8 @@ import pytest
 
 from official import NOT_COMPARED, TEMPLATES
 from official_forms import FOLDER
-from wirecall import protocol_from_template
 from wirecall._tools.template_source import MAX_SOURCE
-from wirecall._tools.templates import marks_of
+from wirecall._tools.templates import marks_of, protocol_from_template
 
 # What the templates write, by the documentation of their families. None: they write no calls, neither past
 # ones nor in the instructions.

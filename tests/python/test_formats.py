@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wirecall import FAMILIES, PROTOCOLS, Format, ToolError, Toolset, compact_tools
-from wirecall._formats.description import built_in
+from wirecall._tools.formats.description import built_in
 from wirecall.testing import check_format
 
 EVERY = tuple(dict.fromkeys((*PROTOCOLS, *FAMILIES)))
@@ -55,10 +55,43 @@ DESCRIPTIONS: dict[str, dict[str, Any]] = {
         "argument": '<a key="{key}" string="{kind}">{value}</a>\n',
         "calls": {"kinds": ["true", *["false"] * 5]},
     },
+    "nothing after it": {"call": "<|do|>{name}<|sep|>{arguments}"},
+    "recipient": {
+        "call": ">>>{name}\n{arguments}",
+        "message": "{calls}",
+        "parts": {"frame": "recipients", "mark": ">>>", "content": "all"},
+        "stops": ["<|end|>"],
+    },
+    "elements around parts": {
+        "call": '{"name": {name}, "arguments": {arguments}}',
+        "message": "<calls>[{calls|, }]</calls>",
+        "parts": {
+            "frame": "elements",
+            "content": [["<c>", "</c>"]],
+            "calls": ["<calls>", "</calls>"],
+            "tags": ["<c>", "<calls>"],
+        },
+    },
+    "channels": {
+        "call": "{arguments}",
+        "message": "{content|<|e|><|s|>assistant}{calls|<|e|><|s|>assistant}<|e|>",
+        "parts": {
+            "frame": "channels",
+            "start": "<|s|>",
+            "channel": "<|c|>",
+            "constrain": "<|t|>",
+            "separator": "<|m|>",
+            "ends": ["<|e|>"],
+            "recipient": "to=",
+            "reasoning": "thoughts",
+            "content": ["answer"],
+            "address": " to={name}<|c|>tools<|m|>",
+        },
+    },
     "Python": {"call": "{name}({kwargs})", "message": "{content|\n}<|calls|>[{calls|, }]<|/calls|>"},
     "Python, each in markers": {"call": "<do>{name}({kwargs})</do>"},
     "members": {"call": "<|do>call:{name}{members}<do|>", "calls": {"quote": "<'>"}},
-    "elements": {
+    "nested elements": {
         "call": '#@<invoke name="{name}">{elements}#@</invoke>',
         "message": "{content|\n}#@<calls>\n{calls|\n}\n#@</calls>",
         "section": True,
@@ -174,6 +207,19 @@ def test_middleware_works_in_it(name: str) -> None:
             '"calls.opn"; did you mean "open"?',
         ),
         ({"call": "<do>{name} {arguments}</do>", "calls": 3}, "calls must be a table, not 3"),
+        (
+            {"call": '{"name": {name}, "arguments": {arguments}}', "message": "<do>{calls|; }</do>"},
+            'message has ";" between two calls',
+        ),
+        (
+            {
+                "call": '{"name": {name}, "arguments": {arguments}}',
+                "message": "<calls>[{calls|, }]</calls>",
+                "parts": {"frame": "elements", "content": [["<c>", ""]], "calls": ["<calls>", "</calls>"]},
+            },
+            "parts.content is missing or empty",
+        ),
+        ({"call": "{arguments}", "parts": {"frame": "channels"}}, "parts.start is missing or empty"),
         ({"call": "<do>{name} {arguments}</do>", "parts": {"frame": "rows"}}, "parts.frame must be one of"),
         ({"call": "<do>{name} {arguments}</do>", "spellings": 3}, "spellings must be a list"),
         ({"call": "<do>{name} {arguments}</do>", "version": 2}, "version is 2; this release reads version 1"),

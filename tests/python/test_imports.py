@@ -19,7 +19,6 @@ PACKAGE = ROOT / "python" / "wirecall"
 LAYERS = [
     {"errors", "_console", "_kinds", "_shown", "_sync"},
     {"_core", "_dicts", "_public"},
-    {"_formats"},
     {"_tools"},
     {"testing", "tokens", "xml", "_text"},
     {"_apis"},

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from official_forms import FOLDER
-from wirecall import CallEnd, Reasoning, Text, Toolset, protocol_from_template
+from wirecall import CallEnd, Reasoning, Text, Toolset
+from wirecall._tools.templates import protocol_from_template
 
 SUITE = FOLDER.parent / "llamacpp_suite.jsonl"
 Case = dict[str, Any]

@@ -6,10 +6,10 @@ import pytest
 
 import wirecall
 from support import EVERY
-from wirecall import ToolError, Toolset, protocol_for
+from wirecall import ToolError, Toolset
 from wirecall._core import native_formats
 from wirecall._tools.model_table import entries
-from wirecall._tools.models import find_model, near_names
+from wirecall._tools.models import find_model, near_names, protocol_for
 
 NAMES = Path(__file__).parents[1] / "models" / "names.tsv"
 TOOLS = [
@@ -84,7 +84,7 @@ def test_an_unknown_name_is_an_error_that_says_how_to_choose() -> None:
         protocol_for("acme/qwen3-coder-sql-v2")
     message = str(info.value)
     assert "'acme/qwen3-coder-sql-v2'" in message
-    for part in ("qwen3-coder", "protocol=", "wirecall protocols", "protocol_from_template", '"wire"'):
+    for part in ("qwen3-coder", "protocol=", "wirecall protocols", "format_for", '"wire"'):
         assert part in message
     assert near_names("acme/qwen3-coder-sql-v2")[0] == "qwen3-coder"
     assert near_names("zzz") == []

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirecall._formats.response_template import described
+from wirecall._tools.formats.response_template import described
 from wirecall.errors import ToolError
 
 sys.path.append(str(Path(__file__).parents[1] / "peers"))

@@ -7,8 +7,10 @@ import pytest
 from official import TEMPLATES
 from official_forms import FOLDER
 from rendering import OPENERS, TOOL, template
-from wirecall import ToolError, Toolset, protocol_for, protocol_from_template
+from wirecall import ToolError, Toolset
 from wirecall._core import native_formats
+from wirecall._tools.models import protocol_for
+from wirecall._tools.templates import protocol_from_template
 
 CLOSES = (
     "llama.cpp's copy closes the reasoning unless enable_thinking is set; the official template never does"

@@ -14,6 +14,7 @@ from wirecall import __version__
 from wirecall._cli.compact import compact
 from wirecall._cli.demo import demo
 from wirecall._cli.encode import encode
+from wirecall._cli.format import format
 from wirecall._cli.grammar import grammar
 from wirecall._cli.manual import manual
 from wirecall._cli.parse import parse
@@ -79,7 +80,7 @@ def _refusing(name: str, short_help: str, message: str) -> click.Command:
     epilog="""\b
 Exit codes:
   0    success; parse: all calls could be parsed
-  1    parse: the message has call errors
+  1    parse: the message has call errors; format check: the format breaks a law
   2    incorrect usage, an unusable file or tool, or a missing package
   130  interrupted
   141  the output was closed by its reader
@@ -91,6 +92,7 @@ Examples:
   wirecall parse --tools tools.json message.txt
   wirecall encode --tools tools.json get_weather '{"city": "New York"}'
   wirecall grammar --tools tools.json --kind gbnf
+  wirecall format infer chat_template.jinja -o acme.toml
   wirecall protocols --model Qwen/Qwen3-Coder-30B-A3B-Instruct
   wirecall tokens --tools tools.json
   wirecall compact history.json --keep-recent-turns 10 --plan
@@ -105,5 +107,5 @@ def wirecall() -> None:
     """
 
 
-for command in (compact, demo, encode, grammar, manual, parse, protocols, tokens):
+for command in (compact, demo, encode, format, grammar, manual, parse, protocols, tokens):
     wirecall.add_command(command)

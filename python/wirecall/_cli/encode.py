@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from wirecall import ToolError, Toolset
+from wirecall import Format, ToolError, Toolset
 from wirecall._cli.inputs import blame, invalid_json, read_calls, read_text, reject_shared_stdin, title_of
 from wirecall._cli.options import load_tools, protocol_options, tools_option
 
@@ -22,7 +22,7 @@ Examples:
 @protocol_options
 @click.argument("name", required=False)
 @click.argument("arguments", default="{}", metavar="[ARGUMENTS|-]")
-def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str) -> None:
+def encode(tools_path: str | None, protocol: str | Format, name: str | None, arguments: str) -> None:
     """Write calls as text, in the wire format or another one.
 
     With NAME, write one call. ARGUMENTS is a JSON object ({} by default), or - for standard input. Without
@@ -49,7 +49,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
     _write(toolset, schemas, name, text, "NAME", place)
 
 
-def _with_schemas(path: str | None, protocol: str) -> tuple[Toolset, Toolset | None]:
+def _with_schemas(path: str | None, protocol: str | Format) -> tuple[Toolset, Toolset | None]:
     """The toolset, and one whose calls keep the types of JSON; None if there are no schemas."""
     if path is None:
         return Toolset(protocol=protocol), None

@@ -4,7 +4,7 @@ from typing import get_args
 
 import click
 
-from wirecall import GrammarKind, ToolError
+from wirecall import Format, GrammarKind, ToolError
 from wirecall._cli.inputs import UserError, title_of
 from wirecall._cli.options import load_toolset, protocol_options, protocol_source, tools_option
 from wirecall._console import printable
@@ -55,7 +55,7 @@ Examples:
 def grammar(
     tools_path: str,
     kind: GrammarKind,
-    protocol: str,
+    protocol: str | Format,
     tool_choice: str,
     parallel: bool,
     longest: int | None,

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from wirecall import Format
 from wirecall._cli.inputs import UserError, title_of
 from wirecall._cli.options import load_toolset, manual_options, protocol_options, tools_option
 
@@ -22,7 +23,7 @@ Examples:
     "--header", metavar="TEXT", help="Text before the tools, instead of the built-in one; '' for none."
 )
 @manual_options
-def manual(tools_path: str, protocol: str, header: str | None, **options: Any) -> None:
+def manual(tools_path: str, protocol: str | Format, header: str | None, **options: Any) -> None:
     """Print the manual: the text that describes the tools to a model."""
     toolset = load_toolset(tools_path, protocol, **options)
     if not toolset.names:

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from wirecall import PROTOCOLS, ToolError, Toolset, protocol_for
+from wirecall import PROTOCOLS, Format, ToolError, Toolset
 from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
 from wirecall._console import printable
+from wirecall._tools.models import protocol_for
 
 _TOOLS = 'a JSON list of tools, or {"tools": […]}'
 
@@ -26,10 +27,10 @@ def tools_option(without: str | None = None) -> Callable[[Any], Any]:
 
 
 def protocol_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--protocol` and `--model`: the format of the calls. The command gets the name of a protocol."""
+    """`--protocol` and `--model`: the format of the calls. The command gets a name, or a format of a file."""
 
     @functools.wraps(command)
-    def with_protocol(*arguments: Any, protocol: str | None, model: str | None, **given: Any) -> Any:
+    def with_protocol(*arguments: Any, protocol: str | Format | None, model: str | None, **given: Any) -> Any:
         if protocol is not None and model is not None:
             raise click.UsageError("--protocol and --model cannot be combined.")
         if model is not None:
@@ -44,7 +45,11 @@ def protocol_source() -> str:
     given = click.get_current_context().params
     if given["model"] is not None:
         return f"--model {printable(given['model'])}"
-    return f"--protocol {given['protocol'] or _DEFAULT}"
+    return f"--protocol {protocol_name(given['protocol'] or _DEFAULT)}"
+
+
+def protocol_name(protocol: str | Format) -> str:
+    return protocol if isinstance(protocol, str) else protocol.name
 
 
 def _protocol_of(model: str) -> str:
@@ -54,10 +59,13 @@ def _protocol_of(model: str) -> str:
         raise UserError(f"--model: {printable(str(error))}") from error
 
 
-def _known_protocol(_ctx: object, _parameter: object, protocol: str | None) -> str | None:
-    if protocol is not None:
-        with blame("--protocol"):
-            Toolset(protocol=protocol)
+def _known_protocol(_ctx: object, _parameter: object, protocol: str | None) -> str | Format | None:
+    if protocol is None:
+        return None
+    with blame("--protocol"):
+        if protocol.endswith((".toml", ".json")):
+            return Format.load(protocol)
+        Toolset(protocol=protocol)
     return protocol
 
 
@@ -65,9 +73,10 @@ _DEFAULT = "wire"
 _protocol_option = click.option(
     "--protocol",
     callback=_known_protocol,
-    metavar="NAME",
-    help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto; or a model family's own, such as harmony or "
-    f"glm-4.5: `wirecall protocols` lists them.  [default: {_DEFAULT}]",
+    metavar="NAME|FILE",
+    help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto; a model family's own, such as harmony or "
+    f"glm-4.5: `wirecall protocols` lists them; or a .toml or .json file of `wirecall format`.  "
+    f"[default: {_DEFAULT}]",
 )
 _model_option = click.option(
     "--model", metavar="NAME", help="Use the native format of this model, instead of --protocol."
@@ -100,7 +109,7 @@ def load_tools(path: str) -> list[Any]:
     return tools
 
 
-def load_toolset(path: str | None, protocol: str, **options: Any) -> Toolset:
+def load_toolset(path: str | None, protocol: str | Format, **options: Any) -> Toolset:
     if path is None:
         return Toolset(protocol=protocol, **options)
     tools = load_tools(path)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wirecall import CallError, Event, Parser, Reasoning, Text, Toolset
+from wirecall import CallError, Event, Format, Parser, Reasoning, Text, Toolset
 from wirecall._cli.inputs import NotUtf8Error, read_pieces, reject_shared_stdin
 from wirecall._cli.options import load_toolset, protocol_options, protocol_source, tools_option
 from wirecall._cli.outputs import to_json
@@ -79,7 +79,7 @@ Examples:
 @click.argument("file", default="-")
 def parse(
     tools_path: str | None,
-    protocol: str,
+    protocol: str | Format,
     only_text: bool,
     whole: bool,
     truncated: bool | None,

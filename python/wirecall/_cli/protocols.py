@@ -6,13 +6,13 @@ from typing import Any
 import click
 from rich.text import Text
 
-from wirecall import FAMILIES, PROTOCOLS, ToolError, protocol_for
+from wirecall import FAMILIES, PROTOCOLS, ToolError
 from wirecall._cli.inputs import UserError
 from wirecall._cli.outputs import to_json
 from wirecall._console import OutputConsole, printable
 from wirecall._core import native_formats
 from wirecall._tools.model_table import NO_FORMAT, entries
-from wirecall._tools.models import find_model
+from wirecall._tools.models import find_model, protocol_for
 
 # The columns without a terminal, and the fewest that are used on one.
 _WIDTH, _MIN_WIDTH = 80, 40

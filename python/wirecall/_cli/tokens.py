@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from wirecall import Toolset
+from wirecall import Format, Toolset
 from wirecall import tokens as counting
 from wirecall._cli.inputs import UserError, blame, read_calls, reject_shared_stdin, title_of
-from wirecall._cli.options import load_tools, manual_options, protocol_options, tools_option
+from wirecall._cli.options import load_tools, manual_options, protocol_name, protocol_options, tools_option
 from wirecall._cli.outputs import to_json
 from wirecall.errors import install_extra
 
@@ -38,7 +38,7 @@ def tokens(
     tools_path: str,
     calls_path: str | None,
     encoding: str,
-    protocol: str,
+    protocol: str | Format,
     characters: bool,
     as_json: bool,
     **options: Any,
@@ -66,5 +66,7 @@ def tokens(
         vocabulary = None if characters else encoding
         report = to_json({"unit": unit, "encoding": vocabulary, **dataclasses.asdict(costs)})
     else:
-        report = counting.tables(costs, unit if characters else f"{unit} of {encoding}", protocol)
+        report = counting.tables(
+            costs, unit if characters else f"{unit} of {encoding}", protocol_name(protocol)
+        )
     print(report, flush=True)

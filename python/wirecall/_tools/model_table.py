@@ -1,4 +1,4 @@
-"""Models that write no native format, and words that say nothing of it: data of `protocol_for`.
+"""Models that write no native format, and words that say nothing of it: data of `model=`.
 
 The models of a format are in its row (`rust/core/src/formats/rows/`). A pattern is a model's name
 in lower case, with `-` between words. `*` is any number of sizes, dates, quantisations and the like; they

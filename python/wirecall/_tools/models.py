@@ -61,8 +61,8 @@ def protocol_for(model: str) -> str:
     shown = repr(model[:_MAX_NAME])
     prompted = 'use a prompted protocol, such as "wire", which the manual teaches'
     choose = (
-        "Choose one with protocol= (`wirecall protocols` lists them) or by the model's chat template "
-        f"(protocol_from_template), or {prompted}"
+        "Choose one with protocol= (`wirecall protocols` lists them) or by the model's checkpoint "
+        f"(format_for), or {prompted}"
     )
     if _is_api_only(name):
         raise ToolError(f"{shown} is served by an API only, and has no native format; {prompted}")

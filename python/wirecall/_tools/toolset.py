@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
-from wirecall._formats.description import Format
+from wirecall._tools.formats.description import Format
 from wirecall._tools.compiled import CompiledTool, InvalidTool, read_tools
 from wirecall._tools.definitions import ApiName, Definition, native_tool, tool_list
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
@@ -65,7 +65,7 @@ class Toolset(_core.Toolset):
             of each message's first call. A `Format` is a format that you describe (docs/formats.md); a
             `Protocol` reads its calls itself. None is "wire", or the format of `model`.
         model: The name of the model whose native format is the protocol, instead of `protocol`:
-            `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `protocol_for`.
+            `Qwen/Qwen3-Coder-30B-A3B-Instruct`, a GGUF file, a local path; see `format_for`.
         recover: Also read calls in other formats until a call in the toolset's own format; each is the repair
             `other_format`. True: in the protocols that the manual teaches, and bare JSON objects with a tool
             name and arguments. A list of names: in these formats, which may be native, but must begin calls

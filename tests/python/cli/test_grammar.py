@@ -8,7 +8,8 @@ import pytest
 from cli_support import TOOLS, run
 
 from support import EVERY, has_grammar
-from wirecall import GrammarKind, Toolset, protocol_for
+from wirecall import GrammarKind, Toolset
+from wirecall._tools.models import protocol_for
 
 KINDS = get_args(GrammarKind)
 

@@ -85,6 +85,11 @@ fn json(call: &'static str, around: &CallSurroundings) -> Result<MarkedJson, Str
     let end = call.rfind('}').map_or(call.len(), |at| at + 1).max(begin);
     let own = spaced(&call[..begin]).text;
     let open = if own.is_empty() { without_list(around.separators.begin) } else { own };
+    // Nothing else may divide a list.
+    let between = around.separators.between.trim();
+    if own.is_empty() && !matches!(between, "" | ",") {
+        return Err(format!("message has {between:?} between two calls; a list of objects has commas or line breaks"));
+    }
     let own = spaced(&call[end..]).text;
     let close = if own.is_empty() { spaced(around.end().trim_start_matches(']')).text } else { own };
     let before = cut(call, "name").0;
@@ -134,7 +139,8 @@ fn named(call: &'static str, around: &CallSurroundings) -> NamedJson {
     }
     let before = before.trim_start();
     // A second marker, or a word after the marker, may be missing.
-    let open = before.find(['>', ']']).map_or(before.len(), |at| at + 1);
+    let opens = before.find(['<', '[']).unwrap_or(before.len());
+    let open = before[opens..].find(['>', ']']).map_or(before.len(), |at| opens + at + 1);
     let (open, prefix) = before.split_at(open);
     let mark = spaced(between);
     let fenced = mark.text.starts_with("```") || end.trim_start().starts_with("```");

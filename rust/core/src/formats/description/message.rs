@@ -65,7 +65,11 @@ pub(super) fn layout(layout: &mut Layout, fields: &mut FieldList<'_>) {
         Some(Value::Bool(false)) => layout.parts = None,
         Some(Value::Object(members)) => {
             let own = layout.parts.and_then(PartsData::of);
-            layout.parts = fields.within("parts", members, |inner| PartsData::read(own, inner)).map(PartsData::kept);
+            let parts = fields.within("parts", members, |inner| PartsData::read(own, inner));
+            if let Some(name) = parts.and_then(|parts| parts.missing()) {
+                fields.fail(format!("parts.{name} is missing or empty; write its markers"));
+            }
+            layout.parts = parts.map(PartsData::kept);
         }
         Some(other) => fields.refuse("parts", "a table", &other),
     }

@@ -106,6 +106,35 @@ impl PartsData {
         parts
     }
 
+    /// The name of a marker that must not be empty, and is.
+    pub(super) fn missing(&self) -> Option<&'static str> {
+        let needed: Vec<(&'static str, bool)> = match self {
+            PartsData::Channels(frame) => vec![
+                ("start", frame.start.is_empty()),
+                ("constrain", frame.constrain.is_empty()),
+                ("separator", frame.separator.is_empty()),
+                ("ends", frame.ends.is_empty() || frame.ends.contains(&"")),
+                ("recipient", frame.recipient.is_empty()),
+                ("content", frame.content.is_empty() || frame.content.contains(&"")),
+                ("address", frame.address.is_empty()),
+                ("arguments", frame.arguments.is_empty()),
+            ],
+            PartsData::Elements(frame) => {
+                let empty = |(open, close): &(&str, &str)| open.is_empty() || close.is_empty();
+                vec![
+                    ("calls", empty(&frame.calls)),
+                    ("content", frame.content.is_empty() || frame.content.iter().any(empty)),
+                    ("reasoning", frame.reasoning.0.is_empty() != frame.reasoning.1.is_empty()),
+                    ("tags", frame.tags.contains(&"")),
+                ]
+            }
+            PartsData::Recipients(frame) => {
+                vec![("mark", frame.mark.is_empty()), ("content", frame.content.is_empty())]
+            }
+        };
+        needed.into_iter().find(|(_, empty)| *empty).map(|(name, _)| name)
+    }
+
     fn list(&mut self, fields: &mut FieldList<'_>) {
         match self {
             PartsData::Channels(frame) => {

@@ -54,6 +54,11 @@ impl Elements {
         name_first: false,
     };
 
+    /// The element of reasoning, if the format has one.
+    fn thought(&self) -> &[Element] {
+        if self.reasoning.0.is_empty() { &[] } else { std::slice::from_ref(&self.reasoning) }
+    }
+
     /// The length of a name before the tag that opens a call.
     fn name(&self, text: &str, last: bool) -> Scan<usize> {
         let (head, ended) = window(text, NAME_CHARS + 1, last);
@@ -115,7 +120,7 @@ impl PartsFrame for Elements {
     }
 
     fn reasoning_prompt(&self) -> Option<String> {
-        Some(self.reasoning.0.to_owned())
+        self.thought().first().map(|(open, _)| (*open).to_owned())
     }
 
     fn mark(&self, marks: &mut MarkSet) {
@@ -126,7 +131,8 @@ impl PartsFrame for Elements {
 
     fn openers(&self) -> [Option<(&'static str, Part)>; 3] {
         let content = self.content.first().map(|(open, _)| (*open, Part::Content));
-        [Some((self.reasoning.0, Part::Reasoning)), content, Some((self.calls.0, Part::Calls))]
+        let thought = self.thought().first().map(|(open, _)| (*open, Part::Reasoning));
+        [thought, content, Some((self.calls.0, Part::Calls))]
     }
 
     fn write(
@@ -161,7 +167,7 @@ impl PartsFrame for Elements {
 
     /// A closer after which something else begins than a part, such as a misspelled marker, and then what is meant as a call.
     fn inside(&self, tools: &Tools, text: &str, last: bool) -> InPart {
-        let closers = self.content.iter().chain([&self.reasoning]).map(|(_, close)| *close);
+        let closers = self.content.iter().chain(self.thought()).map(|(_, close)| *close);
         let close = match Scan::first_of(closers.map(|close| starts(text, close, last).map(|()| close))) {
             Scan::Match(close) => close,
             Scan::Incomplete => return InPart::Incomplete,
@@ -184,7 +190,8 @@ impl PartsFrame for Elements {
 
     fn header(&self, tools: &Tools, text: &str, first: bool, last: bool) -> Header {
         let content = self.content.iter().map(|element| (element, Part::Content));
-        let known = content.chain([(&self.reasoning, Part::Reasoning), (&self.calls, Part::Calls)]);
+        let thought = self.thought().iter().map(|element| (element, Part::Reasoning));
+        let known = content.chain(thought).chain([(&self.calls, Part::Calls)]);
         let opened = known.map(|((open, _), part)| starts(text, open, last).map(|()| Header::Part(open.len(), part)));
         match Scan::first_of(opened) {
             Scan::Match(header) => header,
@@ -211,7 +218,7 @@ impl PartsFrame for Elements {
 
     fn closer(&self, _: &Tools, part: Part, text: &str, last: bool) -> Scan<usize> {
         let elements = match part {
-            Part::Reasoning => std::slice::from_ref(&self.reasoning),
+            Part::Reasoning => self.thought(),
             _ => self.content,
         };
         let spoken = self.content.iter().filter(|_| part == Part::Reasoning).map(|(open, _)| *open);

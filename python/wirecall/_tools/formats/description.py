@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from wirecall import _core
-from wirecall._formats.response_template import described
-from wirecall._formats.toml import toml
+from wirecall._tools.formats.toml import toml
 from wirecall.errors import ToolError
 
 Texts = Sequence[str]
@@ -130,6 +129,36 @@ class Format(_core.Format):
             raise ToolError(f"{path.name}: {error}") from None
 
     @classmethod
+    def from_chat_template(cls, template: str, /, *, name: str = "chat_template", **variables: object) -> Self:
+        """The format that a chat template of Hugging Face writes. Needs the extra `templates`.
+
+        Conversations are rendered that differ in one thing, in a process of its own with limited time and
+        memory. What they show is proven: at least 50 random calls, with quotes, line breaks and the format's
+        own markers in their values, are rendered and read back.
+
+        Args:
+            template: The source, as in `chat_template.jinja`.
+            name: The name of the format.
+            variables: Variables of the template, such as `enable_thinking=False`.
+
+        Raises:
+            ToolError: The template writes no calls, or not in a form that a description has; or what it writes
+                is not read back, and the message shows both; or it runs too long.
+            ImportError: The extra is not installed.
+            TypeError: The template is not a str.
+        """
+        # Seldom needed, and slow to load.
+        from wirecall._tools.formats.inference import inferred
+        from wirecall._tools.formats.proof import prove
+        from wirecall._tools.formats.rendering import Renderer
+
+        with Renderer(template, variables) as renderer:
+            found = inferred(renderer)
+            format = cls.from_dict({**found.description, "name": name})
+            prove(format, renderer, found)
+        return format
+
+    @classmethod
     def from_response_template(
         cls, template: Mapping[str, Any], /, *, name: str = "response_template"
     ) -> Self:
@@ -141,6 +170,8 @@ class Format(_core.Format):
             ToolError: A region cannot be expressed; the message names it.
             TypeError: The template is not an object of the documented form.
         """
+        from wirecall._tools.formats.response_template import described
+
         return cls.from_dict(described(template, name))
 
     def save(self, path: str | Path, /) -> None:
