@@ -20,7 +20,6 @@ from wirecall._core import (
     Text,
     loads,
 )
-from wirecall._tools.formats.description import Format
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._public import publish
 from wirecall._text.options import Notice, NoticeKind, WrapOptions
@@ -30,6 +29,7 @@ from wirecall._tools.checkpoints import format_for
 from wirecall._tools.compiled import InvalidTool
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
+from wirecall._tools.formats.description import Format
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.running import ToolResult

@@ -392,7 +392,8 @@ def _message(tools: Any, content: str, calls: list[tuple[str, Json]], native: bo
 
 def native_round_trip(case: _Case) -> str | None:
     """A message with calls, as the official template writes it, is read as the same calls and text."""
-    own, other = (case.tool, case.arguments), ("other", {})
+    own: tuple[str, Json] = (case.tool, case.arguments)
+    other: tuple[str, Json] = ("other", {})
     for strict, content in ((False, case.before), (True, case.before)):
         tools = case.toolset(strict)
         for calls in ([own], [own, other], [other, own, own]):

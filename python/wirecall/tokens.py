@@ -18,8 +18,8 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any, Literal
 
-from wirecall._tools.formats.description import Format
 from wirecall._tools.definitions import Definition, definitions, native_tool, no_tool
+from wirecall._tools.formats.description import Format
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
 from wirecall.errors import install_extra

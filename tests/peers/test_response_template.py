@@ -21,7 +21,7 @@ REFUSED = {
 }
 # Messages that are read in another way: fixture, a part of the text, and the reason.
 DIFFERENT = [
-    ("smollm", "Adding.\n<tool_call>", "in transformers, the line break between two calls replaces the content"),
+    ("smollm", "Adding.\n<tool_call>", "in transformers, the break between two calls replaces the content"),
 ]
 CASES = [(name, prefix, text) for name, fixture in FIXTURES.items() for prefix, text in fixture.texts]
 

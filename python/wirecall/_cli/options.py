@@ -62,9 +62,10 @@ def _protocol_of(model: str) -> str:
 def _known_protocol(_ctx: object, _parameter: object, protocol: str | None) -> str | Format | None:
     if protocol is None:
         return None
-    with blame("--protocol"):
-        if protocol.endswith((".toml", ".json")):
+    if protocol.endswith((".toml", ".json")):
+        with blame(f"--protocol {printable(protocol)}"):
             return Format.load(protocol)
+    with blame("--protocol"):
         Toolset(protocol=protocol)
     return protocol
 

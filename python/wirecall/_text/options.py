@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, get_type_hints
 
 from wirecall._dicts import as_dict
-from wirecall._tools.formats.description import Format
 from wirecall._text.record import Record
 from wirecall._tools.definitions import Definition
+from wirecall._tools.formats.description import Format
 from wirecall._tools.grammar import GrammarKind, check_longest
 from wirecall._tools.option_types import check
 from wirecall._tools.protocol import Protocol

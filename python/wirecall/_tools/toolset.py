@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from wirecall import _core
-from wirecall._tools.formats.description import Format
 from wirecall._tools.compiled import CompiledTool, InvalidTool, read_tools
 from wirecall._tools.definitions import ApiName, Definition, native_tool, tool_list
+from wirecall._tools.formats.description import Format
 from wirecall._tools.grammar import Grammar, GrammarKind, Unconstrained, check_longest
 from wirecall._tools.models import protocol_for
 from wirecall._tools.option_types import check, checked

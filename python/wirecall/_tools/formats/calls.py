@@ -30,6 +30,8 @@ Span = tuple[int, int]
 UNIT = "\ue005"
 _MARKS = re.compile(f"[{NAME}{ARGUMENTS}{KEY}{VALUE}{ID}{UNIT}]")
 _DECODER = json.JSONDecoder()
+# A key, and how it is written where attributes are escaped.
+_AMPERSAND, _ESCAPED = "zq&", "zq&amp;"
 
 ONE: Call = (FIRST, {KEYS[0]: "zqvala"})
 TWO: Call = (SECOND, {KEYS[0]: "zqvalb"})
@@ -373,6 +375,8 @@ def _tagged_call(turns: Turns, text: str, parts: _Divided) -> Calls:
         prefix, suffix = _around(list(kinds.values()))
         argument = opener + KEY + prefix + "{kind}" + suffix + VALUE + closer
         details["kinds"] = [given[len(prefix) : len(given) - len(suffix)] for given in kinds.values()]
+        if _ESCAPED in turns.try_text(turns.message("", [(FIRST, {_AMPERSAND: "x"})])):
+            details["escaped"] = True
     if values != "json":
         details["values"] = values
     name_end, close = head[: len(head) - len(opener)], parts.closer.removeprefix(closer.rstrip())

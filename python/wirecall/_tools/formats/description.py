@@ -129,7 +129,9 @@ class Format(_core.Format):
             raise ToolError(f"{path.name}: {error}") from None
 
     @classmethod
-    def from_chat_template(cls, template: str, /, *, name: str = "chat_template", **variables: object) -> Self:
+    def from_chat_template(
+        cls, template: str, /, *, name: str = "chat_template", **variables: object
+    ) -> Self:
         """The format that a chat template of Hugging Face writes. Needs the extra `templates`.
 
         Conversations are rendered that differ in one thing, in a process of its own with limited time and
@@ -142,8 +144,8 @@ class Format(_core.Format):
             variables: Variables of the template, such as `enable_thinking=False`.
 
         Raises:
-            ToolError: The template writes no calls, or not in a form that a description has; or what it writes
-                is not read back, and the message shows both; or it runs too long.
+            ToolError: The template writes no calls, or not in a form that a description has; or what it
+                writes is not read back, and the message shows both; or it runs too long.
             ImportError: The extra is not installed.
             TypeError: The template is not a str.
         """

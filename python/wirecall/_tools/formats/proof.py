@@ -21,7 +21,7 @@ MOST_CONVERSATIONS = 300
 _SHOWN_CHARS = 2_000
 
 _NAMES = ("f", "get_weather", "search.web")
-_KEYS = ("a", "b", "name", "arguments", "some_key", "é")
+_KEYS = ("a", "b", "name", "arguments", "some_key", "é", "q&a")
 _TYPES = ("string", "string", "string", "integer", "number", "boolean", "array", "object", None)
 _PIECES = (
     *(
