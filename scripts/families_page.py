@@ -101,8 +101,8 @@ CHOICE = """\
 
 `tests/python/test_models.py` compares `model=` with {names:,} names from the documentation of
 engines, registries and Ollama's library: none is given a wrong row, {known} are known by name. Of the
-{templates} templates that llama.cpp ships, `format_for` recognises {recognised} by their marks, each as the row
-that it writes; the other {none} render no calls. `tests/python/test_start_states.py` compares where
+{templates} templates that llama.cpp ships, `format_for` recognises {recognised} by their marks, each as the
+row that it writes; the other {none} render no calls. `tests/python/test_start_states.py` compares where
 messages begin with the templates' default prompts.
 """
 
