@@ -2,63 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from jinja2 import Template, nodes
-from jinja2.ext import Extension, loopcontrols
-from jinja2.parser import Parser
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import Template
 
 from official_forms import FOLDER, Json, Official
-
-
-def _to_json(
-    value: object,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    """The filter of transformers, which does not escape HTML as Jinja's does."""
-    return json.dumps(
-        value,
-        default=list,
-        ensure_ascii=ensure_ascii,
-        indent=indent,
-        separators=separators,
-        sort_keys=sort_keys,
-    )
-
-
-def _raise(message: str) -> None:
-    raise ValueError(message)
-
-
-class Generation(Extension):
-    """`{% generation %}`, which marks the assistant's turns for training."""
-
-    tags = frozenset({"generation"})
-
-    def parse(self, parser: Parser) -> list[nodes.Node]:
-        next(parser.stream)
-        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+from wirecall._tools.formats.sandbox import environment
 
 
 @cache
 def template(file: str) -> Template:
-    """The template, in the environment that transformers gives it, except that lists can be changed: Kimi's
-    template does that."""
-    environment = SandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]
-    )
-    environment.filters["tojson"] = _to_json
-    environment.filters["from_json"] = json.loads
-    environment.globals["raise_exception"] = _raise
-    environment.globals["strftime_now"] = lambda form: datetime(2026, 1, 2).strftime(form)
-    return environment.from_string((FOLDER / f"{file}.jinja").read_text(encoding="utf-8"))
+    """The template, in the environment that transformers gives it."""
+    return environment().from_string((FOLDER / f"{file}.jinja").read_text(encoding="utf-8"))
 
 
 # What the templates need to know of tools.

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from neutral_suite import FIXTURES, parsed, row
 from wirecall import FAMILIES, PROTOCOLS, Format, ToolError, Toolset, compact_tools
 from wirecall._tools.formats.description import built_in
 from wirecall.testing import check_format
@@ -130,6 +131,16 @@ def test_a_loaded_format_does_the_same(name: str) -> None:
     assert [call.args for call in message.calls] == [
         call.args for call in own.parse(f"So. {call}", in_reasoning=False).calls
     ]
+
+
+def test_loaded_formats_read_the_neutral_suite_as_built_in_ones() -> None:
+    for fixture in FIXTURES:
+        name, tools = row(fixture), [tool["function"] for tool in fixture.tools]
+        for pieces in ([fixture.raw_output], list(fixture.raw_output)):
+            own, loaded = (
+                parsed(fixture, Toolset(tools, protocol=one), pieces) for one in (name, built_in(name))
+            )
+            assert loaded == own, fixture.id
 
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)

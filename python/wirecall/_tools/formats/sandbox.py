@@ -11,7 +11,12 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import nodes
+    from jinja2.parser import Parser
+    from jinja2.sandbox import SandboxedEnvironment
 
 Variables = dict[str, Any]
 Answer = dict[str, str]
@@ -46,17 +51,15 @@ def raise_exception(message: object) -> None:
     raise ValueError(str(message))
 
 
-def compiled(source: str) -> Callable[[Variables, int], str]:
-    """The template, in the environment that transformers gives it.
+def environment() -> SandboxedEnvironment:
+    """The environment that transformers gives to templates.
 
     Unlike there, lists can be changed, which Kimi's templates do. Each rendering has its own messages, and
     nothing outlives this process.
     """
     from datetime import datetime
 
-    from jinja2 import nodes
     from jinja2.ext import Extension, loopcontrols
-    from jinja2.parser import Parser
     from jinja2.sandbox import SandboxedEnvironment
 
     class Generation(Extension):
@@ -68,14 +71,17 @@ def compiled(source: str) -> Callable[[Variables, int], str]:
             next(parser.stream)
             return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
-    environment = SandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]
-    )
-    environment.filters["tojson"] = to_json
-    environment.filters["from_json"] = json.loads
-    environment.globals["raise_exception"] = raise_exception
-    environment.globals["strftime_now"] = lambda form: datetime(*DAY).strftime(form)
-    template = environment.from_string(source)
+    made = SandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation])
+    made.filters["tojson"] = to_json
+    made.filters["from_json"] = json.loads
+    made.globals["raise_exception"] = raise_exception
+    made.globals["strftime_now"] = lambda form: datetime(*DAY).strftime(form)
+    return made
+
+
+def compiled(source: str) -> Callable[[Variables, int], str]:
+    """The function that renders a template, with at most so many characters."""
+    template = environment().from_string(source)
 
     def render(variables: Variables, limit: int) -> str:
         parts: list[str] = []
