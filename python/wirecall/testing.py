@@ -23,9 +23,9 @@ _Make = Callable[[_Tools, bool], Any]
 def check_format(format: str | Format | Protocol, *, cases: int = 100, seed: int = 0, **options: Any) -> None:
     """Check that a format keeps all laws.
 
-    Calls must round-trip, messages must parse the same however they are cut, all text must be reported, calls
-    that were cut off must not be parsed, and results must not be taken for calls. In native formats, calls
-    are written in messages, and those that the format cannot hold are skipped.
+    Calls must round-trip, messages must parse the same however they are cut, all text must be reported, a
+    message that was cut off must not give other calls, and results must not be read as calls. In native
+    formats, calls are written in messages, and those that the format cannot hold are skipped.
 
     Args:
         format: The name of a format, a `Format`, or a `Protocol` of your own.
@@ -394,7 +394,8 @@ def native_round_trip(case: _Case) -> str | None:
     """A message with calls, as the official template writes it, is read as the same calls and text."""
     own: tuple[str, Json] = (case.tool, case.arguments)
     other: tuple[str, Json] = ("other", {})
-    for strict, content in ((False, case.before), (True, case.before)):
+    content = case.before
+    for strict in (False, True):
         tools = case.toolset(strict)
         for calls in ([own], [own, other], [other, own, own]):
             text = _message(tools, content, calls, True)

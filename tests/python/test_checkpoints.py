@@ -37,6 +37,13 @@ RESPONSE = {
     }
 }
 
+HERMES_RESPONSE = {
+    "fields": {
+        "tool_calls": {**RESPONSE["fields"]["tool_calls"], "open": "<tool_call>\n", "close": "</tool_call>"},
+        "content": RESPONSE["fields"]["content"],
+    }
+}
+
 
 def checkpoint(folder: Path, config: dict[str, Any], **files: str) -> Path:
     (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -68,8 +75,13 @@ def test_a_configuration() -> None:
     inferred = format_for({"chat_template": NEW, "eos_token": {"content": "<|end|>"}})
     assert (inferred.name, inferred.to_dict()["call"]) == ("chat_template", NEW_CALL)
     assert inferred.to_dict()["stops"] == ["<|end|>"]
+    # Its marks are those of hermes.
+    assert format_for({"chat_template": NEW, "response_template": HERMES_RESPONSE}).name == "hermes"
     declared = format_for({"chat_template": NEW, "response_template": RESPONSE})
     assert declared.name == "response_template"
+    # What cannot be read does not end the search.
+    broken = {"chat_template": NEW, "eos_token": "<|end|>", "response_template": {"fields": 3}}
+    assert format_for(broken).name == "chat_template"
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -96,7 +108,7 @@ def test_what_was_tried_is_told(tmp_path: Path) -> None:
     for at, step in enumerate(
         [
             "by name",
-            "by the marks of the chat template",
+            "by the marks of the templates",
             "by response_template",
             "by rendering the chat template",
         ]

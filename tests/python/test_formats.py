@@ -172,12 +172,18 @@ def test_middleware_works_in_it(name: str) -> None:
     assert sent["messages"][0]["content"] == tools.manual()
 
 
+KINDS: dict[str, Any] = {
+    "call": '<do name="{name}">\n{args}</do>',
+    "argument": '<a key="{key}" string="{kind}">{value}</a>\n',
+}
+
+
 @pytest.mark.parametrize(
     ("description", "match"),
     [
         ({}, "call is missing; write one call with its markers"),
         ({"cal": "<do>{name} {arguments}</do>"}, 'there is no field "cal"; did you mean "call"?'),
-        ({"call": 5}, "call must be a text, not 5"),
+        ({"call": 5}, "call must be a string, not 5"),
         ({"call": "<do>{arguments}</do>"}, "call has no {name}"),
         ({"call": "<do>{name}</do>"}, "call has no hole for arguments"),
         ({"call": "<do>{name} {args} {id}</do>"}, "call has {id}; its holes are {name}, {args}, {index}"),
@@ -188,7 +194,7 @@ def test_middleware_works_in_it(name: str) -> None:
             {"call": '<do name="{name}">{args}</do>', "argument": "<a k={key} s={kind}>{value}</a>"},
             "in quotes",
         ),
-        ({"call": "do {name} {arguments}"}, 'the marker "do " must contain a sign'),
+        ({"call": "do {name} {arguments}"}, 'the marker "do " must contain a symbol'),
         ({"call": "<{name} {arguments}>"}, 'the marker "<" must have at least two characters'),
         ({"call": "<do>{name} {arguments}<do>"}, "they cannot be told apart"),
         ({"call": "<do\\>{name} {arguments}</do>"}, "must not contain a backslash"),
@@ -198,7 +204,7 @@ def test_middleware_works_in_it(name: str) -> None:
         ({"call": "<do>{name} {arguments}</do>", "section": True}, "section needs a marker on each side"),
         (
             {"call": "<do>{name} {arguments}</do>", "reasoning": "<do>{reasoning}</why>"},
-            "is a marker of reasoning",
+            "is also a marker of calls",
         ),
         ({"call": "<do>{name} {arguments}</do>", "reasoning": "<why>"}, "reasoning must be a template with"),
         (
@@ -236,6 +242,40 @@ def test_middleware_works_in_it(name: str) -> None:
         ({"call": "<do>{name} {arguments}</do>", "version": 2}, "version is 2; this release reads version 1"),
         ({"like": "hermex"}, 'there is no protocol "hermex"; did you mean "hermes"?'),
         ({"like": "wire", "call": "<do>{call}</do>", "result": "x"}, "result has no {result}"),
+        ({"like": "wire", "call": "<do>{call}</do>", "spellings": [{"call": "x"}]}, '"spellings"'),
+        ({"call": "<do>{arguments}<n>{name}</do>"}, "call has {arguments} before {name}"),
+        ({"call": "<do>{{name}} {arguments}</do>"}, "call has {{name}} with two braces"),
+        ({"call": "<do>{id}{name}<s>{arguments}</do>"}, "no marker between {id} and {name}"),
+        ({"call": "<do>{name} {arguments}}</do>"}, "must not begin with a bracket"),
+        ({"call": "<do>{name} {arguments}</do>", "calls": {"ends": [""]}}, "ends calls, and is empty"),
+        ({"call": "<do>{name} {arguments}</do>", "calls": {"ends": ["</"]}}, "the beginning of"),
+        ({"call": "<do>{name} {arguments}</do>", "calls": {"prefix": "{arguments}"}}, "belongs to no hole"),
+        ({"call": "<do>{name} {arguments}</do>", "result": "<r>"}, "result has no {content} or {json}"),
+        ({"call": "<do>{name} {arguments}</do>", "result_mark": "<do>"}, "is also a marker of calls"),
+        ({"call": "<do>{name} {arguments}</do>", "stops": ["</do>"]}, "is also a marker of calls"),
+        ({"call": "<do>{name} {arguments}</do>", "stops": ["<e>", "[E]"]}, "begin with the same character"),
+        ({"call": "<do>{name} {arguments}</do>", "answer": ["<x>", "<x>"]}, "cannot be told apart"),
+        ({"call": "<do>{name} {arguments}</do>", "reasoning": "{reasoning}</think>"}, "no opening marker"),
+        ({"call": "<do>{name} {arguments}</do>", "section": {"begin": "<do>", "end": "</do>"}}, "surround"),
+        (
+            {"call": "<do>{name} {arguments}</do>", "section": {"begin": "<a>", "end": "</a>"}},
+            "around {calls}",
+        ),
+        (
+            {"call": "<|do|>{name}<|with|>{arguments}", "message": "<|a|>{calls}<|b|>", "section": True},
+            "calls in a section need a marker that closes",
+        ),
+        ({**KINDS, "calls": {"kinds": ["t"] * 6}}, "calls.kinds must list its values"),
+        ({**KINDS, "calls": {"kinds": ["t"] * 5}}, "calls.kinds must be a list of six strings"),
+        ({**KINDS, "calls": {"kinds": ["t"] + ["f"] * 5, "part_ends": ["<e>"]}}, "for messages of parts"),
+        ({"like": "qwen3coder", "answer": ["<a>", ""]}, 'the marker "" must have'),
+        ({"like": "qwen3coder", "stops": ["<e>", ""]}, 'the marker "" must have'),
+        ({"like": "hermes", "reasoning": "{reasoning}\n"}, "no opening marker"),
+        (
+            {"like": "qwen3coder", "reasoning": "<tool_call>{reasoning}</tool_call>"},
+            "is also a marker of calls",
+        ),
+        ({"like": "acme.toml"}, "is a file; pass Format.load"),
         ({"like": "wire", "stops": ["<e>"]}, 'there is no field "stops"'),
         ({"like": "glm-4.7", "call": "<do>{call}</do>"}, "the markers of a native format are fixed"),
     ],
@@ -252,7 +292,7 @@ def test_what_is_no_description() -> None:
         Format(cal="<do>")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="a description must be a mapping, not str"):
         Format.from_dict("<do>")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="set is no text, number, list or table"):
+    with pytest.raises(TypeError, match="set is not a string, number, list or table"):
         Format(call="<do>{name} {arguments}</do>", stops={"<e>"})  # type: ignore[arg-type]
     circle: dict[str, Any] = {"call": "<do>{name} {arguments}</do>"}
     circle["calls"] = circle
@@ -268,13 +308,35 @@ def test_what_is_no_description() -> None:
         ("a.json", "[1]", "a.json: a description must be a table"),
         ("a.json", '{"call": "<do>{name} {arguments}</do>"}', "a.json: version is missing"),
         ("a.toml", 'version = 1\ncall = "<do>"', "a.toml: format: call has no {name}"),
-        ("a.json", "[" * 100_000, "a.json is not JSON"),
+        ("a.json", "[" * 10_000, "a.json is not JSON"),
+        ("a.json", "[" * 100_000, "a.json has more than"),
+        ("a.json", '{"version": NaN}', "a.json: "),
+        ("a.toml", "version = 1979-05-27", "a.toml: the description is not JSON"),
+        ("a.yaml", "", r"must end in \.toml or \.json"),
     ],
 )
 def test_a_file_that_is_no_format(name: str, text: str, match: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ToolError, match=match):
         Format.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["wire", "hermes", "xml", "yaml", "gemma", "glm-4.7"])
+def test_a_format_like_another_one_is_described_by_it(name: str) -> None:
+    format = Format(name="mine", like=name)
+    assert Format(**format.to_dict()) == format
+    assert pickle.loads(pickle.dumps(format)).name == "mine"
+
+
+def test_a_bad_description_is_refused_as_often_as_it_is_given() -> None:
+    for _ in range(3000):
+        with pytest.raises(ToolError, match="there is no field"):
+            Format.from_dict({"call": "<do>{name} {arguments}</do>", "x": ["y" * 1000] * 10})
+
+
+def test_defaults_are_left_out() -> None:
+    call = "<do>{name} {arguments}</do>"
+    assert Format(call=call).to_dict() == {"version": 1, "name": "custom", "call": call}
 
 
 def test_a_file_names_its_format(tmp_path: Path) -> None:

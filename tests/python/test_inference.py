@@ -312,7 +312,7 @@ def test_calls_that_only_the_end_of_the_text_ends_need_its_token() -> None:
     template = small(each("{{ '[DO]' + f.name + '[WITH]' + f.arguments | tojson }}")).replace(
         "'<|im_end|>\\n'", "eos_token"
     )
-    with pytest.raises(ToolError, match="pass it: eos_token='</s>'"):
+    with pytest.raises(ToolError, match="pass eos_token='</s>'"):
         infer(template)
     assert infer(template, {"eos_token": "</s>"})[0].description["stops"] == ["</s>"]
 

@@ -80,7 +80,7 @@ def _refusing(name: str, short_help: str, message: str) -> click.Command:
     epilog="""\b
 Exit codes:
   0    success; parse: all calls could be parsed
-  1    parse: the message has call errors; format check: the format breaks a law
+  1    parse: the message has call errors; format check: a check failed
   2    incorrect usage, an unusable file or tool, or a missing package
   130  interrupted
   141  the output was closed by its reader

@@ -1,7 +1,9 @@
 """`wirecall format`: formats in files, shown, inferred and checked."""
 
 import json
-from collections.abc import Iterator
+import re
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import click
 
 from wirecall import Format, ToolError, Toolset, format_for
 from wirecall._cli.inputs import UserError, blame, read_text, title_of
-from wirecall._cli.options import load_tools, tools_option
+from wirecall._cli.options import is_description, load_format, load_tools, tools_option
 from wirecall._cli.outputs import to_json
 from wirecall._console import printable
 from wirecall._tools.checkpoints import Checkpoint, read_checkpoint
@@ -28,29 +30,35 @@ Examples:
 """,
 )
 def format() -> None:
-    """Show, infer and check formats in files."""
+    """Show, infer and check formats."""
 
 
 @format.command()
 @click.argument("source", metavar="NAME|PATH")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of TOML.")
 def show(source: str, as_json: bool) -> None:
-    """Print the description of a format: a built-in one, that of a model, of a file, or of a checkpoint."""
+    """Print the description of a format.
+
+    NAME|PATH is a built-in format, a model, a .toml or .json file, or a checkpoint.
+    """
     with blame(source):
         shown = _loaded(source)
-    print(to_json(shown.to_dict()) if as_json else shown.to_toml(), end="\n" if as_json else "")
+    print(to_json(shown.to_dict()) if as_json else _printable_toml(shown), end="\n" if as_json else "")
 
 
-@format.command()
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write this .toml or .json file.")
-@click.option(
+_variables_option = click.option(
     "--set",
     "variables",
     metavar="NAME=VALUE",
     multiple=True,
     help="A variable of the template; the value is JSON, or text.",
 )
+
+
+@format.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write this .toml or .json file.")
+@_variables_option
 def infer(path: Path, output: Path | None, variables: tuple[str, ...]) -> None:
     """Infer a format from a chat template, and prove it.
 
@@ -64,7 +72,7 @@ def infer(path: Path, output: Path | None, variables: tuple[str, ...]) -> None:
             str(checkpoint.chat_template), name=name, **{**checkpoint.tokens, **given}
         )
     if output is None:
-        print(made.to_toml(), end="")
+        print(_printable_toml(made), end="")
         return
     with blame(str(output)):
         made.save(output)
@@ -81,23 +89,31 @@ def infer(path: Path, output: Path | None, variables: tuple[str, ...]) -> None:
 @click.option(
     "--samples",
     metavar="FILE",
-    help="Answers of the model: a text, or in .jsonl one JSON string on each line, or an object with "
-    '"text" and perhaps "calls".',
+    help='A text file, or .jsonl with a JSON string or {"text": …, "calls": […]} on each line.',
 )
+@_variables_option
 @tools_option(without="For --samples; without it, calls of any name are read.")
-@click.option("--cases", default=100, help="How many cases each law is tried with.")
+@click.option(
+    "--cases", type=click.IntRange(min=1), default=100, help="How many cases each law is tried with."
+)
 def check(
-    source: str, template: Path | None, samples: str | None, tools_path: str | None, cases: int
+    source: str,
+    template: Path | None,
+    samples: str | None,
+    tools_path: str | None,
+    cases: int,
+    variables: tuple[str, ...],
 ) -> None:
-    """Check a format: the laws of all formats, a chat template, and answers of the model.
+    """Check a format.
 
-    Exits with 1 if a check fails.
+    Tests the laws of all formats, and optionally a chat template and answers of the model. Exits with 1 if a
+    check fails.
     """
     with blame(source):
         checked = _loaded(source)
     lines = [("laws", *_laws(checked, cases))]
     if template is not None:
-        lines.append(("template", *_proof(checked, template)))
+        lines.append(("template", *_proof(checked, template, dict(map(_variable, variables)))))
     if samples is not None:
         lines += [("samples", *line) for line in _samples(checked, samples, tools_path)]
     for title, passed, text in lines:
@@ -109,8 +125,15 @@ def check(
         raise SystemExit(1)
 
 
+def _printable_toml(format: Format) -> str:
+    """TOML in characters that standard output can carry."""
+    if (sys.stdout.encoding or "").lower().replace("-", "") == "utf8":
+        return format.to_toml()
+    return re.sub(r"[^\x00-\x7f]", lambda found: f"\\U{ord(found[0]):08x}", format.to_toml())
+
+
 def _loaded(source: str) -> Format:
-    return Format.load(source) if source.endswith((".toml", ".json")) else format_for(source)
+    return load_format(source) if is_description(source) else format_for(source)
 
 
 def _with_template(path: Path) -> Checkpoint:
@@ -122,7 +145,7 @@ def _with_template(path: Path) -> Checkpoint:
 
 def _variable(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
+    if not equals or not name.isidentifier() or name == "name":
         raise UserError(f"--set {text}: write NAME=VALUE, such as enable_thinking=false")
     try:
         return name, json.loads(value)
@@ -138,10 +161,10 @@ def _laws(format: Format, cases: int) -> tuple[bool, str]:
     return True, f"{cases} generated cases"
 
 
-def _proof(format: Format, path: Path) -> tuple[bool, str]:
+def _proof(format: Format, path: Path, given: Mapping[str, Any]) -> tuple[bool, str]:
     try:
         checkpoint = _with_template(path)
-        with Renderer(str(checkpoint.chat_template), checkpoint.tokens) as renderer:
+        with Renderer(str(checkpoint.chat_template), {**checkpoint.tokens, **given}) as renderer:
             calls = prove(format, renderer, inferred(renderer))
     except (ToolError, ImportError) as error:
         return False, str(error)
@@ -170,7 +193,10 @@ def _samples(format: Format, path: str, tools_path: str | None) -> Iterator[tupl
             )
     repaired = ", ".join(f"{count} {repair}" for repair, count in sorted(repairs.items()))
     with_repairs = f", with repairs: {repaired}" if repaired else ""
-    yield wrong == 0, f"{answers} answers with {calls} calls{with_repairs}"
+    if calls == 0:
+        yield False, f"no call was found in any of {answers} answers"
+    else:
+        yield wrong == 0, f"{answers} answers with {calls} calls{with_repairs}"
 
 
 def _answers(path: str) -> Iterator[tuple[str, str, Any]]:
@@ -180,7 +206,7 @@ def _answers(path: str) -> Iterator[tuple[str, str, Any]]:
     if not path.endswith(".jsonl"):
         yield title_of(path), text, None
         return
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         place = f"{title_of(path)}, line {number}"
@@ -188,7 +214,12 @@ def _answers(path: str) -> Iterator[tuple[str, str, Any]]:
             read = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise UserError(f"{place}: not valid JSON: {error}") from None
-        answer, calls = (read.get("text"), read.get("calls")) if isinstance(read, dict) else (read, None)
-        if not isinstance(answer, str):
-            raise UserError(f'{place}: expected a JSON string, or an object with "text"')
+        given = {"text": read} if isinstance(read, str) else read
+        if (
+            not isinstance(given, dict)
+            or not isinstance(given.get("text"), str)
+            or given.keys() - {"text", "calls"}
+        ):
+            raise UserError(f'{place}: expected a JSON string, or an object with "text" and perhaps "calls"')
+        answer, calls = given["text"], given.get("calls")
         yield place, answer, calls

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -59,12 +60,27 @@ def _protocol_of(model: str) -> str:
         raise UserError(f"--model: {printable(str(error))}") from error
 
 
+def is_description(path: str) -> bool:
+    """Whether a file has the description of a format, and not the configuration of a checkpoint."""
+    name = Path(path).name
+    return name.endswith((".toml", ".json")) and name not in ("tokenizer_config.json", "chat_template.json")
+
+
+def load_format(path: str) -> Format:
+    try:
+        return Format.load(path)
+    # It names the file.
+    except ToolError as error:
+        raise UserError(printable(str(error))) from error
+    except OSError as error:
+        raise UserError(f"{printable(path)}: {error.strerror or error}") from error
+
+
 def _known_protocol(_ctx: object, _parameter: object, protocol: str | None) -> str | Format | None:
     if protocol is None:
         return None
-    if protocol.endswith((".toml", ".json")):
-        with blame(f"--protocol {printable(protocol)}"):
-            return Format.load(protocol)
+    if is_description(protocol):
+        return load_format(protocol)
     with blame("--protocol"):
         Toolset(protocol=protocol)
     return protocol

@@ -34,8 +34,8 @@ def format_for(source: str | Path | Mapping[str, Any], /, **variables: object) -
     """The format in which a model writes its calls.
 
     Tried in this order: a built-in format of this name, or of a model of this name; one that is recognised by
-    the chat template; the `response_template`; and what rendering the chat template shows (needs the extra
-    `templates`; see `Format.from_chat_template`). Nothing is fetched.
+    marks in the templates; the `response_template`; and what rendering the chat template shows (needs the
+    extra `templates`; see `Format.from_chat_template`). Nothing is fetched.
 
     Args:
         source: The name of a format or of a model (`glm-4.7`, `Qwen/Qwen3-8B`, `qwen3:8b`); the folder of a
@@ -44,7 +44,8 @@ def format_for(source: str | Path | Mapping[str, Any], /, **variables: object) -
         variables: Variables of the chat template, such as `enable_thinking=False`.
 
     Returns:
-        The format. `name` is the name of a built-in one, and `source`'s name otherwise.
+        The format. Its name is that of the built-in format, of the folder, or of the model in the
+        configuration; otherwise `chat_template` or `response_template`.
 
     Raises:
         ToolError: None of these finds a format, and the message says what each has found; or a file cannot be
@@ -54,16 +55,18 @@ def format_for(source: str | Path | Mapping[str, Any], /, **variables: object) -
     if isinstance(source, Mapping):
         checkpoint = _of_config(source)
     elif isinstance(source, str | Path):
-        path = Path(source)
-        checkpoint = read_checkpoint(path) if path.exists() else Checkpoint(str(source))
+        checkpoint = read_checkpoint(Path(source)) if _exists(source) else Checkpoint(str(source))
     else:
         raise TypeError(f"source must be a str, a path or a mapping, not {type(source).__name__}")
     found: list[str] = []
     for step, search in _searches(checkpoint, variables):
         try:
             return search()
-        except (ToolError, ImportError) as error:
+        except (ToolError, ImportError, TypeError, ValueError) as error:
             found.append(f"{step}: {error}")
+    if checkpoint.chat_template is None and checkpoint.response_template is None:
+        at = "" if isinstance(source, Mapping) or _exists(source) else f" ({source} is no file or folder)"
+        found.append(f"by templates: there is no chat template and no response_template{at}")
     raise ToolError("\n".join(["no format was found", *found]))
 
 
@@ -74,8 +77,8 @@ def _searches(
     name, chat, response, tokens = checkpoint
     if name is not None:
         yield "by name", lambda: _named(name)
-    if chat is not None:
-        yield "by the marks of the chat template", lambda: _recognised(chat)
+    if chat is not None or response is not None:
+        yield "by the marks of the templates", lambda: _recognised(chat or "", response)
     if response is not None:
         title = Path(name).name if name else "response_template"
         yield "by response_template", lambda: Format.from_response_template(response, name=title)
@@ -85,8 +88,14 @@ def _searches(
             "by rendering the chat template",
             lambda: Format.from_chat_template(chat, name=title, **{**tokens, **variables}),
         )
-    if chat is None and response is None:
-        yield "by templates", _without_templates
+
+
+def _exists(source: str | Path) -> bool:
+    try:
+        return Path(source).exists()
+    # Such as a name that is too long.
+    except (OSError, ValueError):
+        return False
 
 
 def _named(name: str) -> Format:
@@ -96,15 +105,11 @@ def _named(name: str) -> Format:
         return built_in(protocol_for(name))
 
 
-def _recognised(template: str) -> Format:
-    name = protocol_from_template(template)
+def _recognised(chat: str, response: Mapping[str, Any] | None) -> Format:
+    name = protocol_from_template(chat, response)
     if name is None:
         raise ToolError("it has the marks of no built-in format, or of several")
     return built_in(name)
-
-
-def _without_templates() -> Format:
-    raise ToolError("there is no chat template and no response_template")
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -114,6 +119,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
         ToolError: A file cannot be read; the message names it.
     """
     if not path.is_dir():
+        if path.suffix == ".toml":
+            raise ToolError(f"{path.name} is a description of a format; read it with Format.load")
+        if path.name == _CONFIG:
+            return read_checkpoint(path.parent)._replace(name=None)
         if path.suffix == ".json":
             return _of_config(_object(path))._replace(name=None)
         return Checkpoint(chat_template=_text(path))
@@ -148,7 +157,7 @@ def _chat_template(given: object) -> str | None:
     """The template, or of several named ones that for tools."""
     if isinstance(given, list):
         items = [one for one in given if isinstance(one, Mapping)]
-        given = {one.get("name"): one.get("template") for one in items}
+        given = {name: one.get("template") for one in items if isinstance(name := one.get("name"), str)}
     if isinstance(given, Mapping):
         given = next((given[name] for name in _NAMED if name in given), None)
     return given if isinstance(given, str) else None

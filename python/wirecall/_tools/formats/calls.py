@@ -1,4 +1,4 @@
-"""Finds out from renderings how a chat template writes calls: the reader, and its templates with holes."""
+"""Infers from renderings how a chat template writes calls: the reader, and its templates with holes."""
 
 from __future__ import annotations
 

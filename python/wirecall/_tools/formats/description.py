@@ -13,6 +13,9 @@ Texts = Sequence[str]
 Pair = tuple[str, str] | list[str]
 Table = Mapping[str, Any]
 
+# As the core reads them.
+_FILE_BYTES = 1 << 14
+
 
 class Format(_core.Format):
     """How a model writes calls, for `protocol=` of `Toolset` and `wrap`, and for `--protocol FILE`.
@@ -25,14 +28,14 @@ class Format(_core.Format):
     all fields.
 
     Immutable; equal to a format with the same description. It can be pickled. What is made from a description
-    is kept as long as the process runs: at most 64 KiB each, and 16 MiB of different ones in all.
+    is kept as long as the process runs: at most 16 KiB each, and 16 MiB of different ones in all.
 
     Args:
         name: The name, for errors.
         like: The name of a built-in format that has the fields that are not given.
         call: One call with its markers: `<do>{"name": {name}, "arguments": {arguments}}</do>`; the name
             before a JSON object, `<do>{name} {arguments}</do>`; tags, `<do name="{name}">{args}</do>`, with
-            `argument`; keyword arguments, `<do>{name}({kwargs})</do>`; `{name}{members}` as Gemma writes;
+            `argument`; keyword arguments, `<do>{name}({kwargs})</do>`; `call:{name}{members}` as Gemma;
             nested elements, `{elements}`. With `like` a prompted protocol, its markers: `<do>{call}</do>`.
         argument: One argument in tags: `<arg name="{key}">{value}</arg>`.
         calls: The options of the reader that the template of a call does not show.
@@ -113,19 +116,25 @@ class Format(_core.Format):
         import tomllib
 
         path = Path(path)
+        is_toml = _is_toml(path)
         try:
-            text = path.read_text(encoding="utf-8")
-            read = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+            with path.open("rb") as file:
+                text = file.read(_FILE_BYTES + 1).decode("utf-8")
+            if len(text) > _FILE_BYTES:
+                raise ToolError(f"{path.name} has more than {_FILE_BYTES} bytes")
+            read = tomllib.loads(text) if is_toml else json.loads(text)
+        except ToolError:
+            raise
         except (ValueError, RecursionError) as error:
-            kind = "TOML" if path.suffix == ".toml" else "JSON"
-            raise ToolError(f"{path.name} is not {kind}: {error}") from None
+            hint = "; a text with quotes is in single quotes" if is_toml else ""
+            raise ToolError(f"{path.name} is not {'TOML' if is_toml else 'JSON'}: {error}{hint}") from None
         if not isinstance(read, dict):
             raise ToolError(f"{path.name}: a description must be a table")
         if "version" not in read:
             raise ToolError(f"{path.name}: version is missing; this release reads version = 1")
         try:
             return cls.from_dict({"name": path.stem, **read})
-        except ToolError as error:
+        except (ToolError, TypeError) as error:
             raise ToolError(f"{path.name}: {error}") from None
 
     @classmethod
@@ -177,10 +186,11 @@ class Format(_core.Format):
         return cls.from_dict(described(template, name))
 
     def save(self, path: str | Path, /) -> None:
-        """Writes the description into a file, as TOML if its name ends in `.toml`, otherwise as JSON.
+        """Writes the description into a file, as TOML if its name ends in `.toml`, as JSON if in `.json`.
 
         Raises:
             OSError: The file cannot be written.
+            ToolError: Its name ends in neither.
         """
         path = Path(path)
         text = (
@@ -222,8 +232,21 @@ def built_in(name: str) -> Format:
     return Format.from_dict(json.loads(_core.Format._built_in(name)))
 
 
+def _is_toml(path: Path) -> bool:
+    """Whether a file is TOML, not JSON, by its name.
+
+    Raises:
+        ToolError: It is neither.
+    """
+    if path.suffix.lower() not in (".toml", ".json"):
+        raise ToolError(f"{path.name}: the name of a format's file must end in .toml or .json")
+    return path.suffix.lower() == ".toml"
+
+
 def _plain(value: object) -> object:
-    """Mappings and tuples as JSON has them."""
+    """A mapping as a dict, for JSON."""
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"the description is not JSON: {type(value).__name__} is no text, number, list or table")
+    raise TypeError(
+        f"the description is not JSON: {type(value).__name__} is not a string, number, list or table"
+    )

@@ -59,6 +59,8 @@ def inferred(renderer: Renderer) -> Inferred:
         return _inferred(renderer)
     except RenderError as error:
         raise ToolError(f"the chat template refuses a conversation: {error.message}") from None
+    except RecursionError:
+        raise ToolError("the chat template writes text that is nested too deeply") from None
 
 
 def _inferred(renderer: Renderer) -> Inferred:
@@ -244,7 +246,10 @@ class _Analysis:
 
     def inferred(self) -> Inferred:
         if END in self.tail and not markers(_HOLE.split(self.calls.call)[-1] + self.end):
-            raise ToolError("only eos_token ends a call in the chat template; pass it: eos_token='</s>'")
+            raise ToolError(
+                "in the chat template, only eos_token ends a call; "
+                "pass eos_token='</s>' (--set 'eos_token=</s>')"
+            )
         after_content, begin = self.beside
         written = self.reasoning is not None and self.turns.style.reasoning is not None
         closer = self.reasoning.closer if self.reasoning is not None else ""

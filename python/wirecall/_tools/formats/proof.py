@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wirecall._core import CallEnd, CallError, Format, Reasoning, Text, Toolset
+from wirecall._shown import shortened
 from wirecall._tools.formats.inference import Inferred
 from wirecall._tools.formats.markup import markers
 from wirecall._tools.formats.rendering import Renderer, RenderError
@@ -243,7 +244,7 @@ def _plain(read: Read) -> str:
 
 
 def _different(rendered: str, expected: Read, read: Read) -> ToolError:
-    shown = rendered if len(rendered) <= _SHOWN_CHARS else f"{rendered[:_SHOWN_CHARS]}…"
+    shown = shortened(rendered, _SHOWN_CHARS)
     return ToolError(
         "the format does not read what the chat template writes\n"
         f"rendered: {shown!r}\n"

@@ -1,4 +1,4 @@
-"""Finds out from renderings how a chat template marks reasoning, and where turns of the assistant begin."""
+"""Infers from renderings how a chat template marks reasoning, and where turns of the assistant begin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds out from renderings how a chat template writes the result of a call."""
+"""Infers from renderings how a chat template writes the result of a call."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def result_of(turns: Turns, tails: tuple[str, str], stops: list[str], call: str)
         after = (after.partition(stops[0])[0] if stops else after).rstrip("\n")
     made = _with_holes(before, call) + hole + after
     made = made.replace(turns.id(FIRST, 0), "{id}").replace(FIRST, "{name}")
-    marks = [mark for mark in markers(before) if _RESULT.search(mark) and FIRST not in mark]
+    marks = [
+        mark for mark in markers(before) if _RESULT.search(mark) and FIRST not in mark and mark not in call
+    ]
     return {"result": made, **({"result_mark": marks[0]} if marks else {})}
 
 
@@ -78,6 +80,9 @@ def _role(text: str, user: str) -> str | None:
     shared = common_prefix([text, user])
     own, given = lexemes(text[len(shared) :]), lexemes(user[len(shared) :])
     after_role = "".join(given[1:])
+    if not shared:
+        # Another word, which belongs to the result.
+        return None
     ends = [end for end in (after_role, "".join(markers(after_role)[-1:]), trailing_space(after_role)) if end]
     for end in ends:
         role = "".join(own).partition(end)[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -95,14 +96,18 @@ def compiled(source: str) -> Callable[[Variables, int], str]:
     return render
 
 
-def limit_memory(size: int) -> None:
-    """Limits the memory of this process, on the platforms that can."""
+def limit(memory: int, seconds: float) -> None:
+    """Limits the memory and the processor time of this process, on the platforms that can."""
     try:
         import resource
     except ImportError:
         return
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        # The kernel counts whole seconds.
+        end = math.ceil(used + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
 
 
 def failure(error: Exception) -> Answer:
@@ -127,7 +132,7 @@ def serve() -> None:
     try:
         import jinja2.sandbox  # noqa: F401  # Before the limit.
 
-        limit_memory(begin["memory"])
+        limit(begin["memory"], begin["seconds"])
         render = compiled(begin["source"])
     except Exception as error:
         answer(failure(error))

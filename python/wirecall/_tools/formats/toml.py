@@ -1,11 +1,8 @@
 """Writes descriptions of formats as TOML. The standard library only reads it."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
-
-_CONTROL = re.compile("[\x7f]")
 
 
 def toml(table: Mapping[str, Any]) -> str:
@@ -32,4 +29,4 @@ def _value(value: object) -> str:
     """A value on one line. TOML has the escapes of JSON, but not those of surrogates."""
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
-    return _CONTROL.sub("\\\\u007f", json.dumps(value, ensure_ascii=False))
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

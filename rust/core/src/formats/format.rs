@@ -1,19 +1,16 @@
-//! Formats as values: the built-in ones, and those that a host describes.
+//! Formats as values: the built-in ones, and those that an application describes.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::description::{self, Described};
-use super::frames::envelope::EnvelopeFormat;
-use super::frames::params::ParamsFormat;
 use super::registry::{NativeFormat, built_in};
 use crate::error::ToolError;
 use crate::syntax::json::{Value, parse, write_object};
 
 /// The most bytes of a description.
-const DESCRIPTION_BYTES: usize = 1 << 16;
+const DESCRIPTION_BYTES: usize = 1 << 14;
 
 /// The most bytes of all different descriptions in a process. What is made from one is kept as long as the process runs.
 const ALL_BYTES: usize = 1 << 24;
@@ -43,10 +40,10 @@ struct Made {
     json: String,
 }
 
-/// The formats that were made, by their descriptions and names.
+/// The formats that were made, and why others were not, by their descriptions and names.
 #[derive(Default)]
 struct MadeFormats {
-    formats: HashMap<String, Format>,
+    formats: HashMap<String, Result<Format, String>>,
     bytes: usize,
 }
 
@@ -60,7 +57,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// The field that is wrong, and what it must be. Also if it has more than 64 KiB, or all different ones together more than 16 MiB.
+    /// The field that is wrong, and what it must be. Also if it has more than 16 KiB, or all different ones together more than 16 MiB.
     pub fn new(description: &str) -> Result<Format, ToolError> {
         let error = |why: String| ToolError::new(format!("format: {why}"));
         let bytes = description.len();
@@ -68,7 +65,8 @@ impl Format {
             return Err(error(format!("the description has {bytes} bytes; at most {DESCRIPTION_BYTES} are read")));
         }
         Self::once(description, bytes, || {
-            let read = parse(description, DEPTH).map_err(|error| format!("the description is no JSON: {error}"))?;
+            let read =
+                parse(description, DEPTH).map_err(|error| format!("the description is not valid JSON: {error}"))?;
             let Value::Object(members) = read else { return Err("the description must be a table".into()) };
             description::read(members, &built_in)
         })
@@ -87,30 +85,22 @@ impl Format {
 
     fn once(key: &str, bytes: usize, make: impl FnOnce() -> Result<Described, String>) -> Result<Format, String> {
         let mut known = known().lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(format) = known.formats.get(key) {
-            return Ok(format.clone());
+        if let Some(made) = known.formats.get(key) {
+            return made.clone();
         }
-        // What fails is kept, too.
+        // Failed descriptions count, because their texts are leaked, too.
         known.bytes += bytes;
         if known.bytes > ALL_BYTES {
             known.bytes -= bytes;
             return Err(format!("different descriptions have more than {ALL_BYTES} bytes in this process"));
         }
-        let described = make()?;
-        let any: &dyn Any = &*described.protocol;
-        let alike = match (described.around, any) {
-            (Some(base), _) => built_in(base)?.described,
-            (None, any) if any.is::<ParamsFormat>() => built_in("qwen3coder")?.described,
-            (None, any) if any.is::<EnvelopeFormat>() && described.protocol.layout().native => {
-                built_in("hermes")?.described
-            }
-            (None, _) => described.clone(),
-        };
-        let mut json = String::new();
-        write_object(&description::write(&described, &alike), &mut json);
-        let format = Format { made: Arc::new(Made { described, json }) };
-        known.formats.insert(key.to_owned(), format.clone());
-        Ok(format)
+        let made = make().and_then(|described| {
+            let mut json = String::new();
+            write_object(&description::write(&described, &built_in)?, &mut json);
+            Ok(Format { made: Arc::new(Made { described, json }) })
+        });
+        known.formats.insert(key.to_owned(), made.clone());
+        made
     }
 
     /// The name.
@@ -123,15 +113,16 @@ impl Format {
         &self.made.json
     }
 
-    /// What a host or a server must know about it; `None` if it is only for prompting.
+    /// The public facts about it; `None` unless it is native.
     pub fn native(&self) -> Option<NativeFormat> {
         NativeFormat::of(self.made.described.name, &*self.made.described.protocol)
     }
 
-    /// All data of the format, for the tests that compare two. No part of the API.
+    /// All data of the format, for the tests that compare two. Not part of the API.
     #[doc(hidden)]
     pub fn data(&self) -> String {
-        format!("{:?}", self.made.described)
+        let Described { protocol, spellings, .. } = &self.made.described;
+        format!("{protocol:?} {spellings:?}")
     }
 
     pub(crate) fn described(&self) -> &Described {

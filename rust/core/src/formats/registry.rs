@@ -111,7 +111,7 @@ pub fn native_formats() -> impl Iterator<Item = NativeFormat> {
 }
 
 impl NativeFormat {
-    /// What a protocol says, if it is a native format. Models and their templates are those of rows.
+    /// The public facts of a protocol; `None` unless it is native. Models and template marks come from rows.
     pub(crate) fn of(name: &'static str, protocol: &dyn Protocol) -> Option<NativeFormat> {
         let (layout, info) = (protocol.layout(), protocol.info());
         let (open, close) = info.delimiters;
@@ -154,6 +154,9 @@ fn find(name: &str) -> Result<&'static Row, String> {
             true => format!("available: {}, auto;", names().collect::<Vec<_>>().join(", ")),
             false => format!("did you mean {}?", near.join(" or ")),
         };
+        if name.ends_with(".toml") || name.ends_with(".json") {
+            return format!("{name:?} is a file; pass Format.load({name:?})");
+        }
         format!("there is no protocol {name:?}; {advice} `wirecall protocols` lists all")
     })
 }

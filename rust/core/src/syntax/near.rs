@@ -3,7 +3,7 @@
 /// How many bytes of names are compared.
 const NEAR_BYTES: usize = 32;
 
-/// The known names that differ least from this one, in their order. Case and separators do not count. None if all differ by a third or more.
+/// The known names that differ least from this one, in their order. Case and separators do not count. Empty if all differ by more than a third.
 pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Vec<&'n str> {
     let given = folded(name);
     let rated = known.map(|known| (differences(&given, &folded(known)), known));

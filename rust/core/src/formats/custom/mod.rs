@@ -1,4 +1,4 @@
-//! Custom protocols of a host: its markers around a body of another protocol, or around one that the host reads itself.
+//! Custom protocols: markers around the bodies of a built-in protocol, or around bodies that an application reads itself.
 
 use std::borrow::Cow;
 use std::fmt::Debug;

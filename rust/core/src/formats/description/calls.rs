@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::fields::{FieldList, difference, keep};
+use super::fields::{FieldList, keep};
 use crate::formats::bodies::json::marked::MarkedJson;
 use crate::formats::bodies::json::named::{IdForm, NamedJson};
 use crate::formats::bodies::json::part::JsonPart;
@@ -13,7 +13,32 @@ use crate::formats::bodies::pycalls::{PyCalls, PyValues};
 use crate::formats::bodies::tagged::{Head, TagAttributes, Tagged, Tags, ValueStyle};
 use crate::formats::call::{CallFormat, Separators};
 use crate::formats::template::{cut, divided, holes, spaced};
-use crate::syntax::json::Member;
+
+fn bad_kinds([string, others @ ..]: &[&str; 6]) -> bool {
+    string.is_empty() || others.iter().any(|other| other.is_empty() || other == string)
+}
+
+/// Why the markers of a call with its name before an object cannot be found.
+fn format_wrong(format: &NamedJson, section: bool) -> Option<String> {
+    let NamedJson { open: [open], prefix, around_arguments: (between, end), ends, id, .. } = format;
+    let close = ends.close;
+    if [open, prefix, between, end, &close].iter().any(|text| text.contains(['{', '}'])) {
+        return Some("call has a brace that belongs to no hole; only the arguments of a call have braces".into());
+    }
+    if section && close.is_empty() {
+        return Some("calls in a section need a marker that closes each one; write it after {arguments}".into());
+    }
+    if matches!(id, IdForm::BeforeName { mark: "" }) || matches!(id, IdForm::Marked { mark: "", .. }) {
+        return Some("call has no marker between {id} and {name}; write one".into());
+    }
+    let clash = ends
+        .implicit_closers
+        .iter()
+        .filter(|end| **end != *open)
+        .find(|end| end.is_empty() || close.starts_with(**end));
+    let clash = clash.or_else(|| format.name_terminators.iter().find(|end| end.is_empty()));
+    clash.map(|end| format!("the marker {end:?} ends calls, and is empty or the beginning of {close:?}"))
+}
 
 /// How calls are read and written: one of the readers. Only made for a description, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
@@ -252,6 +277,15 @@ impl Calls {
             return Err("call has no {name}; write it where the tool's name is".into());
         }
         let (before, after) = cut(call, "name");
+        let early = ["arguments", "args", "kwargs", "members", "elements"]
+            .into_iter()
+            .find(|hole| divided(before, hole).is_some());
+        if let Some(hole) = early {
+            return Err(format!("call has {{{hole}}} before {{name}}; the name must come first"));
+        }
+        if let Some(hole) = ["name", "arguments"].into_iter().find(|hole| call.contains(&format!("{{{{{hole}}}}}"))) {
+            return Err(format!("call has {{{{{hole}}}}} with two braces; write {{{hole}}}"));
+        }
         let has_object = || object(before).or_else(|| object(cut(after, "arguments").0)).is_some();
         if has("args") {
             return tagged(call, around).map(Calls::Tagged);
@@ -297,9 +331,49 @@ impl Calls {
         if has_object() { json(call, around).map(Calls::Json) } else { Ok(Calls::Named(named(call, around))) }
     }
 
+    /// What closes a call, if anything but the end of the message does.
+    pub(super) fn closer(&self) -> &'static str {
+        match self {
+            Calls::Json(format) => format.keys.close.first().copied().unwrap_or_default(),
+            Calls::Named(format) => format.ends.close,
+            Calls::Tagged(tags) => tags.close,
+            Calls::Python(format) => format.close,
+            Calls::Notation(format) => format.close[0],
+            Calls::Nested(format) => format.close,
+            Calls::Part(_) => "",
+        }
+    }
+
     /// Why this reader cannot find the markers.
-    pub(super) fn wrong(&self) -> Option<String> {
+    pub(super) fn wrong(&self, parts: bool, section: bool) -> Option<String> {
+        let close = match self {
+            Calls::Json(format) => format.keys.close,
+            Calls::Named(format) => &[format.ends.close],
+            _ => &[],
+        };
+        if let Some(close) = close.iter().find(|close| close.starts_with(['}', ']'])) {
+            return Some(format!(
+                "the closer {close:?} of calls must not begin with a bracket, which could belong to the arguments"
+            ));
+        }
         let (marks, where_) = match self {
+            Calls::Json(format) if close.contains(&"") || format.keys.arguments.is_empty() => {
+                return Some("calls.close and calls.argument_keys must not be empty".into());
+            }
+            Calls::Named(format) => return format_wrong(format, section),
+            Calls::Tagged(tags) if !parts && !tags.part_ends.is_empty() => {
+                return Some("calls.part_ends are for messages of parts; leave them out".into());
+            }
+            Calls::Tagged(tags) if tags.values == ValueStyle::PythonOrCdata && tags.line_breaks => {
+                return Some("calls.values \"cdata\" is for values without line breaks around them".into());
+            }
+            Calls::Tagged(Tags { head: Head::Attributes(attributes), .. }) if bad_kinds(&attributes.kinds) => {
+                return Some(
+                    "argument has {kind}, so calls.kinds must list its values for string, number, boolean, null, array and object; that of \
+                     string differs from the others"
+                        .into(),
+                );
+            }
             Calls::Tagged(tags) if tags.part_ends.is_empty() => {
                 (vec![tags.open, tags.close, tags.argument, tags.argument_close], "call and argument")
             }
@@ -344,11 +418,6 @@ impl Calls {
             }
         };
         (call, "")
-    }
-
-    /// What differs from calls that are derived from the same templates.
-    pub(super) fn differences(&self, derived: &Calls) -> Vec<Member<'static>> {
-        difference(self, derived, &|calls, fields| calls.list(fields))
     }
 
     /// What the template does not say.

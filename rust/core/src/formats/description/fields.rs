@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use crate::formats::template::holes;
 use crate::syntax::json::{Member, Value, json_string};
 use crate::syntax::near::nearest;
+use crate::syntax::scan::first_chars;
 
 /// Characters of a value in an error.
 const SHOWN: usize = 60;
@@ -46,7 +47,7 @@ pub(super) fn keep<T>(value: T) -> &'static T {
 }
 
 impl FieldValue for &'static str {
-    const SHAPE: &'static str = "a text";
+    const SHAPE: &'static str = "a string";
 
     fn read(value: &Value<'_>) -> Option<Self> {
         value.as_str().map(kept)
@@ -70,7 +71,7 @@ impl FieldValue for bool {
 }
 
 impl FieldValue for (&'static str, &'static str) {
-    const SHAPE: &'static str = "a list of two texts";
+    const SHAPE: &'static str = "a list of two strings";
 
     fn read(value: &Value<'_>) -> Option<Self> {
         match value.as_array()? {
@@ -121,15 +122,15 @@ impl<T: FieldValue + 'static, const N: usize> FieldValue for &'static [T; N] {
     }
 }
 
-impl<T: FieldValue + Copy + 'static, const N: usize> FieldValue for [T; N] {
-    const SHAPE: &'static str = <&[T]>::SHAPE;
+impl FieldValue for [&'static str; 6] {
+    const SHAPE: &'static str = "a list of six strings";
 
     fn read(value: &Value<'_>) -> Option<Self> {
-        <&[T]>::read(value)?.try_into().ok()
+        <&[&'static str]>::read(value)?.try_into().ok()
     }
 
     fn write(&self) -> Value<'static> {
-        Value::Array(self.iter().map(T::write).collect())
+        Value::Array(self.iter().map(FieldValue::write).collect())
     }
 }
 
@@ -161,7 +162,12 @@ impl<'d> FieldList<'d> {
         key: &'static str,
         known: impl Fn(&'static str) -> &'k [&'k str],
     ) -> Option<&'static str> {
-        let template: &'static str = self.given(key)?;
+        if self.writes() {
+            return None;
+        }
+        let mut given = None;
+        self.field(key, &mut given);
+        let template: &'static str = given?;
         let known = known(template);
         let place = format!("{}{key}", self.path);
         let mut names: Vec<&str> = Vec::new();
@@ -195,7 +201,7 @@ impl<'d> FieldList<'d> {
     /// Remembers that the value of a field is not of this shape.
     pub(super) fn refuse(&mut self, key: &str, shape: &str, value: &Value<'_>) {
         let json = value.to_json();
-        let end = json.char_indices().nth(SHOWN).map_or(json.len(), |(at, _)| at);
+        let end = first_chars(&json, SHOWN);
         let more = if end < json.len() { "…" } else { "" };
         let place = format!("{}{key}", self.path);
         self.fail(format!("{place} must be {shape}, not {}{more}", &json[..end]));
@@ -214,13 +220,6 @@ impl<'d> FieldList<'d> {
             Some(read) => *value = read,
             None => self.refuse(key, T::SHAPE, &given),
         }
-    }
-
-    /// The value of a field that is read, if it is given.
-    pub(super) fn given<T: FieldValue>(&mut self, key: &'static str) -> Option<T> {
-        let mut value = None;
-        self.field(key, &mut value);
-        value
     }
 
     /// A text that is only written: another function reads it.
@@ -275,11 +274,11 @@ impl<'d> FieldList<'d> {
         }
         let Access::Read { given, known } = self.mode else { return Ok(()) };
         let Some((key, _)) = given.first() else { return Ok(()) };
-        let shown: String = key.chars().take(SHOWN).collect();
+        let shown = &key[..first_chars(key, SHOWN)];
         let near = nearest(key, known.iter().copied());
         let advice = match near.first() {
             Some(near) => format!("did you mean {near:?}?"),
-            None => format!("it may have {}", known.join(", ")),
+            None => format!("the fields are {}", known.join(", ")),
         };
         Err(format!("there is no field {:?}; {advice}", format!("{}{shown}", self.path)))
     }

@@ -22,7 +22,7 @@ const CALL_ENDS: [(&str, CallEnds); 3] =
 const NO_SECTION: Section = Section { begin: "", end: "", also: &[] };
 
 /// The template of a message.
-fn template(separators: &Separators) -> String {
+pub(super) fn template(separators: &Separators) -> String {
     let Separators { begin, end, between, after_content, calls_first } = separators;
     let hole = |name: &str, text: &str| match text {
         "" => format!("{{{name}}}"),
@@ -40,8 +40,12 @@ pub(super) fn past_text(text: &mut PastText, fields: &mut FieldList<'_>) {
         Some(template) if divided(template, "calls").is_some() => text.separators = Separators::of(template),
         Some(_) => fields.fail("message has no {calls}; write it where the calls are".into()),
     }
-    if let Some(template) = fields.template("result", &["name", "content", "json", "id", "index"]) {
-        text.result = template;
+    match fields.template("result", &["name", "content", "json", "id", "index"]) {
+        None => {}
+        Some(template) if divided(template, "content").or(divided(template, "json")).is_some() => {
+            text.result = template
+        }
+        Some(_) => fields.fail("result has no {content} or {json}; write one where the text of the result is".into()),
     }
     fields.written_text("result", text.result);
     fields.field("result_mark", &mut text.result_mark);

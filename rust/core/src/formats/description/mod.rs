@@ -21,7 +21,7 @@ use super::protocol::Protocol;
 use super::template::{cut, divided};
 use crate::syntax::json::{Member, Value};
 use calls::{CallSurroundings, Calls, holes_of};
-use fields::{FieldList, FieldValue, keep};
+use fields::{FieldList, FieldValue, difference, keep};
 use outer::OuterMarkers;
 
 /// The version of the descriptions that are read and written.
@@ -30,10 +30,13 @@ const VERSION: &str = "1";
 /// The most bytes of a text in a description.
 const TEXT_BYTES: usize = 4096;
 
-/// The most spellings of a format.
-const SPELLINGS: usize = 16;
+/// The most items of a list in a description.
+const ITEMS: usize = 64;
 
-/// What a description gives.
+/// The most spellings of a format.
+const SPELLINGS: usize = 8;
+
+/// A format as data.
 #[derive(Clone, Debug)]
 pub(crate) struct Described {
     pub name: &'static str,
@@ -59,6 +62,9 @@ pub(crate) type Find<'f> = &'f dyn Fn(&str) -> Result<BuiltIn, String>;
 ///
 /// A sentence that names a field, and says what it must be.
 pub(crate) fn read(document: Vec<Member<'_>>, find: Find<'_>) -> Result<Described, String> {
+    if let Some(key) = document.iter().find_map(|(key, value)| has_long_list(value).then_some(key)) {
+        return Err(format!("a list in {key:?} has more than {ITEMS} items"));
+    }
     if let Some((key, text)) = document.iter().find_map(|(key, value)| Some((key, long_text(value)?))) {
         return Err(format!("a text in {key:?} has {} bytes; at most {TEXT_BYTES} are read", text.len()));
     }
@@ -70,7 +76,6 @@ pub(crate) fn read(document: Vec<Member<'_>>, find: Find<'_>) -> Result<Describe
     }
     let mut name = "custom";
     fields.field("name", &mut name);
-    let given = fields.take("spellings");
     let mut like = None;
     fields.field("like", &mut like);
     let base = like.map(|name: &str| find(name)).transpose()?;
@@ -78,7 +83,9 @@ pub(crate) fn read(document: Vec<Member<'_>>, find: Find<'_>) -> Result<Describe
         let protocol = marked(fields, base)?;
         return Ok(Described { name, protocol, spellings: Vec::new(), around: Some(base.described.name) });
     }
+    let given = fields.take("spellings");
     let base = base.map(|base| base.described);
+    let base_name = base.as_ref().map(|base| base.name);
     let (own, shared) = format(fields, base.as_ref())?;
     let spellings = match given {
         None => base.filter(|_| shared).map(|base| base.spellings).unwrap_or_default(),
@@ -87,7 +94,9 @@ pub(crate) fn read(document: Vec<Member<'_>>, find: Find<'_>) -> Result<Describe
         }
         Some(_) => return Err(format!("spellings must be a list of at most {SPELLINGS} tables")),
     };
-    Ok(Described { name, protocol: own, spellings, around: None })
+    // The code of a prompted protocol has a name only.
+    let around = base_name.filter(|_| !own.layout().native);
+    Ok(Described { name, protocol: own, spellings, around })
 }
 
 /// The text around the results of a prompted protocol, if nothing else is given.
@@ -121,9 +130,16 @@ fn spelling(item: Value<'_>, own: &dyn Protocol) -> Result<Arc<dyn Protocol>, St
 fn spelling_written(spelling: &FlatFormat, own: &[Member<'static>]) -> Value<'static> {
     let all = flat_written(spelling);
     let missing = own.iter().filter(|(key, _)| !all.iter().any(|(other, _)| other == key));
-    let missing = missing.map(|(key, value)| match value {
-        Value::Object(_) => (key.clone(), Value::Object(Vec::new())),
-        _ => (key.clone(), Value::Bool(false)),
+    let missing = missing.map(|(key, value)| {
+        let plain = match (&**key, value) {
+            (_, Value::Object(_)) => Value::Object(Vec::new()),
+            ("stops", _) => Value::Array(Vec::new()),
+            ("argument", _) => Value::String(Cow::Borrowed("")),
+            ("result", _) => message::PLAIN_TEXT.result.write(),
+            ("message", _) => Value::String(message::template(&message::PLAIN_TEXT.separators).into()),
+            _ => Value::Bool(false),
+        };
+        (key.clone(), plain)
     });
     let missing: Vec<_> = missing.collect();
     Value::Object(all.into_iter().filter(|member| !own.contains(member)).chain(missing).collect())
@@ -137,7 +153,7 @@ fn format(mut fields: FieldList<'_>, base: Option<&Described>) -> Result<(Arc<dy
         message::past_text(&mut made.past_text, &mut fields);
         message::layout(&mut made.layout, &mut fields);
         fields.finish()?;
-        return Ok((Arc::new(made), true));
+        return checked(made.layout, made).map(|made| (made, true));
     }
     if let Some(envelope) =
         any.and_then(|any| any.downcast_ref::<EnvelopeFormat>()).filter(|format| format.layout.native)
@@ -145,7 +161,7 @@ fn format(mut fields: FieldList<'_>, base: Option<&Described>) -> Result<(Arc<dy
         let mut made = *envelope;
         message::layout(&mut made.layout, &mut fields);
         fields.finish()?;
-        return Ok((Arc::new(made), true));
+        return checked(made.layout, made).map(|made| (made, true));
     }
     let flat = any.and_then(|any| any.downcast_ref::<FlatFormat>());
     if let (Some(base), None) = (base, flat) {
@@ -158,6 +174,15 @@ fn format(mut fields: FieldList<'_>, base: Option<&Described>) -> Result<(Arc<dy
     let made = made?;
     let same = flat.is_some_and(|base| std::ptr::addr_eq(base.call, made.call));
     Ok((Arc::new(made), same))
+}
+
+/// A format with code of its own, with this layout.
+fn checked(layout: Layout, made: impl Protocol) -> Result<Arc<dyn Protocol>, String> {
+    let (open, close) = made.info().delimiters;
+    match checks::wrong_layout(&layout, &[&open, &close]) {
+        Some(wrong) => Err(wrong),
+        None => Ok(Arc::new(made)),
+    }
 }
 
 /// A format of data: another one with changes, or a new one.
@@ -196,14 +221,14 @@ fn flat(fields: &mut FieldList<'_>, base: Option<&FlatFormat>) -> Result<FlatFor
                 Some(Value::Object(members)) => fields.within("calls", members, |inner| calls.list(inner)),
                 Some(other) => fields.refuse("calls", "a table", &other),
             }
-            if let Some(wrong) = calls.wrong() {
+            if let Some(wrong) = calls.wrong(layout.parts.is_some(), layout.section.is_some()) {
                 return Err(wrong);
             }
             calls.kept()
         }
     };
     let made = FlatFormat { layout, call, past_text };
-    match checks::wrong(&made) {
+    match checks::wrong(&made, calls.closer()) {
         Some(wrong) => Err(wrong),
         None => Ok(made),
     }
@@ -213,6 +238,14 @@ fn around(argument: &'static str, layout: &Layout, separators: &Separators) -> C
     let part_begin = layout.parts.and_then(parts::PartsData::of).map_or("", |parts| parts.begin());
     let part_ends = layout.parts.map_or(&[][..], |parts| parts.ends());
     CallSurroundings { argument, separators: *separators, stops: layout.stops, part_ends, part_begin }
+}
+
+fn has_long_list(value: &Value<'_>) -> bool {
+    match value {
+        Value::Array(items) => items.len() > ITEMS || items.iter().any(has_long_list),
+        Value::Object(members) => members.iter().any(|(_, value)| has_long_list(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// The first text that is longer than a description may have.
@@ -225,8 +258,17 @@ fn long_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
     }
 }
 
-/// The description of a format. `alike` is the built-in format with the same code, if the format has code of its own.
-pub(crate) fn write(described: &Described, alike: &Described) -> Vec<Member<'static>> {
+/// The description of a format. A format with code of its own is `like` the built-in one with the same code.
+///
+/// # Errors
+///
+/// That of `find`, which knows all built-in formats.
+pub(crate) fn write(described: &Described, find: Find<'_>) -> Result<Vec<Member<'static>>, String> {
+    let alike = match &*described.protocol as &dyn Any {
+        any if any.is::<ParamsFormat>() => find("qwen3coder")?.described,
+        any if any.is::<EnvelopeFormat>() && described.protocol.layout().native => find("hermes")?.described,
+        _ => described.around.map(find).transpose()?.map_or_else(|| described.clone(), |base| base.described),
+    };
     let mut out: Vec<Member<'static>> = vec![
         (Cow::Borrowed("version"), Value::Number(Cow::Borrowed(VERSION))),
         (Cow::Borrowed("name"), described.name.write()),
@@ -258,7 +300,7 @@ pub(crate) fn write(described: &Described, alike: &Described) -> Vec<Member<'sta
     if !spellings.is_empty() {
         out.push((Cow::Borrowed("spellings"), Value::Array(spellings)));
     }
-    out
+    Ok(out)
 }
 
 fn flat_written(flat: &FlatFormat) -> Vec<Member<'static>> {
@@ -272,7 +314,7 @@ fn flat_written(flat: &FlatFormat) -> Vec<Member<'static>> {
         out.push((Cow::Borrowed("argument"), argument.write()));
     }
     if let (Some(calls), Ok(derived)) = (calls, derived) {
-        let options = calls.differences(&derived);
+        let options = difference(&calls, &derived, &|calls, fields| calls.list(fields));
         if !options.is_empty() {
             out.push((Cow::Borrowed("calls"), Value::Object(options)));
         }

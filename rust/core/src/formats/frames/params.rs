@@ -119,7 +119,7 @@ impl Protocol for ParamsFormat {
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
-        Candidates::none().with_byte(b'<')
+        self.layout.stops.iter().fold(Candidates::none().with_byte(b'<'), |all, stop| all.with_text(stop))
     }
 
     fn marks(&self) -> MarkSet {

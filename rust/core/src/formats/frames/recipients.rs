@@ -148,7 +148,8 @@ impl PartsFrame for Recipients {
 
     fn inside(&self, _: &Tools, text: &str, _: bool) -> InPart {
         // The mark may begin at the next byte, too: `>>>>`.
-        match text.starts_with(self.mark) && !text[1..].starts_with(self.mark) {
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        match text.starts_with(self.mark) && !text[first..].starts_with(self.mark) {
             true => InPart::Mention(self.mark.len()),
             false => InPart::Text(1),
         }
