@@ -406,3 +406,13 @@ def test_no_description_panics() -> None:
             tools.parse(tools.neutralise(text))
         assert Format(**format.to_dict()).to_dict() == format.to_dict(), described
     assert made > 500
+
+
+@pytest.mark.parametrize("protocol", ["k-exaone-2", Format(like="qwen3coder", stops=["[END]"])])
+def test_a_stop_with_another_first_character_is_found_in_pieces(protocol: str | Format) -> None:
+    tools = Toolset([WEATHER], protocol=protocol)
+    stop = "[END]" if isinstance(protocol, Format) else "[|endofturn|]"
+    parser = tools.parser(in_reasoning=False)
+    events = [event for piece in f"Hello.{stop}" for event in parser.feed(piece)]
+    assert "".join(event.text for event in [*events, *parser.finish()] if event.type == "text") == "Hello."
+    assert tools.parse(f"Hello.{stop}", in_reasoning=False).text == "Hello."
