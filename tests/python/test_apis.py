@@ -267,6 +267,12 @@ KNOWN = {
     "_text/record.py": {"messages"},
     "compaction/_context.py": {"input_tokens"},
     "compaction/_planning.py": {"max_tokens"},
+    # Chat templates get conversations in the form of chat completions.
+    "_tools/checkpoints.py": {"tool_use"},
+    "_tools/formats/rendering.py": {"messages"},
+    "_tools/formats/response_template.py": {"reasoning_content", "tool_calls"},
+    "_tools/formats/results.py": {"tool_calls"},
+    "_tools/formats/turns.py": {"reasoning_content", "tool_call_id", "tool_calls"},
 }
 
 

@@ -161,7 +161,8 @@ def test_page_lists_every_class_with_to_dict() -> None:
     modules = [wirecall, wirecall.compaction]
     public = {getattr(module, name) for module in modules for name in module.__all__}
     found = {kind.__name__ for kind in public if isinstance(kind, type) and hasattr(kind, "to_dict")}
-    assert found == {type(value).__name__ for value in SAMPLES}
+    # A description has the fields of docs/formats.md.
+    assert found - {"Format"} == {type(value).__name__ for value in SAMPLES}
 
 
 @pytest.mark.laws

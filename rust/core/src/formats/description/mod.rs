@@ -1,5 +1,6 @@
 //! A description of a format: the same data as in a row, as a table with templates, for formats at run time. See `docs/formats.md`.
 
+mod call_checks;
 mod calls;
 mod checks;
 mod fields;
