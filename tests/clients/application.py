@@ -11,7 +11,7 @@ from typing import Any
 
 from server.answers import Answer, Call, Delivery
 
-from wirecall import Protocol, Toolset
+from wirecall import Format, Toolset
 
 Json = dict[str, Any]
 STOCK = {("shirt", "S"): 4, ("shirt", "M"): 0, ("shirt", "L"): 11}
@@ -188,7 +188,7 @@ def texts(
     delivery: Delivery | None = None,
     *,
     tools: Sequence[Json] | None = None,
-    protocol: str | Protocol = "wire",
+    protocol: str | Format = "wire",
 ) -> list[Answer]:
     """The same plan of a model that writes text, its mistakes included; `tools` are the application's."""
     toolset = Toolset(SHOP.messages_tools() if tools is None else tools, protocol=protocol)
@@ -215,7 +215,7 @@ _BAD = {
 }
 
 
-def _mistake(wire: str, toolset: Toolset, protocol: str | Protocol) -> str:
+def _mistake(wire: str, toolset: Toolset, protocol: str | Format) -> str:
     """A mistake of the plan, made in another protocol."""
 
     def call(found: re.Match[str]) -> str:

@@ -70,7 +70,7 @@ def system_text(request: Request) -> str:
     return str(sent["instructions" if request.api == "responses" else "system"])
 
 
-def check_text_only(server: Server, protocol: str | wirecall.Protocol = "wire") -> None:
+def check_text_only(server: Server, protocol: str | wirecall.Format = "wire") -> None:
     """Nothing of native tool calling reached the model, nothing could be forged, and prompts stay cached."""
     for request in server.requests:
         assert "tools" not in request.json
@@ -107,7 +107,7 @@ def test_the_application_sees_the_same(api: str, asynchronous: bool, stream: boo
 
 # The protocols for prompting. The first two are native formats, too: whitespace before a call is framing.
 OTHERS = ["hermes", "qwen3coder", "gemma", "xml", "yaml"]
-CUSTOM = wirecall.Protocol(open="[CALL]", close="[/CALL]", result=("[RESULT]", "[/RESULT]"))
+CUSTOM = wirecall.Format(like="hermes", call="[CALL]{call}[/CALL]", result="[RESULT]{result}[/RESULT]")
 # Full loops in chat, sync and async, whole and streamed; one of each kind in the other APIs.
 HOW = [
     *(("chat", asynchronous, stream) for asynchronous in (False, True) for stream in (False, True)),
@@ -126,7 +126,7 @@ def framed(seen: Seen) -> Seen:
 @pytest.mark.parametrize("protocol", [*OTHERS, CUSTOM], ids=[*OTHERS, "custom"])
 @pytest.mark.parametrize(("api", "asynchronous", "stream"), HOW)
 def test_the_application_sees_the_same_in_every_protocol(
-    api: str, asynchronous: bool, stream: bool, protocol: str | wirecall.Protocol
+    api: str, asynchronous: bool, stream: bool, protocol: str | wirecall.Format
 ) -> None:
     control, _ = play(native(), api, asynchronous=asynchronous, stream=stream)
     script = texts(protocol=protocol, delivery=CUT if stream else None)
