@@ -247,6 +247,7 @@ KINDS: dict[str, Any] = {
         ({"call": "<do>{{name}} {arguments}</do>"}, "call has {{name}} with two braces"),
         ({"call": "<do>{id}{name}<s>{arguments}</do>"}, "no marker between {id} and {name}"),
         ({"call": "<do>{name} {arguments}}</do>"}, "must not begin with a bracket"),
+        ({"call": "}<do>{name}({kwargs})</do>"}, "has a brace in its markers"),
         ({"call": "<do>{name} {arguments}</do>", "calls": {"ends": [""]}}, "ends calls, and is empty"),
         ({"call": "<do>{name} {arguments}</do>", "calls": {"ends": ["</"]}}, "the beginning of"),
         ({"call": "<do>{name} {arguments}</do>", "calls": {"prefix": "{arguments}"}}, "belongs to no hole"),

@@ -122,8 +122,8 @@ class Losing(_Altered):
 class Hurried(_Altered):
     """A parser that does not wait for the rest of a marker."""
 
-    def parser(self) -> Any:
-        return _Hurried(self.inner.parser())
+    def parser(self, **options: Any) -> Any:
+        return _Hurried(self.inner.parser(**options))
 
 
 class _Hurried(_Altered):
@@ -136,8 +136,8 @@ class _Hurried(_Altered):
 class Completing(_Altered):
     """Takes what was cut off for complete."""
 
-    def parser(self) -> Any:
-        return _Completing(self.inner.parser())
+    def parser(self, **options: Any) -> Any:
+        return _Completing(self.inner.parser(**options))
 
 
 class _Completing(_Altered):
@@ -200,9 +200,34 @@ class Guessing(_Altered):
     """Reads a call that was cut off, without its arguments."""
 
     def parse(self, text: str, **options: Any) -> Any:
-        if options.get("in_reasoning") is False and text.startswith("<call>") and "</call>" not in text:
+        if options == {"in_reasoning": False} and text.startswith("<call>") and "</call>" not in text:
             text = '<call>{"name": "other", "arguments": {}}</call>'
         return self.inner.parse(text, **options)
+
+
+class Rescuing(_Altered):
+    """Reads the call in a value of a call that cannot be read."""
+
+    def parse(self, text: str, **options: Any) -> Any:
+        read = self.inner.parse(text, **options)
+        inner = text.find("<call>", 1)
+        if options != {"in_reasoning": False} or read.calls or inner < 0:
+            return read
+        return self.inner.parse(text[inner:].replace('\\"', '"'), **options)
+
+
+class Single(_Altered):
+    """A parser that reads one call of a message."""
+
+    def parser(self, **options: Any) -> Any:
+        return _Single(self.inner.parser(**options))
+
+
+class _Single(_Altered):
+    inner: Any
+
+    def feed(self, text: str) -> Any:
+        return [event for event in self.inner.feed(text) if not getattr(event, "index", None)]
 
 
 @pytest.mark.parametrize(
@@ -211,6 +236,8 @@ class Guessing(_Altered):
         (Forgetting, "round_trip"),
         (Losing, "nothing_lost"),
         (Hurried, "chunks"),
+        (Single, "chunks"),
+        (Rescuing, "quoted"),
         (Guessing, "truncation"),
         (Credulous, "results"),
         (Moody, "manual"),
@@ -239,4 +266,6 @@ def test_all_laws_have_a_test() -> None:
     assert list(testing.LAWS) == [
         "round_trip", "neighbours", "nothing_lost", "chunks", "truncation", "results", "manual"
     ]  # fmt: skip
-    assert set(testing.NATIVE_LAWS) == set(testing.LAWS) - {"neighbours"}
+    assert list(testing.NATIVE_LAWS) == [
+        "round_trip", "nothing_lost", "chunks", "quoted", "truncation", "results", "manual"
+    ]  # fmt: skip

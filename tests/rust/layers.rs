@@ -29,6 +29,7 @@ const LAYERS: &[&[&str]] = &[
     &["document"],
     &["parser"],
     &["manual", "message"],
+    &["trial"],
 ];
 
 type Path_ = Vec<String>;

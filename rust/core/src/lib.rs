@@ -74,6 +74,7 @@ mod schema;
 mod syntax;
 mod tools;
 mod toolset;
+mod trial;
 
 pub use arguments::{beyond_float, may_be_beyond_float};
 pub use document::{Document, XmlSchema, format_xml, parse_xml};

@@ -53,12 +53,8 @@ fn known() -> &'static Mutex<MadeFormats> {
 }
 
 impl Format {
-    /// From a description in JSON: see `docs/formats.md`. The same description is only made once in a process.
-    ///
-    /// # Errors
-    ///
-    /// The field that is wrong, and what it must be. Also if it has more than 16 KiB, or all different ones together more than 16 MiB.
-    pub fn new(description: &str) -> Result<Format, ToolError> {
+    /// From a description in JSON, not yet tried: see [`Format::new`].
+    pub(crate) fn described_by(description: &str) -> Result<Format, ToolError> {
         let error = |why: String| ToolError::new(format!("format: {why}"));
         let bytes = description.len();
         if bytes > DESCRIPTION_BYTES {

@@ -202,7 +202,7 @@ pub(crate) fn built_in(name: &str) -> Result<BuiltIn, String> {
         name: row.name,
         protocol: (row.make)(),
         spellings: row.also.iter().map(|make| make()).collect(),
-        around: None,
+        like: None,
     };
     find(name).map(|row| BuiltIn { described: described(row), taught: row.taught })
 }
@@ -231,7 +231,7 @@ pub(crate) fn named(name: &str, recover: Recover<'_>) -> Result<Protocols, Strin
 
 /// A custom protocol, and the others in which calls are read.
 pub(crate) fn custom(parts: Custom, recover: Recover<'_>) -> Result<Protocols, String> {
-    Ok(reading(Arc::new(CustomProtocol::new(parts, None)?), others(None, recover)?, Vec::new(), recover))
+    Ok(reading(Arc::new(CustomProtocol::hosted(parts)?), others(None, recover)?, Vec::new(), recover))
 }
 
 fn reading(

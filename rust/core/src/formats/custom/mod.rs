@@ -94,53 +94,60 @@ const HEAD_CHARS: usize = 64;
 /// The protocol of a host, or the markers of a description around the bodies of a built-in protocol.
 #[derive(Debug)]
 pub(crate) struct CustomProtocol {
-    parts: Custom,
+    markers: CustomMarkers,
     info: FormatInfo,
-    base: Option<Arc<dyn Protocol>>,
+    bodies: Bodies,
 }
 
-/// The host of markers around a built-in body: nothing is left for it to do.
+/// What reads and writes the bodies of calls.
 #[derive(Debug)]
-struct NoHost;
+enum Bodies {
+    Host(Custom),
+    BuiltIn(Arc<dyn Protocol>),
+}
 
-impl Host for NoHost {
-    fn begins(&self, _: &str) -> bool {
-        true
-    }
-
-    fn read(&self, _: &str) -> Reading {
-        Reading::More
-    }
-
-    fn write_call(&self, _: &str, _: &str) -> String {
-        String::new()
-    }
-
-    fn write_result(&self, _: &str, content: &str, _: bool, _: Option<u64>) -> String {
-        content.to_owned()
-    }
+/// What is around calls and results.
+#[derive(Clone, Debug)]
+struct CustomMarkers {
+    open: String,
+    close: String,
+    result: (String, String),
 }
 
 impl CustomProtocol {
+    /// The protocol of a host, or a sentence that says what is wrong with its markers.
+    pub(crate) fn hosted(host: Custom) -> Result<Self, String> {
+        let Custom { open, close, result, .. } = host.clone();
+        Self::new(CustomMarkers { open, close, result }, Bodies::Host(host))
+    }
+
     /// Markers around the bodies of a built-in protocol, and around results; or a sentence that says what is wrong with them.
     pub(crate) fn around(
         base: Arc<dyn Protocol>,
-        delimiters: (&str, &str),
-        result: (&str, &str),
+        (open, close): (&str, &str),
+        (begin, end): (&str, &str),
     ) -> Result<Self, String> {
-        Self::new(Custom::new(delimiters, result, Arc::new(NoHost)), Some(base))
+        let result = (begin.to_owned(), end.to_owned());
+        Self::new(CustomMarkers { open: open.to_owned(), close: close.to_owned(), result }, Bodies::BuiltIn(base))
     }
 
     /// What is around calls, and around results.
     pub(crate) fn markers(&self) -> [(&str, &str); 2] {
-        let Custom { open, close, result: (begin, end), .. } = &self.parts;
+        let CustomMarkers { open, close, result: (begin, end) } = &self.markers;
         [(open, close), (begin, end)]
     }
 
-    /// The protocol, or a sentence that says what is wrong with its parts. `base` has the bodies, unless the host reads them.
-    pub(crate) fn new(parts: Custom, base: Option<Arc<dyn Protocol>>) -> Result<Self, String> {
-        let (result, close) = (&parts.result, &parts.close);
-        let marks = [&parts.open, &result.0, &result.1];
+    /// The built-in protocol of the bodies.
+    fn base(&self) -> Option<&dyn Protocol> {
+        match &self.bodies {
+            Bodies::Host(_) => None,
+            Bodies::BuiltIn(base) => Some(&**base),
+        }
+    }
+
+    fn new(markers: CustomMarkers, bodies: Bodies) -> Result<Self, String> {
+        let (result, close) = (&markers.result, &markers.close);
+        let marks = [&markers.open, &result.0, &result.1];
         for mark in marks {
             // A single character cannot be neutralised.
             if mark.chars().count() < 2 {
@@ -166,11 +173,15 @@ impl CustomProtocol {
                 return Err(format!("one of the marks {a:?} and {b:?} ends with the beginning of the other"));
             }
         }
-        let info = base.as_ref().map_or_else(|| FormatInfo::new("", "", "own"), |base| base.info());
-        let delimiters = match (&base, info.fixed) {
-            (Some(_), Some(why)) => return Err(why.into()),
-            (Some(base), None) => base.delimiters(&parts.open, close)?,
-            (None, _) => Delimiters::of(&parts.open, close),
+        let (info, delimiters) = match &bodies {
+            Bodies::Host(_) => (FormatInfo::new("", "", "own"), Delimiters::of(&markers.open, close)),
+            Bodies::BuiltIn(base) => {
+                let info = base.info();
+                if let Some(why) = info.fixed {
+                    return Err(why.into());
+                }
+                (info, base.delimiters(&markers.open, close)?)
+            }
         };
         let info = FormatInfo {
             delimiters: (Cow::Owned(delimiters.open), Cow::Owned(delimiters.close)),
@@ -179,11 +190,11 @@ impl CustomProtocol {
             result_marks: Cow::Owned(vec![Cow::Owned(result.0.clone())]),
             ..info
         };
-        Ok(CustomProtocol { parts, info, base })
+        Ok(CustomProtocol { markers, info, bodies })
     }
 
-    fn opened(&self, text: &str, last: bool) -> Attempt {
-        let Custom { open, close, host, begins, .. } = &self.parts;
+    fn opened(host: &Custom, text: &str, last: bool) -> Attempt {
+        let Custom { open, close, host, begins, .. } = host;
         let length = open.len();
         let behind = &text[length..];
         let shown = &behind[..first_chars(behind, HEAD_CHARS)];
@@ -202,18 +213,18 @@ impl CustomProtocol {
 
 impl CallWriter for CustomProtocol {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
-        if let Some(base) = &self.base {
-            return base.write_call(cx, arguments, out);
+        match &self.bodies {
+            Bodies::BuiltIn(base) => base.write_call(cx, arguments, out),
+            Bodies::Host(Custom { open, close, host, .. }) => {
+                let mut json = String::new();
+                write_object(arguments, &mut json);
+                out.extend([open, &host.write_call(cx.tool, &json), close].map(String::as_str));
+            }
         }
-        let mut json = String::new();
-        write_object(arguments, &mut json);
-        out.push_str(&self.parts.open);
-        out.push_str(&self.parts.host.write_call(cx.tool, &json));
-        out.push_str(&self.parts.close);
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
-        match &self.base {
+        match self.base() {
             Some(base) => base.field_example(field, value),
             None => format!("{}: {value}", json_string(field)),
         }
@@ -226,13 +237,13 @@ impl Protocol for CustomProtocol {
     }
 
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
-        let Custom { open, result, .. } = &self.parts;
-        let base = self.base.as_ref().map_or_else(Candidates::none, |base| base.candidates(delimiters));
+        let CustomMarkers { open, result, .. } = &self.markers;
+        let base = self.base().map_or_else(Candidates::none, |base| base.candidates(delimiters));
         [open, &result.0, &result.1].iter().fold(base, |all, mark| all.with_text(mark))
     }
 
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
-        match &self.base {
+        match self.base() {
             Some(base) => base.bad_name(name, delimiters),
             None => {
                 let fits =
@@ -243,49 +254,50 @@ impl Protocol for CustomProtocol {
     }
 
     fn complexity(&self, schema: &Schema) -> Option<&'static str> {
-        self.base.as_ref().and_then(|base| base.complexity(schema))
+        self.base().and_then(|base| base.complexity(schema))
     }
 }
 
 impl CallReader for CustomProtocol {
     fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
-        if let Some(base) = &self.base {
-            return base.attempt(tools, settings, text, last);
-        }
-        match starts(text, &self.parts.open, last) {
-            Scan::Match(()) => self.opened(text, last),
+        let host = match &self.bodies {
+            Bodies::BuiltIn(base) => return base.attempt(tools, settings, text, last),
+            Bodies::Host(host) => host,
+        };
+        match starts(text, &host.open, last) {
+            Scan::Match(()) => Self::opened(host, text, last),
             Scan::Incomplete => Attempt::Incomplete,
             Scan::NoMatch => Attempt::text(text),
         }
     }
 
     fn body(&self, cx: &Context<'_>, form: Form, json: bool, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
-        match &self.base {
-            Some(base) => base.body(cx, form, json, name, recycled),
-            None => Box::new(CustomBody::new(self.parts.host.clone())),
+        match &self.bodies {
+            Bodies::BuiltIn(base) => base.body(cx, form, json, name, recycled),
+            Bodies::Host(custom) => Box::new(CustomBody::new(custom.host.clone())),
         }
     }
 
     fn fits(&self, text: &str) -> Scan {
-        self.base.as_ref().map_or(Scan::Match(()), |base| base.fits(text))
+        self.base().map_or(Scan::Match(()), |base| base.fits(text))
     }
 
     fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
-        let Custom { open, result, .. } = &self.parts;
+        let CustomMarkers { open, result, .. } = &self.markers;
         // Results have their own marks, so the base's marks are text.
         let tag = text.strip_prefix('<').map_or("", |tag| tag.strip_prefix('/').unwrap_or(tag));
         let is_result = |mark: &Cow<'_, str>| starts_ignoring_case(tag, mark.trim_start_matches('<'));
-        let opens = |base: &Arc<dyn Protocol>| {
+        let opens = |base: &dyn Protocol| {
             base.is_mark(tools, settings, text) && !base.info().result_marks.iter().any(is_result)
         };
         [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
-            || self.base.as_ref().is_some_and(opens)
+            || self.base().is_some_and(opens)
     }
 }
 
 impl MessageWriter for CustomProtocol {
     fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
-        let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
+        let CustomMarkers { open: begin, result: (open, close), .. } = &self.markers;
         let CallResult { name, content, error, number, .. } = *result;
         // The only mark in the content may be in the example of an error. It is replaced by a placeholder.
         let mut word = String::from("qOPENz");
@@ -294,12 +306,13 @@ impl MessageWriter for CustomProtocol {
         }
         let held = content.replace(begin, &word);
         let (name, content) = (&*prompt.neutralise(name), held.as_str());
-        let written = if *results {
-            host.write_result(name, content, error, number)
-        } else {
-            let kind = if error { "error" } else { "content" };
-            let number = number.map_or(String::new(), |number| format!(",\"number\":{number}"));
-            format!("{{\"name\":{}{number},\"{kind}\":{}}}", json_string(name), json_string(content))
+        let written = match &self.bodies {
+            Bodies::Host(Custom { host, results: true, .. }) => host.write_result(name, content, error, number),
+            Bodies::Host(_) | Bodies::BuiltIn(_) => {
+                let kind = if error { "error" } else { "content" };
+                let number = number.map_or(String::new(), |number| format!(",\"number\":{number}"));
+                format!("{{\"name\":{}{number},\"{kind}\":{}}}", json_string(name), json_string(content))
+            }
         };
         // The text around the content is neutralised, too.
         format!("{open}{}{close}", self.neutralise(prompt.tools, prompt.settings, &written).replace(&word, begin))
@@ -308,15 +321,12 @@ impl MessageWriter for CustomProtocol {
 
 impl Teacher for CustomProtocol {
     fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
-        if let Some(header) = &self.parts.header {
+        if let Bodies::Host(Custom { header: Some(header), .. }) = &self.bodies {
             return header.clone();
         }
         let example = examples.any(self);
-        let (open, close) = &self.parts.result;
-        let (rules, listed) = match &self.base {
-            Some(base) => base.rules(prompt.tools),
-            None => (String::new(), LISTED),
-        };
+        let (open, close) = &self.markers.result;
+        let (rules, listed) = self.base().map_or((String::new(), LISTED), |base| base.rules(prompt.tools));
         format!(
             "To call tools, write calls as plain text, one or more in a row:\n{example}\n\
              {rules}Results come between {open} and {close}; never write one.\n{listed}"
@@ -324,7 +334,7 @@ impl Teacher for CustomProtocol {
     }
 
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
-        if let Some(base) = &self.base {
+        if let Some(base) = self.base() {
             return base.signature(prompt, tool);
         }
         format!("{}{}{}", tool.name, prompt.shape(tool), prompt.description(tool))

@@ -57,17 +57,49 @@ fn key(before: &'static str) -> Option<&'static str> {
     text.rfind('"').map(|at| &text[at + 1..])
 }
 
+/// What reads a call; the holes of its template say so.
+#[derive(Clone, Copy)]
+enum Reader {
+    Json,
+    Named,
+    Part,
+    Tagged,
+    Python,
+    Notation,
+    Nested,
+}
+
+impl Reader {
+    fn of(call: &'static str) -> Reader {
+        let has = |hole: &str| divided(call, hole).is_some();
+        match call {
+            "{arguments}" => Reader::Part,
+            _ if has("args") => Reader::Tagged,
+            _ if has("kwargs") => Reader::Python,
+            _ if has("members") => Reader::Notation,
+            _ if has("elements") => Reader::Nested,
+            _ if object(call).is_some() => Reader::Json,
+            _ => Reader::Named,
+        }
+    }
+
+    /// The holes that it fills. The second one is that of the arguments.
+    fn holes(self) -> &'static [&'static str] {
+        match self {
+            Reader::Json => &["name", "arguments", "id"],
+            Reader::Named => &["name", "arguments", "id", "count"],
+            Reader::Part => &["arguments"],
+            Reader::Tagged => &["name", "args", "index"],
+            Reader::Python => &["name", "kwargs"],
+            Reader::Notation => &["name", "members"],
+            Reader::Nested => &["name", "elements"],
+        }
+    }
+}
+
 /// The holes that the reader of a call fills.
 pub(super) fn holes_of(call: &'static str) -> &'static [&'static str] {
-    let has = |hole: &str| divided(call, hole).is_some();
-    match () {
-        () if has("args") => &["name", "args", "index"],
-        () if has("kwargs") => &["name", "kwargs"],
-        () if has("members") => &["name", "members"],
-        () if has("elements") => &["name", "elements"],
-        () if object(call).is_some() => &["name", "arguments", "id"],
-        () => &["name", "arguments", "id", "count"],
-    }
+    Reader::of(call).holes()
 }
 
 /// A marker without the bracket of a list. The bracket stays if only a word is left, which could be prose.
@@ -79,18 +111,25 @@ fn without_list(marker: &'static str) -> &'static str {
     }
 }
 
+/// The opener and the closer of calls: those of the call, or of the list around it, without its brackets.
+fn markers(before: &'static str, after: &'static str, around: &CallSurroundings) -> (&'static str, &'static str) {
+    let (open, close) = (spaced(before).text, spaced(after).text);
+    let close_of_list = || spaced(around.end().trim_start_matches(']')).text;
+    (
+        if open.is_empty() { without_list(around.separators.begin) } else { open },
+        if close.is_empty() { close_of_list() } else { close },
+    )
+}
+
 fn json(call: &'static str, around: &CallSurroundings) -> Result<MarkedJson, String> {
     let begin = object(call).unwrap_or_default();
     let end = call.rfind('}').map_or(call.len(), |at| at + 1).max(begin);
-    let own = spaced(&call[..begin]).text;
-    let open = if own.is_empty() { without_list(around.separators.begin) } else { own };
+    let (open, close) = markers(&call[..begin], &call[end..], around);
     // Nothing else may divide a list.
     let between = around.separators.between.trim();
-    if own.is_empty() && !matches!(between, "" | ",") {
+    if spaced(&call[..begin]).text.is_empty() && !matches!(between, "" | ",") {
         return Err(format!("message has {between:?} between two calls; a list of objects has commas or line breaks"));
     }
-    let own = spaced(&call[end..]).text;
-    let close = if own.is_empty() { spaced(around.end().trim_start_matches(']')).text } else { own };
     let before = cut(call, "name").0;
     let name = match key(before) {
         Some(key) => NameKey::Under(key),
@@ -199,18 +238,6 @@ fn tagged(call: &'static str, around: &CallSurroundings) -> Result<Tags, String>
     })
 }
 
-/// The opener and the closer of calls: those of the call, or of the list around it.
-fn markers(before: &'static str, after: &'static str, around: &CallSurroundings) -> (&'static str, &'static str) {
-    let list = |text: &'static str| spaced(text.trim_start_matches([']', '\n', ' '])).text;
-    match (spaced(before).text, spaced(after).text) {
-        ("", "") => {
-            let begin = spaced(around.separators.begin).text;
-            (begin.strip_suffix('[').unwrap_or(begin).trim_end(), list(around.separators.end))
-        }
-        own => own,
-    }
-}
-
 const VALUES: [(&str, ValueStyle); 3] =
     [("json", ValueStyle::Json), ("python", ValueStyle::Python), ("cdata", ValueStyle::PythonOrCdata)];
 const PY_VALUES: [(&str, PyValues); 3] =
@@ -242,67 +269,63 @@ impl Calls {
 
     /// From the template of a call; its holes choose the reader.
     pub(super) fn derived(call: &'static str, around: &CallSurroundings) -> Result<Calls, String> {
-        let has = |hole: &str| divided(call, hole).is_some();
-        if call == "{arguments}" && !around.part_ends.is_empty() {
-            let close = around.part_ends.get(1).or(around.part_ends.first()).copied().unwrap_or_default();
+        let reader = Reader::of(call);
+        if let (Reader::Part, [first, ..]) = (reader, around.part_ends) {
+            // A part that is a call has an end of its own, if there are several.
+            let close = around.part_ends.get(1).unwrap_or(first);
             return Ok(Calls::Part(JsonPart { open: keep([around.part_begin]), close, ends: around.part_ends }));
         }
-        if !has("name") {
+        let Some(name) = divided(call, "name") else {
             return Err("call has no {name}; write it where the tool's name is".into());
-        }
-        let (before, after) = cut(call, "name");
-        let early = ["arguments", "args", "kwargs", "members", "elements"]
-            .into_iter()
-            .find(|hole| divided(before, hole).is_some());
-        if let Some(hole) = early {
-            return Err(format!("call has {{{hole}}} before {{name}}; the name must come first"));
-        }
+        };
         if let Some(hole) = ["name", "arguments"].into_iter().find(|hole| call.contains(&format!("{{{{{hole}}}}}"))) {
             return Err(format!("call has {{{{{hole}}}}} with two braces; write {{{hole}}}"));
         }
-        let has_object = || object(before).or_else(|| object(cut(after, "arguments").0)).is_some();
-        if has("args") {
-            return tagged(call, around).map(Calls::Tagged);
-        }
-        if has("kwargs") {
-            if !call.contains("{name}({kwargs})") {
-                return Err("call must have {name}({kwargs}), without anything between".into());
-            }
-            let (open, close) = markers(before, cut(after, "kwargs").1.trim_start_matches(')'), around);
-            let list = around.separators.begin.trim_end().ends_with('[');
-            let open: &[_] = if open.is_empty() { &[] } else { keep([open]) };
-            return Ok(Calls::Python(PyCalls {
-                open,
-                close,
-                list,
-                bare: open.is_empty(),
-                json: None,
-                values: PyValues::Python,
-            }));
-        }
-        if has("members") {
-            if !call.contains("call:{name}{members}") {
-                return Err("call must have call:{name}{members}, without anything between".into());
-            }
-            let (open, close) = markers(before.trim_end_matches("call:"), cut(after, "members").1, around);
-            return Ok(Calls::Notation(NotationFormat { open: keep([open]), close: keep([close]), quote: "<|\"|>" }));
-        }
-        if has("elements") {
-            let (open_end, close) = cut(after, "elements");
-            let close = spaced(close).text;
-            let prefix = close.find("</").map_or("", |at| &close[..at]);
-            let open = spaced(before).text;
-            let ends = [open, around.end()].into_iter().filter(|mark| !mark.is_empty()).collect::<Vec<_>>().leak();
-            return Ok(Calls::Nested(NestedFormat { open: keep([open]), open_end, prefix, close, item: "item", ends }));
-        }
-        if !has("arguments") {
-            return Err(
-                "call has no hole for arguments; write {arguments} for a JSON object, {args} for tags that argument describes, or \
-                 {kwargs} for keyword arguments"
+        let hole = reader.holes().get(1).copied().unwrap_or_default();
+        let (before, after) = (name.before, name.after);
+        let Some(arguments) = divided(after, hole) else {
+            return Err(match divided(before, hole) {
+                Some(_) => format!("call has {{{hole}}} before {{name}}; the name must come first"),
+                None => "call has no hole for arguments; write {arguments} for a JSON object, {args} for tags that argument describes, or \
+                         {kwargs} for keyword arguments"
                     .into(),
-            );
-        }
-        if has_object() { json(call, around).map(Calls::Json) } else { Ok(Calls::Named(named(call, around))) }
+            });
+        };
+        let between = |text: &str| match arguments.before == text {
+            true => Ok(()),
+            false => Err(format!("call must have {{name}}{text}{{{hole}}}, without anything else between")),
+        };
+        Ok(match reader {
+            Reader::Json => Calls::Json(json(call, around)?),
+            Reader::Named | Reader::Part => Calls::Named(named(call, around)),
+            Reader::Tagged => Calls::Tagged(tagged(call, around)?),
+            Reader::Python => {
+                between("(")?;
+                let Some(after) = arguments.after.strip_prefix(')') else {
+                    return Err("call must have a parenthesis after {kwargs}".into());
+                };
+                let (open, close) = markers(before, after, around);
+                let list = around.separators.begin.trim_end().ends_with('[');
+                let open: &[_] = if open.is_empty() { &[] } else { keep([open]) };
+                let (bare, values) = (open.is_empty(), PyValues::Python);
+                Calls::Python(PyCalls { open, close, list, bare, json: None, values })
+            }
+            Reader::Notation => {
+                between("")?;
+                let Some(before) = before.strip_suffix("call:") else {
+                    return Err("call must have call: before {name}".into());
+                };
+                let (open, close) = markers(before, arguments.after, around);
+                Calls::Notation(NotationFormat { open: keep([open]), close: keep([close]), quote: "<|\"|>" })
+            }
+            Reader::Nested => {
+                let (open, close) = (spaced(before).text, spaced(arguments.after).text);
+                let prefix = close.find("</").map_or("", |at| &close[..at]);
+                let ends = [open, around.end()].into_iter().filter(|mark| !mark.is_empty()).collect::<Vec<_>>().leak();
+                let open_end = arguments.before;
+                Calls::Nested(NestedFormat { open: keep([open]), open_end, prefix, close, item: "item", ends })
+            }
+        })
     }
 
     /// What closes a call, if anything but the end of the message does.

@@ -222,9 +222,10 @@ impl<'d> FieldList<'d> {
         }
     }
 
-    /// A text that is only written: another function reads it.
-    pub(super) fn written_text(&mut self, key: &'static str, text: &'static str) {
+    /// A field that is a template.
+    pub(super) fn template_field(&mut self, key: &'static str, text: &mut &'static str, known: &[&str]) {
         self.push(key, text.write());
+        *text = self.template(key, known).unwrap_or(text);
     }
 
     /// One of several values, each with its name.
@@ -290,12 +291,14 @@ pub(super) fn difference<T: Copy>(
     other: &T,
     list: &dyn Fn(&mut T, &mut FieldList<'_>),
 ) -> Vec<Member<'static>> {
-    let all = |mut value: T| {
-        let mut fields = FieldList::writing();
-        list(&mut value, &mut fields);
-        fields.written()
-    };
-    changed(all(*value), &all(*other))
+    changed(all(value, list), &all(other, list))
+}
+
+/// All fields of a value.
+pub(super) fn all<T: Copy>(value: &T, list: &dyn Fn(&mut T, &mut FieldList<'_>)) -> Vec<Member<'static>> {
+    let mut fields = FieldList::writing();
+    list(&mut value.clone(), &mut fields);
+    fields.written()
 }
 
 fn changed(members: Vec<Member<'static>>, others: &[Member<'static>]) -> Vec<Member<'static>> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fields::{FieldList, FieldValue, difference};
+use super::fields::{FieldList, FieldValue, all, difference};
 use super::parts::PartsData;
 use crate::formats::call::Separators;
 use crate::formats::frames::flat::PastText;
@@ -40,14 +40,10 @@ pub(super) fn past_text(text: &mut PastText, fields: &mut FieldList<'_>) {
         Some(template) if divided(template, "calls").is_some() => text.separators = Separators::of(template),
         Some(_) => fields.fail("message has no {calls}; write it where the calls are".into()),
     }
-    match fields.template("result", &["name", "content", "json", "id", "index"]) {
-        None => {}
-        Some(template) if divided(template, "content").or(divided(template, "json")).is_some() => {
-            text.result = template
-        }
-        Some(_) => fields.fail("result has no {content} or {json}; write one where the text of the result is".into()),
+    fields.template_field("result", &mut text.result, &["name", "content", "json", "id", "index"]);
+    if divided(text.result, "content").or(divided(text.result, "json")).is_none() {
+        fields.fail("result has no {content} or {json}; write one where the text of the result is".into());
     }
-    fields.written_text("result", text.result);
     fields.field("result_mark", &mut text.result_mark);
 }
 
@@ -56,6 +52,12 @@ pub(super) fn past_text_written(text: &PastText, other: &PastText) -> Vec<Member
     let own =
         (message != template(&other.separators)).then(|| (Cow::Borrowed("message"), Value::String(message.into())));
     own.into_iter().chain(difference(text, other, &past_text)).collect()
+}
+
+/// The fields of a format of which nothing is said, as they are written.
+pub(super) fn plain_members() -> Vec<Member<'static>> {
+    let message = (Cow::Borrowed("message"), Value::String(template(&PLAIN_TEXT.separators).into()));
+    [message].into_iter().chain(all(&PLAIN_TEXT, &past_text)).chain(all(&PLAIN, &plain_fields)).collect()
 }
 
 /// The layout, except for its section.
@@ -70,8 +72,8 @@ pub(super) fn layout(layout: &mut Layout, fields: &mut FieldList<'_>) {
         Some(Value::Object(members)) => {
             let own = layout.parts.and_then(PartsData::of);
             let parts = fields.within("parts", members, |inner| PartsData::read(own, inner));
-            if let Some(name) = parts.and_then(|parts| parts.missing()) {
-                fields.fail(format!("parts.{name} is missing or empty; write its markers"));
+            if let Some(wrong) = parts.and_then(|parts| parts.wrong()) {
+                fields.fail(wrong);
             }
             layout.parts = parts.map(PartsData::kept);
         }

@@ -43,8 +43,8 @@ pub(crate) struct Described {
     pub name: &'static str,
     pub protocol: Arc<dyn Protocol>,
     pub spellings: Vec<Arc<dyn Protocol>>,
-    /// The prompted protocol whose bodies are between the markers of this one.
-    pub around: Option<&'static str>,
+    /// The prompted protocol with the same code, perhaps between other markers.
+    pub like: Option<&'static str>,
 }
 
 /// A built-in format.
@@ -63,11 +63,8 @@ pub(crate) type Find<'f> = &'f dyn Fn(&str) -> Result<BuiltIn, String>;
 ///
 /// A sentence that names a field, and says what it must be.
 pub(crate) fn read(document: Vec<Member<'_>>, find: Find<'_>) -> Result<Described, String> {
-    if let Some(key) = document.iter().find_map(|(key, value)| has_long_list(value).then_some(key)) {
-        return Err(format!("a list in {key:?} has more than {ITEMS} items"));
-    }
-    if let Some((key, text)) = document.iter().find_map(|(key, value)| Some((key, long_text(value)?))) {
-        return Err(format!("a text in {key:?} has {} bytes; at most {TEXT_BYTES} are read", text.len()));
+    if let Some((key, what)) = document.iter().find_map(|(key, value)| Some((key, oversized(value)?))) {
+        return Err(format!("{key:?} has {what}"));
     }
     let mut fields = FieldList::reading(document, "");
     if let Some(version) = fields.take("version")
@@ -82,7 +79,7 @@ pub(crate) fn read(document: Vec<Member<'_>>, find: Find<'_>) -> Result<Describe
     let base = like.map(|name: &str| find(name)).transpose()?;
     if let Some(base) = base.as_ref().filter(|_| fields.has("call", "{call}")) {
         let protocol = marked(fields, base)?;
-        return Ok(Described { name, protocol, spellings: Vec::new(), around: Some(base.described.name) });
+        return Ok(Described { name, protocol, spellings: Vec::new(), like: Some(base.described.name) });
     }
     let given = fields.take("spellings");
     let base = base.map(|base| base.described);
@@ -95,9 +92,8 @@ pub(crate) fn read(document: Vec<Member<'_>>, find: Find<'_>) -> Result<Describe
         }
         Some(_) => return Err(format!("spellings must be a list of at most {SPELLINGS} tables")),
     };
-    // The code of a prompted protocol has a name only.
-    let around = base_name.filter(|_| !own.layout().native);
-    Ok(Described { name, protocol: own, spellings, around })
+    let like = base_name.filter(|_| !own.layout().native);
+    Ok(Described { name, protocol: own, spellings, like })
 }
 
 /// The text around the results of a prompted protocol, if nothing else is given.
@@ -131,16 +127,16 @@ fn spelling(item: Value<'_>, own: &dyn Protocol) -> Result<Arc<dyn Protocol>, St
 fn spelling_written(spelling: &FlatFormat, own: &[Member<'static>]) -> Value<'static> {
     let all = flat_written(spelling);
     let missing = own.iter().filter(|(key, _)| !all.iter().any(|(other, _)| other == key));
+    let plain = message::plain_members();
     let missing = missing.map(|(key, value)| {
-        let plain = match (&**key, value) {
-            (_, Value::Object(_)) => Value::Object(Vec::new()),
-            ("stops", _) => Value::Array(Vec::new()),
-            ("argument", _) => Value::String(Cow::Borrowed("")),
-            ("result", _) => message::PLAIN_TEXT.result.write(),
-            ("message", _) => Value::String(message::template(&message::PLAIN_TEXT.separators).into()),
+        let plain = plain.iter().find(|(other, _)| other == key).map(|(_, plain)| plain.clone());
+        let empty = || match value {
+            Value::Object(_) => Value::Object(Vec::new()),
+            // An argument that calls of the spelling do not have.
+            Value::String(_) => "".write(),
             _ => Value::Bool(false),
         };
-        (key.clone(), plain)
+        (key.clone(), plain.unwrap_or_else(empty))
     });
     let missing: Vec<_> = missing.collect();
     Value::Object(all.into_iter().filter(|member| !own.contains(member)).chain(missing).collect())
@@ -198,6 +194,12 @@ fn flat(fields: &mut FieldList<'_>, base: Option<&FlatFormat>) -> Result<FlatFor
     if let Some(outer) = call.and_then(OuterMarkers::of) {
         (call, past_text.separators) = (Some(outer.call), outer.around(&past_text.separators));
         layout.section = outer.is_section.then(|| Section::of(past_text.separators));
+        // In a template, a brace ends the text between calls.
+        if past_text.separators.between.contains('}') {
+            return Err(
+                "call has a brace in its markers, which are written between calls; write them without it".into()
+            );
+        }
     }
     message::section(&mut layout, &past_text.separators, fields);
     let (own_call, own_argument) = own.map(|own| own.templates()).unwrap_or_default();
@@ -241,21 +243,16 @@ fn around(argument: &'static str, layout: &Layout, separators: &Separators) -> C
     CallSurroundings { argument, separators: *separators, stops: layout.stops, part_ends, part_begin }
 }
 
-fn has_long_list(value: &Value<'_>) -> bool {
+/// What is larger in a value than a description may have.
+fn oversized(value: &Value<'_>) -> Option<String> {
     match value {
-        Value::Array(items) => items.len() > ITEMS || items.iter().any(has_long_list),
-        Value::Object(members) => members.iter().any(|(_, value)| has_long_list(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
-}
-
-/// The first text that is longer than a description may have.
-fn long_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
-    match value {
-        Value::String(text) => (text.len() > TEXT_BYTES).then_some(text),
-        Value::Array(items) => items.iter().find_map(long_text),
-        Value::Object(members) => members.iter().find_map(|(_, value)| long_text(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        Value::String(text) if text.len() > TEXT_BYTES => {
+            Some(format!("a text of {} bytes; at most {TEXT_BYTES} are read", text.len()))
+        }
+        Value::Array(items) if items.len() > ITEMS => Some(format!("a list of more than {ITEMS} items")),
+        Value::Array(items) => items.iter().find_map(oversized),
+        Value::Object(members) => members.iter().find_map(|(_, value)| oversized(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
 
@@ -268,7 +265,7 @@ pub(crate) fn write(described: &Described, find: Find<'_>) -> Result<Vec<Member<
     let alike = match &*described.protocol as &dyn Any {
         any if any.is::<ParamsFormat>() => find("qwen3coder")?.described,
         any if any.is::<EnvelopeFormat>() && described.protocol.layout().native => find("hermes")?.described,
-        _ => described.around.map(find).transpose()?.map_or_else(|| described.clone(), |base| base.described),
+        _ => described.like.map(find).transpose()?.map_or_else(|| described.clone(), |base| base.described),
     };
     let mut out: Vec<Member<'static>> = vec![
         (Cow::Borrowed("version"), Value::Number(Cow::Borrowed(VERSION))),

@@ -106,33 +106,43 @@ impl PartsData {
         parts
     }
 
-    /// The name of a marker that must not be empty, and is.
-    pub(super) fn missing(&self) -> Option<&'static str> {
-        let needed: Vec<(&'static str, bool)> = match self {
-            PartsData::Channels(frame) => vec![
-                ("start", frame.start.is_empty()),
-                ("constrain", frame.constrain.is_empty()),
-                ("separator", frame.separator.is_empty()),
-                ("ends", frame.ends.is_empty() || frame.ends.contains(&"")),
-                ("recipient", frame.recipient.is_empty()),
-                ("content", frame.content.is_empty() || frame.content.contains(&"")),
-                ("address", frame.address.is_empty()),
-                ("arguments", frame.arguments.is_empty()),
-            ],
+    /// Why the parts cannot be told apart.
+    pub(super) fn wrong(&self) -> Option<String> {
+        let missing = |name: &str| format!("parts.{name} is missing or empty; write its markers");
+        match self {
+            PartsData::Channels(frame) => {
+                let texts = [
+                    ("start", frame.start),
+                    ("constrain", frame.constrain),
+                    ("separator", frame.separator),
+                    ("recipient", frame.recipient),
+                    ("address", frame.address),
+                    ("arguments", frame.arguments),
+                ];
+                let lists = [("ends", frame.ends), ("content", frame.content)];
+                let empty = texts.into_iter().find(|(_, text)| text.is_empty()).map(|(name, _)| name);
+                let empty_list =
+                    || lists.into_iter().find(|(_, list)| list.is_empty() || list.contains(&"")).map(|(name, _)| name);
+                empty.or_else(empty_list).map(missing)
+            }
             PartsData::Elements(frame) => {
-                let empty = |(open, close): &(&str, &str)| open.is_empty() || close.is_empty();
-                vec![
-                    ("calls", empty(&frame.calls)),
-                    ("content", frame.content.is_empty() || frame.content.iter().any(empty)),
-                    ("reasoning", frame.reasoning.0.is_empty() != frame.reasoning.1.is_empty()),
-                    ("tags", frame.tags.contains(&"")),
-                ]
+                if frame.content.is_empty() {
+                    return Some(missing("content"));
+                }
+                let reasoning = (frame.reasoning != ("", "")).then_some(("reasoning", frame.reasoning));
+                let content = frame.content.iter().map(|pair| ("content", *pair));
+                let mut pairs = content.chain(reasoning).chain([("calls", frame.calls)]);
+                let wrong = pairs.find_map(|(name, (open, close))| match open.is_empty() || close.is_empty() {
+                    true => Some(missing(name)),
+                    false => close.starts_with(open).then(|| {
+                        format!("parts.{name}: {close:?} closes what {open:?} opens, and begins with it; they cannot be told apart")
+                    }),
+                });
+                wrong.or_else(|| frame.tags.contains(&"").then(|| missing("tags")))
             }
-            PartsData::Recipients(frame) => {
-                vec![("mark", frame.mark.is_empty()), ("content", frame.content.is_empty())]
-            }
-        };
-        needed.into_iter().find(|(_, empty)| *empty).map(|(name, _)| name)
+            PartsData::Recipients(frame) if frame.mark.is_empty() => Some(missing("mark")),
+            PartsData::Recipients(frame) => frame.content.is_empty().then(|| missing("content")),
+        }
     }
 
     fn list(&mut self, fields: &mut FieldList<'_>) {

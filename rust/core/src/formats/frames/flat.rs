@@ -12,13 +12,14 @@ use crate::formats::commitment::{committed, near_opener, unreadable};
 use crate::formats::frames::envelope;
 use crate::formats::layout::{Layout, Section, TOKEN_BEGINS};
 use crate::formats::marks::{MarkRole, MarkSet};
+use crate::formats::parts::Header;
 use crate::formats::protocol::{CallReader, CallResult, MessageWriter, Protocol};
 use crate::formats::settings::{FormatInfo, Settings};
 use crate::formats::teaching::{ANY_NAME, Examples, Prompt, Teacher};
 use crate::formats::template::{fill, markers};
 use crate::limits::NAME_CHARS;
 use crate::syntax::json::{Member, push_string};
-use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, first_mark};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, first_mark, neutralise_marks};
 use crate::tools::{Tool, Tools};
 
 /// A native format.
@@ -181,6 +182,16 @@ impl CallReader for FlatFormat {
             || begins(true)
             || (settings.info.begins_message && begins(false))
             || self.call.orphan(tools, text, true).is_match()
+    }
+
+    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
+        let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
+        let begins = self.layout.parts.is_some_and(|frame| {
+            let begin = if frame.skips_whitespace() { neutral.trim_start() } else { &neutral };
+            !begin.is_empty() && matches!(frame.header(tools, begin, true, true), Header::Call(_) | Header::Bad(..))
+        });
+        // The header at the start of a message needs no mark: the prompt may end with it.
+        if begins { format!("\\{neutral}") } else { neutral }
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Recipients {
 }
 
 fn ends_name(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'{' | b'<' | b'>' | b'(' | b'"' | b'\'' | b'`')
+    byte.is_ascii_whitespace() || matches!(byte, b'{' | b'<' | b'>' | b'(' | b'"' | b'\'' | b'`' | b'\\')
 }
 
 /// Whether spaces, a declared name and a line with an object begin the text.
@@ -45,6 +45,8 @@ impl Recipients {
         let length = head.bytes().take_while(|byte| !ends_name(*byte)).count();
         let line = match head.as_bytes().get(length) {
             None => return Scan::at_end(ended),
+            // Neutralised text.
+            Some(b'\\') => return Scan::NoMatch,
             Some(byte) => *byte == b'\n',
         };
         if length == 0 {
@@ -90,7 +92,7 @@ impl PartsFrame for Recipients {
         if name == self.content {
             return Some("messages to it are content");
         }
-        name.bytes().any(ends_name).then_some("it must not contain whitespace, quotes, {, (, < or >")
+        name.bytes().any(ends_name).then_some("it must not contain whitespace, quotes, backslashes, {, (, < or >")
     }
 
     fn write(&self, _: Option<&str>, content: &str, calls: &[String], separators: &Separators, out: &mut String) {
