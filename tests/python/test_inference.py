@@ -407,6 +407,15 @@ HOSTILE: dict[str, tuple[str, str | None]] = {
         small(each("{{ '{\"a\":' * 900 + '[' * 900 + f.name + f.arguments | tojson }}")),
         None,
     ),
+    "objects": (
+        small(
+            each(
+                "{{ '{\"a\":' * 900 + '[' + f.name | tojson + ',' + f.arguments | tojson"
+                " + ',1' * 3000 + ']' + '}' * 900 }}"
+            )
+        ),
+        None,
+    ),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,8 @@ Span = tuple[int, int]
 UNIT = "\ue005"
 _MARKS = re.compile(f"[{NAME}{ARGUMENTS}{KEY}{VALUE}{ID}{UNIT}]")
 _DECODER = json.JSONDecoder()
+# The levels of an object that are searched for the parts of a call. Texts can be nested much deeper.
+_LEVELS = 8
 # A key, and how it is written where attributes are escaped.
 _AMPERSAND, _ESCAPED = "zq&", "zq&amp;"
 
@@ -144,12 +146,19 @@ def _envelope(text: str, call: Call) -> Span | None:
 
 
 def _parts(value: object) -> list[object]:
-    """A JSON value with all keys and values in it."""
+    """A JSON value with the keys and values in it, down to some levels."""
+    parts, level = [value], [value]
+    for _ in range(_LEVELS):
+        level = [inner for outer in level for inner in _inner(outer)]
+        parts += level
+    return parts
+
+
+def _inner(value: object) -> Iterable[object]:
+    """The keys and values of an object, or the items of a list."""
     if isinstance(value, dict):
-        return [value, *value, *(part for member in value.values() for part in _parts(member))]
-    if isinstance(value, list):
-        return [value, *(part for item in value for part in _parts(item))]
-    return [value]
+        return (*value, *value.values())
+    return value if isinstance(value, list) else ()
 
 
 # Marks in renderings ----------------------------------------------------------------------------
