@@ -339,6 +339,17 @@ def test_format_that_does_not_fit_shows_both_readings() -> None:
     assert '"calls": []' in message.partition("read: ")[2]
 
 
+def test_format_with_other_results_shows_both_texts() -> None:
+    with Renderer(small(PLAIN)) as renderer:
+        found = inferred(renderer)
+        other = Format(**{**found.description, "result": "<result>{json}</result>"})
+        with pytest.raises(ToolError, match="does not write a result as the chat template does") as caught:
+            prove(other, renderer, found)
+    message = str(caught.value)
+    assert '<result>zqresult "7"' in message.partition("rendered: ")[2].partition("written: ")[0]
+    assert '<result>"zqresult ' in message.partition("written: ")[2]
+
+
 def test_few_calls_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "CALLS", 10**6)
     monkeypatch.setattr(proof, "MOST_CONVERSATIONS", 61)

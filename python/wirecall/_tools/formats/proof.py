@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from wirecall._core import CallEnd, CallError, Format, Reasoning, Text, Toolset
 from wirecall._shown import shortened
+from wirecall._tools.formats.calls import ONE
 from wirecall._tools.formats.inference import Inferred
 from wirecall._tools.formats.markup import markers
 from wirecall._tools.formats.rendering import Renderer, RenderError
-from wirecall._tools.formats.turns import CONTENT, THOUGHT, Message, Turns, tool
+from wirecall._tools.formats.turns import CONTENT, FIRST, RESULT, THOUGHT, TOOLS, Message, Turns, tool
 from wirecall.errors import ToolError
 
 # A format is proven by at least so many calls, in at least so many conversations.
@@ -49,6 +51,9 @@ _PIECES = (
 
 _WORDS = ("a", "two", "é", "日本", "😀", "\n", '"quoted"', "it's", "\\", "42.", "&amp;", "`code`", "- item")
 
+# Quotes show whether a result is JSON.
+_RESULT = f'{RESULT} "7", it\'s'
+
 Case = tuple[str, str, list[tuple[str, dict[str, Any]]]]
 Read = dict[str, object]
 
@@ -59,15 +64,15 @@ def prove(format: Format, renderer: Renderer, inferred: Inferred, *, seed: int =
     The turns have up to three calls, whose values are of all JSON types, with quotes, line breaks, empty
     strings and the markers of the format itself; content; and reasoning, as far as the template writes them.
     The same calls, content and reasoning must be read, without regard to whitespace around content and
-    reasoning.
+    reasoning. The result of a call must be written as the template writes it, except for its id.
 
     Where the text of the template is ambiguous, nothing is compared: a turn with a call that the format
     refuses to write (`Toolset.encode` raises ValueError), because a value has the marker that ends it; and
     nulls, if the template leaves them out. A turn that the template refuses does not count, either.
 
     Raises:
-        ToolError: Something else is read than was rendered, which the message shows; or the template writes
-            fewer than 50 such calls.
+        ToolError: Something else is read than was rendered, or a result is written differently, which the
+            message shows; or the template writes fewer than 50 such calls.
     """
     rng = random.Random(seed)
     turns = Turns(renderer, inferred.style)
@@ -83,6 +88,8 @@ def prove(format: Format, renderer: Renderer, inferred: Inferred, *, seed: int =
             proven += _compare(toolset, turns, inferred, case, tools, number % 4 == 3)
     if proven < CALLS:
         raise ToolError(f"only {proven} calls of random conversations could be compared, fewer than {CALLS}")
+    if "result" in inferred.description:
+        _compare_result(_toolset(TOOLS, format), turns)
     return proven
 
 
@@ -217,6 +224,23 @@ def _compare(
     if _plain(read) != _plain(expected):
         raise _different(rendered, expected, read)
     return len(calls)
+
+
+def _compare_result(toolset: Toolset, turns: Turns) -> None:
+    """Compares the result of a call, without ids: some templates make their own.
+
+    Nothing is compared if the template refuses the result.
+    """
+    id = turns.id(FIRST, 0)
+    ids = re.compile("|".join(map(re.escape, (id, f"functions.{FIRST}:0", "0"))))
+    rendered = turns.try_text(turns.message("", [ONE]), [turns.result(_RESULT)])
+    written = toolset.encode_result(FIRST, _RESULT, id=id)
+    if rendered and ids.sub("", written) not in ids.sub("", rendered):
+        raise ToolError(
+            "the format does not write a result as the chat template does\n"
+            f"rendered: {shortened(rendered, _SHOWN_CHARS)!r}\n"
+            f"written:  {written!r}"
+        )
 
 
 def _begins_in_reasoning(inferred: Inferred, text: str) -> bool:
