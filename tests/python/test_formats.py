@@ -340,6 +340,16 @@ def test_defaults_are_left_out() -> None:
     assert Format(call=call).to_dict() == {"version": 1, "name": "custom", "call": call}
 
 
+def test_a_file_has_few_bytes_of_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("é" * 10_000, encoding="utf-8")
+    with pytest.raises(ToolError, match=r"a\.json has more than 16384 bytes"):
+        Format.load(path)
+    path.write_bytes(b'{"call": "\xff"}')
+    with pytest.raises(ToolError, match=r"a\.json is not UTF-8"):
+        Format.load(path)
+
+
 def test_a_file_names_its_format(tmp_path: Path) -> None:
     path = tmp_path / "acme.toml"
     path.write_text('version = 1\ncall = "<do>{name} {arguments}</do>"\n', encoding="utf-8")

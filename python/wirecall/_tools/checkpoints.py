@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from wirecall._tools.files import read_file
 from wirecall._tools.formats.description import Format, built_in
 from wirecall._tools.models import protocol_for
 from wirecall._tools.templates import protocol_from_template
@@ -175,11 +176,6 @@ def _object(path: Path) -> Mapping[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        text = content.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_file(path, _MOST_BYTES)
+    except OSError as error:
         raise ToolError(f"{path.name} cannot be read: {error}") from None
-    if len(content) > _MOST_BYTES:
-        raise ToolError(f"{path.name} has more than {_MOST_BYTES} bytes")
-    return text

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from wirecall import _core
+from wirecall._tools.files import read_file
 from wirecall._tools.formats.toml import toml
 from wirecall.errors import ToolError
 
@@ -110,21 +111,16 @@ class Format(_core.Format):
 
         Raises:
             OSError: The file cannot be read.
-            ToolError: The file is not TOML or JSON, or its description cannot work. The message names the
-                file.
+            ToolError: The file is too large, or not TOML or JSON, or its description cannot work. The message
+                names the file.
         """
         import tomllib
 
         path = Path(path)
         is_toml = _is_toml(path)
+        text = read_file(path, _FILE_BYTES)
         try:
-            with path.open("rb") as file:
-                text = file.read(_FILE_BYTES + 1).decode("utf-8")
-            if len(text) > _FILE_BYTES:
-                raise ToolError(f"{path.name} has more than {_FILE_BYTES} bytes")
             read = tomllib.loads(text) if is_toml else json.loads(text)
-        except ToolError:
-            raise
         except (ValueError, RecursionError) as error:
             hint = "; a text with quotes is in single quotes" if is_toml else ""
             raise ToolError(f"{path.name} is not {'TOML' if is_toml else 'JSON'}: {error}{hint}") from None
