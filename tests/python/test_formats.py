@@ -289,12 +289,14 @@ def test_what_is_wrong_is_named(description: dict[str, Any], match: str) -> None
 
 
 def test_what_is_no_description() -> None:
-    with pytest.raises(TypeError, match="cal"):
-        Format(cal="<do>")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="there is no option 'stop'; did you mean 'stops'"):
+        Format(call="<do>{name} {arguments}</do>", stop=["<e>"])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="call must be a str, not int"):
+        Format(call=5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a description must be a mapping, not str"):
         Format.from_dict("<do>")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="set is not a string, number, list or table"):
-        Format(call="<do>{name} {arguments}</do>", stops={"<e>"})  # type: ignore[arg-type]
+        Format(call="<do>{name} {arguments}</do>", stops=[{"<e>"}])  # type: ignore[list-item]
     circle: dict[str, Any] = {"call": "<do>{name} {arguments}</do>"}
     circle["calls"] = circle
     with pytest.raises(TypeError, match="the description is not JSON"):

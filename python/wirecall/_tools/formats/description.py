@@ -8,6 +8,7 @@ from typing import Any, Self
 from wirecall import _core
 from wirecall._tools.files import read_file
 from wirecall._tools.formats.toml import toml
+from wirecall._tools.option_types import checked
 from wirecall.errors import ToolError
 
 Texts = Sequence[str]
@@ -60,9 +61,10 @@ class Format(_core.Format):
 
     Raises:
         ToolError: A field cannot work; the message names it and says what it must be.
-        TypeError: There is no such field, or its value is not JSON.
+        TypeError: There is no such field, or its value has another type, or is not JSON.
     """
 
+    @checked
     def __new__(
         cls,
         *,
