@@ -15,10 +15,6 @@ from wirecall._cli.options import is_description, load_format, load_tools, tools
 from wirecall._cli.outputs import to_json
 from wirecall._console import printable
 from wirecall._tools.checkpoints import Checkpoint, read_checkpoint
-from wirecall._tools.formats.inference import inferred
-from wirecall._tools.formats.proof import prove
-from wirecall._tools.formats.rendering import Renderer
-from wirecall.testing import check_format
 
 
 @click.group(
@@ -154,6 +150,8 @@ def _variable(text: str) -> tuple[str, Any]:
 
 
 def _laws(format: Format, cases: int) -> tuple[bool, str]:
+    from wirecall.testing import check_format
+
     try:
         check_format(format, cases=cases)
     except (AssertionError, ToolError) as error:
@@ -162,6 +160,11 @@ def _laws(format: Format, cases: int) -> tuple[bool, str]:
 
 
 def _proof(format: Format, path: Path, given: Mapping[str, Any]) -> tuple[bool, str]:
+    # Slow to load.
+    from wirecall._tools.formats.inference import inferred
+    from wirecall._tools.formats.proof import prove
+    from wirecall._tools.formats.rendering import Renderer
+
     try:
         checkpoint = _with_template(path)
         with Renderer(str(checkpoint.chat_template), {**checkpoint.tokens, **given}) as renderer:
