@@ -23,6 +23,7 @@ from response_template import (
     GEMMA_JSON,
     JSON_CALL,
     QWEN,
+    REFUSED,
     THINK,
     calls,
     tagged,
@@ -93,19 +94,6 @@ DESCRIBED: dict[str, dict[str, Any]] = {
         **TAGGED,
     },
     "trl-gemma4": GEMMA,
-}
-# The place of what cannot be described, and why.
-REFUSED = {
-    "gpt-oss": ("['tool_calls']['open_pattern']", "at character 52 matches text that differs"),
-    "inkling": ("['content']['open_pattern']", "at character 25 matches text that differs"),
-    "kv-lines": ("['tool_calls']['content']", "calls in this form cannot be described"),
-    "paths-each": ("['tool_calls']['transform']", "name at 'fn.name' cannot be described"),
-    "trl-gptoss": ("['content']['open']", "'<|channel|>' begins reasoning, too, as in channels"),
-    "trl-lfm2.5": (
-        "['tool_calls']['content_args']['tag_pattern']",
-        "at character 14 begins a group that cannot be described",
-    ),
-    "trl-deepseek-r1": ("['fields']", "there is no field tool_calls"),
 }
 ANCHOR = "<|assistant|>"
 
