@@ -20,7 +20,8 @@ def check_format(format: str | Format | Protocol, *, cases: int = 100, seed: int
 
     Calls must round-trip, messages must parse the same however they are cut, all text must be reported, a
     message that was cut off must not give other calls, and results must not be read as calls. In native
-    formats, calls are written in messages, and those that the format cannot hold are skipped.
+    formats, calls are written in messages, and those that the format cannot hold are skipped; a call that a
+    value quotes must not run, even if a character is missing elsewhere.
 
     Args:
         format: The name of a format, a `Format`, or a `Protocol` of your own.
