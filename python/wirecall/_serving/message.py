@@ -1,0 +1,131 @@
+"""One message of a model: its text as it arrives, and the deltas that the server sends."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from wirecall._core import ArgumentsDelta, CallEnd, CallError, CallStart, Reasoning, Text
+from wirecall._serving.reports import Reports
+from wirecall._tools.toolset import Toolset
+
+
+class CallDelta:
+    """A piece of a call.
+
+    Attributes:
+        index: The position of the call among those of the message, from 0.
+        id: The id, in the first piece of a call; otherwise None.
+        name: The tool's name, in the first piece of a call; otherwise None.
+        arguments: The next part of the arguments, as JSON.
+    """
+
+    __slots__ = ("arguments", "id", "index", "name")
+
+    def __init__(self, index: int, id: str | None, name: str | None, arguments: str) -> None:
+        self.index, self.id, self.name, self.arguments = index, id, name, arguments
+
+
+class Delta:
+    """A piece of a message: reasoning, text and calls, as far as they have arrived.
+
+    Several events make one delta. Their order between the three kinds is lost, as it is in the APIs.
+    """
+
+    __slots__ = ("calls", "reasoning", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.reasoning = ""
+        self.calls: list[CallDelta] = []
+
+    def add(self, other: "Delta") -> None:
+        """Append a later delta."""
+        self.text += other.text
+        self.reasoning += other.reasoning
+        self.calls += other.calls
+
+
+class MessageReader:
+    """Reads one message. Each piece of text gives a delta; `finish` gives the last one.
+
+    A call that cannot be read is text, unless a part of it was sent, or the end of the message has cut it
+    off. Cut calls are dropped: servers say with the finish reason that a message was cut.
+    """
+
+    def __init__(
+        self,
+        toolset: Toolset,
+        reports: Reports,
+        *,
+        in_reasoning: bool | None = None,
+        held: bool = False,
+        request: str | None = None,
+    ) -> None:
+        """
+        Args:
+            toolset: The tools of the request.
+            reports: Is told of calls and errors.
+            in_reasoning: Whether the prompt has opened the reasoning; None if that is not known.
+            held: Calls are sent when they are complete, in one piece.
+            request: The id of the request, for warnings.
+        """
+        self._parser = toolset.parser(in_reasoning=in_reasoning)
+        self._names = frozenset(toolset.names)
+        self._reports, self._request = reports, request
+        self._held = held
+        self._ended = False
+        # The calls that were sent whole.
+        self._sent = 0
+
+    def feed(self, text: str) -> Delta:
+        """The delta of a piece of text."""
+        return self._delta(self._parser.feed(text))
+
+    def finish(self, *, truncated: bool | None = None) -> Delta:
+        """The delta of the end. Once more, it is empty.
+
+        Args:
+            truncated: False if the model has ended its message, True if it was cut; None if that is unknown.
+        """
+        if self._ended:
+            return Delta()
+        self._ended = True
+        return self._delta(self._parser.finish(truncated=truncated), ended=True)
+
+    def whole(self, text: str, *, truncated: bool | None = None) -> Delta:
+        """All of a message in one delta, in which calls are complete."""
+        self._held = True
+        delta = self.feed(text)
+        delta.add(self.finish(truncated=truncated))
+        return delta
+
+    def _delta(self, events: Iterable[Any], *, ended: bool = False) -> Delta:
+        delta = Delta()
+        calls = delta.calls
+        for event in events:
+            kind = type(event)
+            if kind is Text:
+                delta.text += event.text
+            elif kind is ArgumentsDelta:
+                if self._held:
+                    continue
+                if calls and calls[-1].index == event.index:
+                    calls[-1].arguments += event.delta
+                else:
+                    calls.append(CallDelta(event.index, None, None, event.delta))
+            elif kind is CallStart:
+                if not self._held:
+                    calls.append(CallDelta(event.index, event.id, event.name, ""))
+            elif kind is Reasoning:
+                delta.reasoning += event.text
+            elif kind is CallEnd:
+                if self._held:
+                    calls.append(CallDelta(self._sent, event.id, event.name, event.arguments))
+                    self._sent += 1
+                known = not self._names or event.name in self._names
+                self._reports.call(event, known=known, request=self._request)
+            elif kind is CallError:
+                cut = ended and event.kind == "incomplete_call"
+                if not cut and (self._held or event.index is None):
+                    delta.text += event.raw
+                self._reports.error(event, cut=cut, request=self._request)
+        return delta

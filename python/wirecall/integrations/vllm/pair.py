@@ -1,0 +1,202 @@
+"""A tool parser and a reasoning parser, as vLLM registers them.
+
+vLLM's engine takes the reasoning parser to see where reasoning ends. The API server takes both if it composes
+them itself: beside a tool parser of its own, or in versions that wirecall does not know.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from vllm.entrypoints.generate.base.protocol import (
+    DeltaMessage,
+    ExtractedToolCallInformation,
+    FunctionCall,
+    ToolCall,
+)
+from vllm.reasoning.abs_reasoning_parsers import ReasoningParser
+from vllm.tool_parsers.abstract_tool_parser import ToolParser
+from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
+
+from wirecall._serving.message import MessageReader
+from wirecall._serving.prompts import TAIL
+from wirecall.integrations.vllm.constraints import constrain, wants_calls
+from wirecall.integrations.vllm.messages import message_of
+from wirecall.integrations.vllm.server import Server, logger, server_of
+
+
+class WirecallToolParser(ToolParser):
+    """Calls and text. It gets what the reasoning parser leaves."""
+
+    supports_required_and_named = False
+    engine_based_streaming = True
+    parser_name: ClassVar[str]
+
+    def __init__(self, tokenizer: Any, tools: Any = None) -> None:
+        super().__init__(tokenizer, tools)
+        self._reader: MessageReader | None = None
+
+    @property
+    def _server(self) -> Server:
+        return server_of(self.parser_name, self.model_tokenizer)
+
+    def adjust_request(self, request: Any) -> Any:
+        request.skip_special_tokens = False
+        if wants_calls(request):
+            constrain(request, self._server, request.tools, level=ToolStrictLevel.AUTO)
+        return request
+
+    def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
+        delta = self._new_reader(request).whole(model_output)
+        calls = [
+            ToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
+            for call in delta.calls
+        ]
+        return ExtractedToolCallInformation(
+            tools_called=bool(calls), tool_calls=calls, content=delta.text or None
+        )
+
+    def extract_tool_calls_streaming(
+        self,
+        previous_text: str,
+        current_text: str,
+        delta_text: str,
+        previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int],
+        delta_token_ids: Sequence[int],
+        request: Any,
+    ) -> DeltaMessage | None:
+        if self._reader is None:
+            _warn_of_pair()
+            self._reader = self._new_reader(request)
+        return message_of(self._reader.feed(delta_text), call_id=lambda call: call.id)
+
+    def finish_streaming(self) -> DeltaMessage | None:
+        if self._reader is None:
+            return None
+        return message_of(self._reader.finish(), call_id=lambda call: call.id)
+
+    def _new_reader(self, request: Any) -> MessageReader:
+        tools = self.tools or getattr(request, "tools", None)
+        calls = bool(tools) and getattr(request, "tool_choice", "auto") != "none"
+        return self._server.reader(tools, calls=calls, in_reasoning=False)
+
+
+class WirecallReasoningParser(ReasoningParser):
+    """Reasoning, and the rest as text."""
+
+    engine_based_streaming = True
+    parser_name: ClassVar[str]
+
+    def __init__(self, tokenizer: Any, *args: Any, **options: Any) -> None:
+        super().__init__(tokenizer, *args, **options)
+        config = self._model_config
+        self._server = server_of(
+            self.parser_name,
+            tokenizer,
+            getattr(config, "model", None),
+            getattr(config, "tokenizer_mode", None),
+        )
+        self._in_reasoning: bool | None = None
+        self._reader: MessageReader | None = None
+        self._ended = False
+
+    @property
+    def reasoning_start_str(self) -> str | None:
+        return next(iter(self._server.prompts.openers), None)
+
+    @property
+    def reasoning_end_str(self) -> str | None:
+        return next(iter(self._server.prompts.closers), None)
+
+    def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
+        """Whether reasoning is closed, or was not opened. Without a known closer, nothing waits for it."""
+        prompts = self._server.prompts
+        if not prompts.closers:
+            return True
+        return not prompts.opens_reasoning(self._text(input_ids[-TAIL:]), continued=True)
+
+    def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
+        closers = self._server.prompts.closers
+        # A closer may have begun before the delta.
+        count = len(list(delta_ids)) + max((len(closer) for closer in closers), default=0)
+        tail = self._text(input_ids[-count:])
+        return not closers or any(closer in tail for closer in closers)
+
+    def extract_content_ids(self, input_ids: list[int]) -> list[int]:
+        for start in range(len(input_ids), -1, -1):
+            if any(closer in self._text(input_ids[start:]) for closer in self._server.prompts.closers):
+                closed = start
+                break
+        else:
+            return []
+        for end in range(closed + 1, len(input_ids) + 1):
+            if any(closer in self._text(input_ids[closed:end]) for closer in self._server.prompts.closers):
+                return input_ids[end:]
+        return []
+
+    def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
+        content = self.extract_content_ids(list(token_ids))
+        return len(token_ids) - len(content) if content else 0
+
+    def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
+        self._in_reasoning = self._server.prompts.opens_reasoning(self._text(prompt_token_ids[-TAIL:]))
+
+    def adjust_request(self, request: Any) -> Any:
+        request.skip_special_tokens = False
+        return request
+
+    def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
+        delta = self._new_reader().whole(model_output)
+        return delta.reasoning or None, delta.text or None
+
+    def extract_reasoning_streaming(
+        self,
+        previous_text: str,
+        current_text: str,
+        delta_text: str,
+        previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int],
+        delta_token_ids: Sequence[int],
+    ) -> DeltaMessage | None:
+        if self._reader is None:
+            self._reader = self._new_reader()
+        delta = self._reader.feed(delta_text)
+        self._ended = self._ended or bool(delta.text)
+        return message_of(delta, call_id=lambda call: call.id)
+
+    def has_engine_confirmed_reasoning_end(self) -> bool:
+        return self._ended
+
+    def finish_streaming(self) -> DeltaMessage | None:
+        if self._reader is None:
+            return None
+        return message_of(self._reader.finish(), call_id=lambda call: call.id)
+
+    def _new_reader(self) -> MessageReader:
+        return self._server.reader((), calls=False, in_reasoning=self._in_reasoning)
+
+    def _text(self, ids: Sequence[int]) -> str:
+        return self.model_tokenizer.decode(list(ids), skip_special_tokens=False)
+
+
+_warned = False
+
+
+def _warn_of_pair() -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        logger.warning(
+            "this version of vLLM is not known to wirecall (0.32 and 0.33 are), so calls are read after vLLM has "
+            "divided reasoning from the rest: calls inside reasoning are not seen, nor that a call was cut off"
+        )
+
+
+def __getattr__(name: str) -> type:
+    """The classes of a parser's name, as `tool:wirecall_hermes`, which vLLM asks for when it needs them."""
+    kind, colon, parser = name.partition(":")
+    bases = {"tool": WirecallToolParser, "reasoning": WirecallReasoningParser}
+    if not colon or kind not in bases:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    base = bases[kind]
+    return type(base.__name__, (base,), {"parser_name": parser, "__module__": __name__})
