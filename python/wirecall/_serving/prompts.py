@@ -35,6 +35,10 @@ class Prompts:
         closed = max((tail.rfind(closer) for closer in self.closers), default=-1)
         return opened > closed
 
+    def closes_reasoning(self, tail: str) -> bool:
+        """Whether the reasoning is over before the message begins: the prompt turns thinking off."""
+        return bool(self.closers) and tail.rstrip().endswith(self.closers)
+
 
 def stop_ids(
     format: Format, vocabulary: Mapping[str, int], ends: Iterable[int | Sequence[int] | None] = ()

@@ -159,7 +159,7 @@ def composed(manager: Any, **options: Any) -> type[WirecallParser] | None:
         formats = {named_format(tool), named_format(reasoning)} - {None}
         if len(formats) > 1:
             raise ToolError(
-                f"--tool-call-parser {tool} and --reasoning-parser {reasoning} are of two formats"
+                f"--tool-call-parser {tool} and --reasoning-parser {reasoning} have two formats"
             )
         name = tool if named_format(tool) else reasoning if named_format(reasoning) else tool
     else:
