@@ -17,10 +17,10 @@ PACKAGE = ROOT / "python" / "wirecall"
 # Modules of one layer do not import each other. The package itself (`from wirecall import …`) has the public
 # names of all layers up to `_clients`; only what comes after that imports it.
 LAYERS = [
-    {"errors", "_console", "_kinds", "_shown", "_sync"},
+    {"errors", "_kinds", "_shown", "_sync"},
     {"_core", "_dicts", "_public"},
     {"_tools"},
-    {"testing", "tokens", "xml", "_text"},
+    {"testing", "tokens", "xml", "_serving", "_text"},
     {"_apis"},
     {"compaction"},
     {"_clients"},

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wirecall._console import printable
+from wirecall._cli.console import printable
 from wirecall_bench.artifact import BenchError
 from wirecall_bench.options import FiniteRange, RunOptions, listed, with_run_options
 

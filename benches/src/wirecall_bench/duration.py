@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from wirecall._console import plural
+from wirecall._cli.console import plural
 from wirecall_bench.correctness import entries_of, judge
 from wirecall_bench.peers import Contestant, written
 from wirecall_bench.timing import timed

@@ -20,7 +20,7 @@ import openai
 import tenacity
 
 from wirecall import wrap
-from wirecall._console import with_cause
+from wirecall._cli.console import with_cause
 from wirecall._text.options import Notice
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.tokens import native_definition

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from wirecall._console import plural
+from wirecall._cli.console import plural
 from wirecall_bench.artifact import Cell
 from wirecall_bench.formats import ARGUMENTS_ALONE, BASELINE
 from wirecall_bench.latency_report import CLOCK, STATUSES, time_text

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import jinja2
 
-from wirecall._console import plural, printable
+from wirecall._cli.console import plural, printable
 from wirecall_bench import findings
 from wirecall_bench.artifact import BenchError, Cell, Run, read
 from wirecall_bench.findings import NO_DIFFERENCE

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from wirecall._console import OutputConsole, printable
+from wirecall._cli.console import OutputConsole, printable
 
 # The width without a terminal: no table is split.
 _ENDLESS = 1 << 20

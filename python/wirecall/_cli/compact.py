@@ -15,8 +15,8 @@ import click
 
 from wirecall import tokens as vocabularies
 from wirecall._apis.registry import apis
+from wirecall._cli.console import plural, printable, with_cause
 from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
-from wirecall._console import plural, printable, with_cause
 from wirecall._tools.definitions import API_NAMES, ApiName
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages

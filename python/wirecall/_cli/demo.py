@@ -30,7 +30,7 @@ from rich.text import Text as Styled
 
 from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Reasoning, Text, Toolset
 from wirecall import tokens as counting
-from wirecall._console import OutputConsole, plural
+from wirecall._cli.console import OutputConsole, plural
 from wirecall.errors import install_extra
 
 # Tokens per second: twice the speed of a fast model, so that everything takes less than fifteen seconds.

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from wirecall import Format, ToolError, Toolset, format_for
+from wirecall._cli.console import printable
 from wirecall._cli.inputs import UserError, blame, read_text, title_of
 from wirecall._cli.options import is_description, load_format, load_tools, tools_option
 from wirecall._cli.outputs import to_json
-from wirecall._console import printable
 from wirecall._tools.checkpoints import Checkpoint, read_checkpoint
 
 

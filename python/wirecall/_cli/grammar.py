@@ -5,9 +5,9 @@ from typing import get_args
 import click
 
 from wirecall import Format, GrammarKind, ToolError
+from wirecall._cli.console import printable
 from wirecall._cli.inputs import UserError, title_of
 from wirecall._cli.options import load_toolset, protocol_options, protocol_source, tools_option
-from wirecall._console import printable
 from wirecall._tools.definitions import no_tool
 from wirecall._tools.grammar import MOST_LONGEST
 

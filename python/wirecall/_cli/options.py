@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from wirecall import PROTOCOLS, Format, ToolError, Toolset
+from wirecall._cli.console import printable
 from wirecall._cli.inputs import UserError, blame, load_json, read_text, title_of
-from wirecall._console import printable
 from wirecall._tools.models import protocol_for
 
 _TOOLS = 'a JSON list of tools, or {"tools": […]}'

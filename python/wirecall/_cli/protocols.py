@@ -7,9 +7,9 @@ import click
 from rich.text import Text
 
 from wirecall import FAMILIES, PROTOCOLS, ToolError
+from wirecall._cli.console import OutputConsole, printable
 from wirecall._cli.inputs import UserError
 from wirecall._cli.outputs import to_json
-from wirecall._console import OutputConsole, printable
 from wirecall._core import native_formats
 from wirecall._tools.model_table import NO_FORMAT, entries
 from wirecall._tools.models import find_model, protocol_for

@@ -12,7 +12,7 @@ from wirecall._tools.models import protocol_for
 from wirecall.errors import ToolError
 
 
-class Choice(NamedTuple):
+class ChosenFormat(NamedTuple):
     """The format of a server's model.
 
     Attributes:
@@ -61,7 +61,7 @@ def named_format(parser: str | None) -> str | None:
 
 def choose_format(
     model: Model, *, parser: str | None = None, setting: str | None = None, prompted: bool = False
-) -> Choice:
+) -> ChosenFormat:
     """The format of a server's model.
 
     Tried in this order: the format in the parser's name; the setting; "wire", if the prompt teaches it; the
@@ -78,26 +78,26 @@ def choose_format(
         ToolError: No format is found. The message says what each step has found, and what to do.
     """
     if (name := named_format(parser)) is not None:
-        return Choice(built_in(name), f"the parser {parser}")
+        return ChosenFormat(built_in(name), f"the parser {parser}")
     if setting is not None:
-        return Choice(_of_setting(setting), f"{FORMAT}={setting}")
+        return ChosenFormat(_of_setting(setting), f"{FORMAT}={setting}")
     if prompted:
-        return Choice(built_in("wire"), "the prompt teaches it")
+        return ChosenFormat(built_in("wire"), "the prompt teaches it")
     found: list[str] = []
     for source, name in _distinct(model.names):
         try:
-            return Choice(built_in(protocol_for(name)), f"{source} {name}")
+            return ChosenFormat(built_in(protocol_for(name)), f"{source} {name}")
         except ToolError as error:
             found.append(f"{source} {name}: {_sentence(error)}")
     for source, name in _distinct(model.names):
         if _is_folder(name):
             try:
-                return Choice(format_for(name), f"the checkpoint in {source} {name}")
+                return ChosenFormat(format_for(name), f"the checkpoint in {source} {name}")
             except ToolError as error:
                 found.append(f"the checkpoint {name}: {_sentence(error)}")
     if model.checkpoint is not None:
         try:
-            return Choice(format_for({**model.checkpoint}), "the chat template")
+            return ChosenFormat(format_for({**model.checkpoint}), "the chat template")
         except ToolError as error:
             found.append(f"the tokenizer: {_sentence(error)}")
     raise ToolError(

@@ -98,6 +98,8 @@ def another_interface(monkeypatch: pytest.MonkeyPatch) -> None:
     composing = ParserManager.__dict__["_compose_parser"]
     original = getattr(composing, "__func__", composing)
     original = getattr(original, "__wrapped__", original)
+    if not hasattr(original, "__self__"):
+        original = partial(original, ParserManager)
     monkeypatch.setattr(ParserManager, "_compose", original, raising=False)
     monkeypatch.delattr(ParserManager, "_compose_parser")
     monkeypatch.setattr(ParserManager, "get_parser", partial(_composed, original))
@@ -105,7 +107,7 @@ def another_interface(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _composed(original: Any, **options: Any) -> Any:
-    return original(ParserManager, **{"is_harmony": False, "tool_strict_level": None, **options})
+    return original(**{"is_harmony": False, "tool_strict_level": None, **options})
 
 
 @pytest.mark.usefixtures("another_interface")

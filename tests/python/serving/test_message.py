@@ -1,0 +1,151 @@
+"""A message as an inference server reads it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from canitoolcall.checks import case_status, run_checks
+from canitoolcall.fixtures import Fixture
+from canitoolcall.results import Observation, ParsedToolCall, ParseResult, Status
+
+import near_misses
+from law import seeded
+from neutral_suite import FAMILIES, FIXTURES, SEEDS, SOFT, chunks, row
+from wirecall._serving.message import Delta, MessageReader
+from wirecall._serving.prompts import Prompts
+from wirecall._serving.reports import Reports
+from wirecall._serving.toolsets import Toolsets
+from wirecall._tools.formats.description import built_in
+
+REPORTS = Reports("test", logging.getLogger("test"))
+
+
+def reader(
+    format: str, tools: Iterable[Any], *, held: bool, in_reasoning: bool | None = None
+) -> MessageReader:
+    toolset = Toolsets(built_in(format), REPORTS).of(tools)
+    return MessageReader(toolset, REPORTS, held=held, in_reasoning=in_reasoning)
+
+
+def joined(deltas: Iterable[Delta]) -> tuple[str, str, list[tuple[str, str]]]:
+    """What a client puts together: text, reasoning, calls."""
+    text = reasoning = ""
+    calls: list[tuple[str, str]] = []
+    for delta in deltas:
+        text += delta.text
+        reasoning += delta.reasoning
+        for call in delta.calls:
+            if call.name is not None:
+                assert call.index == len(calls)
+                assert call.id
+                calls.append((call.name, ""))
+            # A client closes a call when the next one begins.
+            assert call.index == len(calls) - 1
+            name, arguments = calls[-1]
+            calls[-1] = name, arguments + call.arguments
+    return text, reasoning, calls
+
+
+def streamed(reader: MessageReader, parts: Iterable[str], truncated: bool | None) -> Iterable[Delta]:
+    for part in parts:
+        yield reader.feed(part)
+    yield reader.finish(truncated=truncated)
+
+
+def result(fixture: Fixture, parts: list[str] | None, *, held: bool) -> ParseResult:
+    """A fixture as a server reads it that knows the prompt; whole without parts."""
+    prompt = fixture.generation_prompt
+    opened = None if prompt is None else Prompts(built_in(row(fixture))).opens_reasoning(prompt)
+    message = reader(
+        row(fixture), [tool["function"] for tool in fixture.tools], held=held, in_reasoning=opened
+    )
+    if parts is None:
+        deltas: Iterable[Delta] = [message.whole(fixture.raw_output, truncated=fixture.truncated)]
+    else:
+        deltas = streamed(message, parts, fixture.truncated)
+    text, reasoning, calls = joined(deltas)
+    return ParseResult(
+        content=text or None,
+        reasoning_content=reasoning or None,
+        tool_calls=tuple(ParsedToolCall(*call) for call in calls),
+    )
+
+
+def status(fixture: Fixture, *, held: bool) -> Status:
+    text = fixture.raw_output
+    streams = {"whole": [text], "characters": list(text)}
+    streams |= {f"random {seed}": chunks(text, seed) for seed in SEEDS[:5]}
+    observation = Observation(
+        nonstream=result(fixture, None, held=held),
+        streams={label: result(fixture, parts, held=held) for label, parts in streams.items()},
+    )
+    return case_status(run_checks(fixture, FAMILIES[fixture.family], observation))
+
+
+@pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture.id)
+def test_fixture_with_held_calls(fixture: Fixture) -> None:
+    assert status(fixture, held=True) is (Status.SOFT_PASS if fixture.id in SOFT else Status.PASS)
+
+
+def test_streamed_calls_fail_only_where_they_break_off() -> None:
+    failed = [fixture for fixture in FIXTURES if status(fixture, held=False) is Status.FAIL]
+    assert len(failed) <= 27
+    for fixture in failed:
+        parts = list(fixture.raw_output)
+        held, sent = (result(fixture, parts, held=held) for held in (True, False))
+        more = sent.tool_calls[len(held.tool_calls) :]
+        assert more
+        # What was sent too much is no complete call.
+        for call in more:
+            with pytest.raises(ValueError, match=r"line 1"):
+                json.loads(str(call.arguments_raw))
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("format", ["hermes", "mistral", "glm-4.7", "llama-pythonic", "kimi-k2", "wire"])
+def test_a_message_is_the_same_in_any_chunks(format: str, held: bool) -> None:
+    rng = seeded(37)
+    tools = near_misses.TOOLS
+    toolset = Toolsets(built_in(format), REPORTS).of(tools)
+    calls = [("save_file", {"path": path, "days": days}) for path, days in (("a b", 5), ("c", 6))]
+    text = toolset.encode_message("I save.", calls)
+    [whole] = [joined([reader(format, tools, held=held).whole(text, truncated=False)])]
+    assert [name for name, _ in whole[2]] == ["save_file"] * 2
+    for _ in range(20):
+        parts = chunks(text, rng.randrange(1 << 30))
+        assert joined(streamed(reader(format, tools, held=held), parts, False)) == whole
+
+
+def test_unknown_tools_are_passed_on() -> None:
+    text = '<tool_call>\n{"name": "rm_rf", "arguments": {"path": 1}}\n</tool_call>'
+    for held in (False, True):
+        delta = reader("hermes", near_misses.TOOLS, held=held).whole(text, truncated=False)
+        assert [(call.name, call.arguments) for call in delta.calls] == [("rm_rf", '{"path":1}')]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['<tool_call>\n{"nome": [}\n</tool_call>', "<tool_call>\nsave_file\n</tool_call>"],
+    ids=["JSON", "no call"],
+)
+@pytest.mark.parametrize("held", [False, True])
+def test_what_cannot_be_read_stays_in_the_text(text: str, held: bool) -> None:
+    message = f"A.{text}"
+    found = joined(streamed(reader("hermes", near_misses.TOOLS, held=held), list(message), False))
+    assert found == (message, "", [])
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_cut_call_is_dropped_or_incomplete(held: bool) -> None:
+    text = '<tool_call>\n{"name": "save_file", "arguments": {"path": "a b"'
+    found = joined(streamed(reader("hermes", near_misses.TOOLS, held=held), list(text), True))
+    assert found == ("", "", [] if held else [("save_file", '{"path":"a b')])
+
+
+def test_a_message_ends_once() -> None:
+    message = reader("hermes", (), held=False)
+    assert joined([message.feed("A"), message.finish(), message.finish()]) == ("A", "", [])

@@ -1,0 +1,172 @@
+"""Toolsets, reports and ids of tokens of an inference server."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any, ClassVar
+
+import pytest
+
+from wirecall import FAMILIES, CallEnd, CallError, Toolset
+from wirecall._core import native_formats
+from wirecall._serving.prompts import Prompts, is_cut, stop_ids
+from wirecall._serving.reports import Counters, Reports
+from wirecall._serving.toolsets import Toolsets
+from wirecall._tools.formats.description import Format, built_in
+
+LOGGER = logging.getLogger("test.serving")
+TOOL = {
+    "name": "save",
+    "description": "",
+    "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}},
+}
+
+
+def toolsets(format: str = "hermes") -> Toolsets:
+    return Toolsets(built_in(format), Reports(format, LOGGER))
+
+
+def test_toolsets_are_compiled_once() -> None:
+    kept = toolsets()
+    assert kept.of([TOOL]) is kept.of([{**TOOL}])
+    assert kept.of([TOOL]) is not kept.of([{**TOOL, "name": "other"}])
+
+
+def test_only_the_last_toolsets_are_kept() -> None:
+    kept = toolsets()
+    first = kept.of([TOOL])
+    for number in range(64):
+        kept.of([{**TOOL, "name": f"tool{number}"}])
+    assert kept.of([TOOL]) is not first
+
+
+def test_threads_share_toolsets() -> None:
+    kept, found = toolsets(), []
+    threads = [threading.Thread(target=lambda: found.append(kept.of([TOOL]))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert kept.of([TOOL]) in found
+
+
+@pytest.mark.parametrize("format", ["hermes", "wire", "glm-4.7", "qwen3coder", "xml", "yaml", "harmony"])
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [{"name": "save", "parameters": {"type": "object", "properties": {"n": {"type": "int"}}}}],
+        [{"name": "save", "parameters": {"$ref": "#/nowhere"}}],
+        [{"name": "save", "parameters": {"properties": {"n": {"required": True}}}}],
+        [{"name": "save", "parameters": "text"}],
+        [{"name": "save", "parameters": None}],
+        [TOOL, TOOL],
+        [{"name": "a b", "parameters": {}}],
+        [{"name": "", "parameters": {}}],
+        [{"parameters": {}}],
+        [{"name": "save", "parameters": {"type": "object", "default": float("nan")}}],
+    ],
+    ids=str,
+)
+def test_definitions_that_cannot_work_are_accepted(
+    format: str, tools: list[dict[str, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert isinstance(toolsets(format).of(tools), Toolset)
+
+
+def test_a_grammar_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = toolsets()
+    toolset = kept.of([TOOL])
+    text = kept.grammar(toolset, tool_choice="required", parallel=False)
+    monkeypatch.setattr(Toolset, "grammar", None)
+    assert kept.grammar(toolset, tool_choice="required", parallel=False) is text
+
+
+def test_without_calls_wanted_calls_are_text() -> None:
+    text = '<think>\nA.\n</think>\n\n<tool_call>\n{"name": "save", "arguments": {}}\n</tool_call>'
+    message = toolsets().text.parse(text)
+    assert (message.reasoning, message.text) == ("A.", text.partition("\n\n")[2])
+
+
+class Counted:
+    """A counter as prometheus_client has them."""
+
+    made: ClassVar[dict[str, Counted]] = {}
+
+    def __init__(self, name: str, text: str, labels: list[str]) -> None:
+        self.counts: dict[tuple[str, ...], float] = {}
+        self.made[name] = self
+
+    def labels(self, *values: str) -> Counted:
+        self.at = values
+        return self
+
+    def inc(self, amount: float = 1) -> None:
+        self.counts[self.at] = self.counts.get(self.at, 0) + amount
+
+
+def test_calls_and_errors_are_counted() -> None:
+    reports = Reports("hermes", LOGGER, Counters(Counted))
+    call = CallEnd(0, "id", "save", "{}", 0, 1, ("aliased_name", "coerced"), ())
+    reports.call(call, known=True, request=None)
+    reports.call(call, known=False, request=None)
+    error = CallError(None, None, None, "incomplete_call", "cut", "<tool_call>", 0, 1)
+    reports.error(error, cut=True, request=None)
+    assert {name: one.counts for name, one in Counted.made.items()} == {
+        "wirecall_calls": {("hermes",): 2},
+        "wirecall_repairs": {("hermes", "aliased_name"): 2, ("hermes", "coerced"): 2},
+        "wirecall_errors": {("hermes", "incomplete_call"): 1},
+        "wirecall_unknown_tools": {("hermes",): 1},
+        "wirecall_cut_calls": {("hermes",): 1},
+    }
+
+
+def test_warnings_are_limited(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("wirecall._serving.reports.time.monotonic", lambda: clock[0])
+    reports = Reports("hermes", LOGGER)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(5):
+            reports.warn("a", "x" * 1000, request="r1")
+        reports.warn("b", "other")
+        clock[0] = 61
+        reports.warn("a", "again")
+    first, other, last = caplog.messages
+    assert first.startswith("wirecall: a in request r1: xxx")
+    assert len(first) < 400
+    assert other == "wirecall: b: other"
+    assert last == "wirecall: a: again (4 more since the last warning)"
+
+
+@pytest.mark.parametrize("format", FAMILIES)
+def test_the_end_of_a_prompt_says_whether_it_opens_reasoning(format: str) -> None:
+    prompts = Prompts(built_in(format))
+    native = next(row for row in native_formats() if row["name"] == format)
+    for opener in [opener for opener, _ in native["reasoning"]] + [native["reasoning_prompt"] or ""]:
+        if opener:
+            assert prompts.opens_reasoning(f"question{opener}")
+            assert prompts.opens_reasoning(f"question{opener}\n")
+            assert prompts.opens_reasoning(f"question{opener}I thi", continued=True)
+            assert not prompts.opens_reasoning(f"question{opener}I thi")
+    for opener, closer in native["reasoning"]:
+        assert not prompts.opens_reasoning(f"{opener}A{closer}\n\nOK", continued=True)
+        assert prompts.closes_reasoning(f"{opener}{closer}\n\n")
+    assert not prompts.opens_reasoning("assistant\n")
+    assert not prompts.opens_reasoning("")
+
+
+def test_a_format_without_reasoning_opens_none() -> None:
+    prompts = Prompts(Format(call="<do>{name} {arguments}</do>"))
+    assert not prompts.opens_reasoning("assistant\n", continued=True)
+    assert not prompts.closes_reasoning("assistant\n")
+
+
+def test_the_last_token_says_whether_a_message_was_cut() -> None:
+    stops = stop_ids(built_in("glm-4.7"), {"<|user|>": 1, "<|observation|>": 2, "x": 3}, [9, None, [8, 7]])
+    assert stops == {1, 2, 7, 8, 9}
+    assert is_cut(2, stops) is False
+    assert is_cut(3, stops) is True
+    assert is_cut(3, stops, [3]) is False
+    assert is_cut(None, stops) is None
