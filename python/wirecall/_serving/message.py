@@ -1,6 +1,6 @@
 """One message of a model: its text as it arrives, and the deltas that the server sends."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wirecall._core import ArgumentsDelta, CallEnd, CallError, CallStart, Reasoning, Text
@@ -32,10 +32,10 @@ class Delta:
 
     __slots__ = ("calls", "reasoning", "text")
 
-    def __init__(self) -> None:
-        self.text = ""
+    def __init__(self, text: str = "", calls: list[CallDelta] | None = None) -> None:
+        self.text = text
         self.reasoning = ""
-        self.calls: list[CallDelta] = []
+        self.calls = [] if calls is None else calls
 
     def add(self, other: "Delta") -> None:
         """Append a later delta."""
@@ -75,10 +75,24 @@ class MessageReader:
         self._ended = False
         # The calls that were sent whole.
         self._sent = 0
+        self.broken: set[int] = set()
+        """The indices of calls of which a part was sent, and that ended in an error."""
+        # The index of the call that is being sent, and the events of those that follow it.
+        self._open: int | None = None
+        self._later: dict[int, list[Any]] = {}
 
     def feed(self, text: str) -> Delta:
         """The delta of a piece of text."""
-        return self._delta(self._parser.feed(text))
+        events = self._parser.feed(text)
+        # Nearly all of them, which must be fast.
+        if len(events) == 1:
+            event = events[0]
+            kind = type(event)
+            if kind is Text:
+                return Delta(event.text)
+            if kind is ArgumentsDelta and event.index == self._open:
+                return Delta(calls=[CallDelta(event.index, None, None, event.delta)])
+        return self._delta(events)
 
     def finish(self, *, truncated: bool | None = None) -> Delta:
         """The delta of the end. Once more, it is empty.
@@ -101,7 +115,7 @@ class MessageReader:
     def _delta(self, events: Iterable[Any], *, ended: bool = False) -> Delta:
         delta = Delta()
         calls = delta.calls
-        for event in events:
+        for event in events if self._held else self._in_sequence(events):
             kind = type(event)
             if kind is Text:
                 delta.text += event.text
@@ -125,7 +139,30 @@ class MessageReader:
                 self._reports.call(event, known=known, request=self._request)
             elif kind is CallError:
                 cut = ended and event.kind == "incomplete_call"
-                if not cut and (self._held or event.index is None):
+                if not self._held and event.index is not None:
+                    self.broken.add(event.index)
+                elif not cut:
                     delta.text += event.raw
                 self._reports.error(event, cut=cut, request=self._request)
         return delta
+
+    def _in_sequence(self, events: Iterable[Any]) -> Iterator[Any]:
+        """Events in which a call ends before the next one begins.
+
+        Formats that write calls as a list end all of them with the list. Servers and clients close a call when
+        the next one begins, and would lose the rest of its arguments.
+        """
+        for event in events:
+            kind = type(event)
+            if kind is Text or kind is Reasoning or event.index is None:
+                yield event
+            elif self._open is not None and event.index != self._open:
+                self._later.setdefault(event.index, []).append(event)
+            else:
+                yield event
+                self._open = None if kind is CallEnd or kind is CallError else event.index
+                while self._open is None and self._later:
+                    index = next(iter(self._later))
+                    waiting = self._later.pop(index)
+                    yield from waiting
+                    self._open = None if type(waiting[-1]) in (CallEnd, CallError) else index

@@ -13,8 +13,9 @@ from canitoolcall.fixtures import Fixture
 from canitoolcall.results import Observation, ParsedToolCall, ParseResult, Status
 
 import near_misses
-from law import seeded
+from law import count, seeded
 from neutral_suite import FAMILIES, FIXTURES, SEEDS, SOFT, chunks, row
+from wirecall import FAMILIES as FAMILIES_OF_FORMATS
 from wirecall._serving.message import Delta, MessageReader
 from wirecall._serving.prompts import Prompts
 from wirecall._serving.reports import Reports
@@ -118,6 +119,31 @@ def test_a_message_is_the_same_in_any_chunks(format: str, held: bool) -> None:
     for _ in range(20):
         parts = chunks(text, rng.randrange(1 << 30))
         assert joined(streamed(reader(format, tools, held=held), parts, False)) == whole
+
+
+MARKS = ("<", "{", "}", '"', "[", "]", "\n", "<tool_call>", "</think>", "<think>", "\ufffd", "x")
+
+
+@pytest.mark.laws
+@pytest.mark.parametrize("format", FAMILIES_OF_FORMATS)
+def test_mutated_messages_are_the_same_in_any_chunks(format: str) -> None:
+    """Nothing raises, and a held message does not depend on its chunks."""
+    rng = seeded(38)
+    tools = near_misses.TOOLS
+    toolset = Toolsets(built_in(format), REPORTS).of(tools)
+    written = toolset.encode_message("I save.", [("save_file", near_misses.ARGUMENTS)] * 2)
+    for _ in range(max(2, count(2000, 100))):
+        text = written
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(len(text) + 1)
+            text = text[:at] + rng.choice(MARKS) + text[at + rng.choice((0, 0, 1, 5)) :]
+        cut = rng.choice((None, True, False))
+        whole = joined([reader(format, tools, held=True).whole(text, truncated=cut)])
+        parts = chunks(text, rng.randrange(1 << 30))
+        assert joined(streamed(reader(format, tools, held=True), parts, cut)) == whole
+        # Streamed calls are those, and parts of calls that failed.
+        sent = joined(streamed(reader(format, tools, held=False), parts, cut))
+        assert [call for call in sent[2] if call in whole[2]] == whole[2]
 
 
 def test_unknown_tools_are_passed_on() -> None:
