@@ -54,7 +54,7 @@ class Reports:
             if not known:
                 counters.unknown_tools.labels(self._format).inc()
         if not known:
-            self.warn("a call of a tool that the request does not have", repr(call.name), request=request)
+            self.warn("a call of a tool that the request does not have", "passed on", request=request)
 
     def error(self, error: _core.CallError, *, cut: bool, request: str | None) -> None:
         """Report a call that could not be read; `cut` if the end of the message has cut it off."""
@@ -63,10 +63,14 @@ class Reports:
             if cut:
                 counters.cut_calls.labels(self._format).inc()
         kind = "a call that was cut off" if cut else "a call that could not be read"
-        self.warn(kind, f"{error.kind}: {error.sentence}", request=request)
+        self.warn(kind, error.kind, request=request)
 
     def warn(self, kind: str, detail: str, *, request: str | None = None) -> None:
-        """Log a warning, at most one of a kind in a minute. The next one says how many were left out."""
+        """Log a warning, at most one of a kind in a minute. The next one says how many were left out.
+
+        Args:
+            detail: Nothing that a model or a user wrote. Definitions of tools may be quoted.
+        """
         now = time.monotonic()
         with self._lock:
             last, hidden = self._logged.get(kind, (None, 0))
@@ -75,6 +79,11 @@ class Reports:
                 return
             self._logged[kind] = (now, 0)
         more = f" ({hidden} more since the last warning)" if hidden else ""
-        of = f" in request {request}" if request else ""
-        shown = detail if len(detail) <= _SHOWN else f"{detail[:_SHOWN]}…"
-        self._logger.warning("wirecall: %s%s: %s%s", kind, of, shown, more)
+        of = f" in request {_line(request)}" if request else ""
+        self._logger.warning("wirecall: %s%s: %s%s", kind, of, _line(detail), more)
+
+
+def _line(text: str) -> str:
+    """Text of a client on one line of a log."""
+    short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in short)

@@ -10,6 +10,7 @@ import pytest
 
 from wirecall import FAMILIES, CallEnd, CallError, Toolset
 from wirecall._core import native_formats
+from wirecall._serving.message import MessageReader
 from wirecall._serving.prompts import Prompts, is_cut, stop_ids
 from wirecall._serving.reports import Counters, Reports
 from wirecall._serving.toolsets import Toolsets
@@ -132,12 +133,29 @@ def test_warnings_are_limited(caplog: pytest.LogCaptureFixture, monkeypatch: pyt
             reports.warn("a", "x" * 1000, request="r1")
         reports.warn("b", "other")
         clock[0] = 61
-        reports.warn("a", "again")
+        reports.warn("a", "again", request="r2\nERROR \u202e")
     first, other, last = caplog.messages
     assert first.startswith("wirecall: a in request r1: xxx")
     assert len(first) < 400
     assert other == "wirecall: b: other"
-    assert last == "wirecall: a: again (4 more since the last warning)"
+    # A client cannot write a line of its own.
+    assert last == "wirecall: a in request r2\ufffdERROR \ufffd: again (4 more since the last warning)"
+
+
+def test_warnings_do_not_quote_the_model(caplog: pytest.LogCaptureFixture) -> None:
+    reports = Reports("hermes", LOGGER)
+    toolset = Toolsets(built_in("hermes"), reports).of([TOOL])
+    texts = (
+        '{"name": "secret", "arguments": {}}',
+        '{"name": "save", "arguments": {"n": "secret"}}',
+        '{"name": "save", "arguments": {"secret": [}}',
+        '{"name": "save", "arguments": secret',
+    )
+    with caplog.at_level(logging.WARNING):
+        for text in texts:
+            MessageReader(toolset, reports).whole(f"<tool_call>\n{text}\n</tool_call>", truncated=False)
+    assert len(caplog.messages) >= 2
+    assert not any("secret" in message for message in caplog.messages)
 
 
 @pytest.mark.parametrize("format", FAMILIES)

@@ -4,12 +4,7 @@ What such a model writes is noise, so calls are only right if the grammar and th
 """
 
 import json
-import os
-import signal
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +15,8 @@ import requests
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from checkpoint import save_checkpoint
+from processes import free_port, running
 
-# Seconds until the server answers: it loads PyTorch twice.
-START = 600
 NAME = "set_level"
 PARAMETERS = {
     "type": "object",
@@ -50,17 +44,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that teaches the wire format to a model without tools."""
     folder = tmp_path_factory.mktemp("model") / "acme-7b"
     save_checkpoint(folder)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("VLLM_")},
-        "HF_HUB_OFFLINE": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-        "VLLM_CPU_KVCACHE_SPACE": "1",
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        "OMP_NUM_THREADS": "2",
-    }
+    port = free_port()
     command = [
         # The command `vllm` asks for the version of a package that has another name here.
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder)),
@@ -69,33 +53,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         *("--enable-auto-tool-choice", "--tool-call-parser", "wirecall", "--tokenizer-mode", "wirecall"),
     ]
     log = folder.parent / "server.log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, env=environment, start_new_session=True
-        )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + START
-        while not _is_up(address):
-            assert process.poll() is None, log.read_text()[-5000:]
-            assert time.monotonic() < deadline, log.read_text()[-5000:]
-            time.sleep(1)
+    memory = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+    with running(command, port, log, **memory) as address:
         assert "format wire, by the prompt teaches it" in log.read_text()
         yield address
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-
-
-def _is_up(address: str) -> bool:
-    try:
-        return requests.get(f"{address}/health", timeout=5).ok
-    except requests.RequestException:
-        return False
 
 
 def ask(url: str, *, stream: bool, **fields: Any) -> Answer:
