@@ -1,0 +1,117 @@
+"""The reasoning detector: reasoning, and the rest for the tool detector or the client."""
+
+from typing import Any, ClassVar
+
+from sglang.srt.parser.reasoning_parser import BaseReasoningFormatDetector, StreamingParseResult
+
+from wirecall._serving.message import Delta, MessageReader
+from wirecall.integrations.sglang.passage import Passage, PassedText
+from wirecall.integrations.sglang.server import Server, server_of
+
+# How SGLang tells from a request whether the model reasons, where it cannot tell from the chat template:
+# DeepSeek's and Kimi's prompts are written by code of its own. Other formats are as their prompts begin.
+_MODES = {
+    "deepseek-v3.1": "explicit_thinking",
+    "deepseek-v3.2": "explicit_thinking",
+    "deepseek-v4": "explicit_thinking",
+    "deepseek-v4.1": "explicit_thinking",
+    "gemma4": "explicit_enable_thinking",
+    "glm-4.7": "enable_thinking",
+    "kimi-k2.6": "thinking",
+    "kimi-k3": "thinking",
+    "ling-3": "enable_thinking",
+    "mistral": "mistral",
+    "nemotron-3": "enable_thinking",
+    "qwen3.5": "enable_thinking",
+}
+# What closes reasoning in formats that divide messages into parts; a grammar waits for it.
+_PART_ENDS = {"harmony": "<|end|>", "kimi-k3": "<|close|>think<|sep|>"}
+
+
+class WirecallReasoningDetector(BaseReasoningFormatDetector):
+    """Reads one message. SGLang makes one for each choice, from a subclass with `parser_name`."""
+
+    parser_name: ClassVar[str]
+
+    def __init__(
+        self,
+        stream_reasoning: bool = True,
+        force_reasoning: bool | None = None,
+        continue_final_message: bool = False,
+        previous_content: Any = "",
+        force_nonempty_content: bool = False,
+        tool_call_parser_active: bool = False,
+        tokenizer: Any = None,
+    ) -> None:
+        """
+        Args:
+            stream_reasoning: Otherwise the reasoning is sent when it is complete.
+            force_reasoning: Whether the prompt opens the reasoning; None if that is not known.
+            continue_final_message: Whether the prompt ends with a part of the message.
+            previous_content: That part.
+            force_nonempty_content: Whether an answer that has nothing but reasoning is content.
+            tool_call_parser_active: Whether a tool detector reads what is passed on.
+            tokenizer: The tokenizer of the model, or None.
+        """
+        server = server_of(self.parser_name, tokenizer)
+        name = server.choice.format.name
+        super().__init__(
+            next(iter(server.prompts.openers), ""),
+            next(iter(server.prompts.closers), _PART_ENDS.get(name, "")),
+            force_reasoning=bool(force_reasoning),
+            stream_reasoning=stream_reasoning,
+            thinks_internally=not server.starts_in_reasoning,
+            reasoning_default=_MODES.get(name, "always" if server.starts_in_reasoning else None),
+            force_nonempty_content=force_nonempty_content and not tool_call_parser_active,
+        )
+        if continue_final_message and isinstance(previous_content, str):
+            force_reasoning = _continued(server, previous_content, force_reasoning)
+        self._reader: MessageReader = server.reader(server.toolsets.text, in_reasoning=force_reasoning)
+        self._passage = Passage(force_reasoning) if tool_call_parser_active else None
+        self._pending_reasoning = ""
+        self._has_text = False
+
+    def detect_and_parse(self, text: str) -> StreamingParseResult:
+        """The reasoning and the rest of a whole message."""
+        if self._passage is not None:
+            self._passage.pending = text
+        delta = self._reader.whole(text)
+        if self._force_nonempty_content and not delta.text:
+            delta.text, delta.reasoning = delta.reasoning, ""
+        return self._result(delta)
+
+    def parse_streaming_increment(self, new_text: str) -> StreamingParseResult:
+        """The reasoning and the rest of a piece of a message."""
+        if self._passage is not None:
+            self._passage.pending += new_text
+        return self._result(self._streamed(self._reader.feed(new_text)))
+
+    def finish(self) -> StreamingParseResult:
+        """The end of a message."""
+        delta = self._streamed(self._reader.finish(), ended=True)
+        if self._force_nonempty_content and not self._has_text:
+            delta.text, delta.reasoning = self._accumulated_reasoning, ""
+        return self._result(delta)
+
+    def _streamed(self, delta: Delta, *, ended: bool = False) -> Delta:
+        self._has_text = self._has_text or bool(delta.text)
+        if self._force_nonempty_content:
+            self._accumulated_reasoning += delta.reasoning
+        if not self.stream_reasoning:
+            delta.reasoning = self._pending_reasoning + delta.reasoning
+            self._pending_reasoning = ""
+            if not self._has_text and not ended:
+                self._pending_reasoning, delta.reasoning = delta.reasoning, ""
+        return delta
+
+    def _result(self, delta: Delta) -> StreamingParseResult:
+        text = delta.text if self._passage is None else PassedText(delta.text, self._passage)
+        return StreamingParseResult(normal_text=text, reasoning_text=delta.reasoning)
+
+
+def _continued(server: Server, content: str, opened: bool | None) -> bool | None:
+    """Whether a message that continues `content` is in reasoning; as the prompt says if it has no tags."""
+    prompts = server.prompts
+    if any(tag and tag in content for tag in (*prompts.openers, *prompts.closers)):
+        return prompts.opens_reasoning(content, continued=True)
+    return opened

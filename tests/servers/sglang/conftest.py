@@ -1,0 +1,34 @@
+"""SGLang without a GPU, with wirecall's plugin loaded as SGLang loads it."""
+
+import os
+
+os.environ.update(HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sglang.srt.plugins import load_plugins
+from sglang.srt.plugins.hook_registry import HookRegistry
+
+from wirecall.integrations.sglang import register
+from wirecall.integrations.sglang import server as state
+
+# The checkout is not a distribution, so it has no entry point.
+register()
+load_plugins()
+HookRegistry.apply_hooks()
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The settings of a test are its own."""
+    for name in ("WIRECALL_FORMAT", "WIRECALL_CALLS", "WIRECALL_PROMPT"):
+        monkeypatch.delenv(name, raising=False)
+    state._server.cache_clear()
+    yield
+    state._server.cache_clear()
