@@ -149,8 +149,8 @@ class MessageReader:
     def _in_sequence(self, events: Iterable[Any]) -> Iterator[Any]:
         """Events in which a call ends before the next one begins.
 
-        Formats that write calls as a list end all of them with the list. Servers and clients close a call when
-        the next one begins, and would lose the rest of its arguments.
+        Formats that write calls as a list end all of them with the list. Servers and clients close a call
+        when the next one begins, and would lose the rest of its arguments.
         """
         for event in events:
             kind = type(event)

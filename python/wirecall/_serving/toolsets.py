@@ -18,10 +18,18 @@ _MOST = 64
 class Toolsets:
     """The toolsets of one format; the last 64 are kept. Any number of threads may use it."""
 
-    def __init__(self, format: Format, reports: Reports) -> None:
+    def __init__(self, format: Format, reports: Reports, *, reasoning: str | None = None) -> None:
+        """
+        Args:
+            format: The format of the calls.
+            reports: Is told of definitions that cannot work.
+            reasoning: "content" to leave reasoning in the text.
+        """
         self._format, self._reports = format, reports
         # A prompted format says nothing about reasoning, but its model may reason.
         self._options: dict[str, Any] = {"reasoning": "separate"} if format._native is None else {}
+        if reasoning is not None:
+            self._options["reasoning"] = reasoning
         self._kept: OrderedDict[str, Toolset] = OrderedDict()
         self._grammars: OrderedDict[tuple[Toolset, str, bool], str] = OrderedDict()
         self._lock = threading.Lock()

@@ -4,6 +4,7 @@ vLLM's engine takes the reasoning parser to see where reasoning ends. The API se
 them itself: beside a tool parser of its own, or in versions that wirecall does not know.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -13,11 +14,13 @@ from vllm.entrypoints.generate.base.protocol import (
     FunctionCall,
     ToolCall,
 )
+from vllm.parser.utils import count_history_tool_calls
 from vllm.reasoning.abs_reasoning_parsers import ReasoningParser
+from vllm.renderers.chat_utils import make_tool_call_id
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 
-from wirecall._serving.message import MessageReader
+from wirecall._serving.message import CallDelta, MessageReader
 from wirecall._serving.prompts import TAIL
 from wirecall.integrations.vllm.constraints import constrain, wants_calls
 from wirecall.integrations.vllm.messages import message_of
@@ -34,21 +37,23 @@ class WirecallToolParser(ToolParser):
     def __init__(self, tokenizer: Any, tools: Any = None) -> None:
         super().__init__(tokenizer, tools)
         self._reader: MessageReader | None = None
+        # The calls of earlier messages.
+        self._earlier = 0
 
     @property
     def _server(self) -> Server:
         return server_of(self.parser_name, self.model_tokenizer)
 
     def adjust_request(self, request: Any) -> Any:
-        request.skip_special_tokens = False
         if wants_calls(request):
+            request.skip_special_tokens = False
             constrain(request, self._server, request.tools, level=ToolStrictLevel.AUTO)
         return request
 
     def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
         delta = self._new_reader(request).whole(model_output)
         calls = [
-            ToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
+            ToolCall(id=self._call_id(call), function=FunctionCall(name=call.name, arguments=call.arguments))
             for call in delta.calls
         ]
         return ExtractedToolCallInformation(
@@ -68,17 +73,26 @@ class WirecallToolParser(ToolParser):
         if self._reader is None:
             _warn_of_pair()
             self._reader = self._new_reader(request)
-        return message_of(self._reader.feed(delta_text), call_id=lambda call: call.id)
+        return message_of(self._reader.feed(delta_text), call_id=self._call_id)
 
     def finish_streaming(self) -> DeltaMessage | None:
         if self._reader is None:
             return None
-        return message_of(self._reader.finish(), call_id=lambda call: call.id)
+        reader, self._reader = self._reader, None
+        return message_of(reader.finish(), call_id=self._call_id)
+
+    def _call_id(self, call: CallDelta) -> str | None:
+        """The id of a call. Kimi's templates write ids into prompts, so they have a form of their own."""
+        if not self._server.numbers_calls:
+            return call.id
+        return make_tool_call_id(id_type="kimi_k2", func_name=call.name, idx=self._earlier + call.index)
 
     def _new_reader(self, request: Any) -> MessageReader:
+        if self._server.numbers_calls:
+            self._earlier = count_history_tool_calls(request)
         tools = self.tools or getattr(request, "tools", None)
         calls = bool(tools) and getattr(request, "tool_choice", "auto") != "none"
-        return self._server.reader(tools, calls=calls, in_reasoning=False)
+        return self._server.reader(tools, calls=calls, in_reasoning=False, separate=False)
 
 
 class WirecallReasoningParser(ReasoningParser):
@@ -109,11 +123,12 @@ class WirecallReasoningParser(ReasoningParser):
         return next(iter(self._server.prompts.closers), None)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-        """Whether reasoning is closed, or was not opened. Without a known closer, nothing waits for it."""
+        """Whether the prompt closes the reasoning. Otherwise the model may still open it.
+
+        Of formats without a known closer, nothing waits for the end.
+        """
         prompts = self._server.prompts
-        if not prompts.closers:
-            return True
-        return not prompts.opens_reasoning(self._text(input_ids[-TAIL:]), continued=True)
+        return not prompts.closers or prompts.closes_reasoning(self._text(input_ids[-TAIL:]))
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
         closers = self._server.prompts.closers
@@ -123,20 +138,19 @@ class WirecallReasoningParser(ReasoningParser):
         return not closers or any(closer in tail for closer in closers)
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
-        for start in range(len(input_ids), -1, -1):
-            if any(closer in self._text(input_ids[start:]) for closer in self._server.prompts.closers):
-                closed = start
-                break
-        else:
+        if not self._is_closed(input_ids):
             return []
-        for end in range(closed + 1, len(input_ids) + 1):
-            if any(closer in self._text(input_ids[closed:end]) for closer in self._server.prompts.closers):
-                return input_ids[end:]
-        return []
+        # Once a text has the closer, each longer one has it, too.
+        lengths = range(len(input_ids) + 1)
+        return input_ids[bisect_left(lengths, True, key=lambda n: self._is_closed(input_ids[:n])) :]
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
-        content = self.extract_content_ids(list(token_ids))
-        return len(token_ids) - len(content) if content else 0
+        ids = list(token_ids)
+        openers = self._server.prompts.openers
+        opened = self._in_reasoning or self._text(ids[:TAIL]).lstrip().startswith(openers)
+        if not openers or not opened:
+            return 0
+        return len(ids) - len(self.extract_content_ids(ids))
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
         self._in_reasoning = self._server.prompts.opens_reasoning(self._text(prompt_token_ids[-TAIL:]))
@@ -172,6 +186,10 @@ class WirecallReasoningParser(ReasoningParser):
             return None
         return message_of(self._reader.finish(), call_id=lambda call: call.id)
 
+    def _is_closed(self, ids: Sequence[int]) -> bool:
+        text = self._text(ids)
+        return any(closer in text for closer in self._server.prompts.closers)
+
     def _new_reader(self) -> MessageReader:
         return self._server.reader((), calls=False, in_reasoning=self._in_reasoning)
 
@@ -187,8 +205,8 @@ def _warn_of_pair() -> None:
     if not _warned:
         _warned = True
         logger.warning(
-            "this version of vLLM is not known to wirecall (0.32 and 0.33 are), so calls are read after vLLM has "
-            "divided reasoning from the rest: calls inside reasoning are not seen, nor that a call was cut off"
+            "wirecall knows vLLM 0.32 and 0.33 only. Here it reads calls after vLLM has divided reasoning "
+            "from the rest: calls inside reasoning are not seen, nor that a call was cut off"
         )
 
 

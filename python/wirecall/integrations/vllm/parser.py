@@ -158,9 +158,7 @@ def composed(manager: Any, **options: Any) -> type[WirecallParser] | None:
     if tool and reasoning:
         formats = {named_format(tool), named_format(reasoning)} - {None}
         if len(formats) > 1:
-            raise ToolError(
-                f"--tool-call-parser {tool} and --reasoning-parser {reasoning} have two formats"
-            )
+            raise ToolError(f"--tool-call-parser {tool} and --reasoning-parser {reasoning} have two formats")
         name = tool if named_format(tool) else reasoning if named_format(reasoning) else tool
     else:
         name = tool or reasoning

@@ -9,7 +9,7 @@ import vllm
 from vllm.tool_parsers.utils import custom_tool_parameters
 
 import wirecall
-from wirecall._serving.choice import Choice, Model, choose_format
+from wirecall._serving.choice import ChosenFormat, Model, choose_format
 from wirecall._serving.message import MessageReader
 from wirecall._serving.prompts import Prompts, stop_ids
 from wirecall._serving.reports import Counters, Reports
@@ -29,13 +29,17 @@ prompted = False
 class Server:
     """The format of a server's model, and what is made from it."""
 
-    def __init__(self, choice: Choice, tokenizer: Any) -> None:
+    def __init__(self, choice: ChosenFormat, tokenizer: Any) -> None:
         format = choice.format
         self.choice = choice
         self.held = read_settings().held
         self.reports = Reports(format.name, logger, _counters())
         self.toolsets = Toolsets(format, self.reports)
+        # Another parser takes the reasoning, or leaves it in the text.
+        self._without_reasoning = Toolsets(format, self.reports, reasoning="content")
         self.prompts = Prompts(format)
+        # Whether the id of a call says its tool and its number.
+        self.numbers_calls = format.name.startswith("kimi")
         self.special_tokens = bool((format._native or {}).get("special_tokens"))
         self._ends = stop_ids(format, tokenizer.get_vocab(), [getattr(tokenizer, "eos_token_id", None)])
 
@@ -55,10 +59,17 @@ class Server:
         return self.toolsets.of(definitions(tools))
 
     def reader(
-        self, tools: object, *, calls: bool, in_reasoning: bool | None, request: str | None = None
+        self,
+        tools: object,
+        *,
+        calls: bool,
+        in_reasoning: bool | None,
+        separate: bool = True,
+        request: str | None = None,
     ) -> MessageReader:
-        """A reader of one message; without `calls`, calls are text."""
-        toolset = self.toolset(tools) if calls else self.toolsets.text
+        """A reader of one message; without `calls`, calls are text; without `separate`, reasoning is, too."""
+        toolsets = self.toolsets if separate else self._without_reasoning
+        toolset = toolsets.of(definitions(tools)) if calls else toolsets.text
         return MessageReader(
             toolset, self.reports, in_reasoning=in_reasoning, held=self.held, request=request
         )
