@@ -429,7 +429,7 @@ test-peers: build $(PEERS_VENV)/.installed ## response templates, with the parse
 	$(PEERS_VENV)/bin/python -m pytest -q -p no:cacheprovider $(PEERS)
 
 # Servers --------------------------------------------------------------------------------------------------------
-# vLLM and SGLang without a GPU: they import PyTorch, and little else of their gigabytes (excludes.txt). They get wirecall
+# vLLM and SGLang without a GPU: they import PyTorch, and little else of their gigabytes (NAME.excludes). They get wirecall
 # as a wheel, as a user installs it.
 
 $(SERVER_VENVS)/%/.installed: $(SERVER_TESTS)/locks/%.txt | $(BIN)/uv
@@ -487,7 +487,7 @@ lock: | $(BIN)/uv ## resolve both pyproject.toml into all locks, for Python 3.11
 
 define lock-server
 $(BIN)/uv pip compile $(SERVER_TESTS)/locks/common.in $(SERVER_TESTS)/locks/$(1).in --override $(SERVER_TESTS)/locks/$(1).override \
-		--excludes $(SERVER_TESTS)/locks/excludes.txt --quiet --no-config --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) \
+		--excludes $(SERVER_TESTS)/locks/$(1).excludes --quiet --no-config --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) \
 		--custom-compile-command "make lock" --output-file $(SERVER_TESTS)/locks/$(1).txt
 
 endef

@@ -257,6 +257,12 @@ KNOWN = {
     "_clients/hooks.py": {"chat"},
     # litellm has one form of requests and answers for all providers, that of chat completions.
     "integrations/litellm.py": {"choices", "messages"},
+    # The objects of servers, which have APIs of their own above them.
+    "integrations/_sglang/hooks.py": {"messages"},
+    "integrations/_vllm/constraints.py": {"response_format"},
+    "integrations/_vllm/messages.py": {"tool_calls"},
+    "integrations/_vllm/pair.py": {"tool_choice"},
+    "integrations/_vllm/renderer.py": {"messages"},
     # A toolset takes and writes definitions of any API. An application has them without a request.
     "_tools/definitions.py": {"input_schema", "chat", "responses", "messages"},
     "_cli/compact.py": {"input_schema", "messages", "base_url"},

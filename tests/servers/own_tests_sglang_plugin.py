@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.utils import hf_transformers_utils
+from spaced import Spaced
 
 # The format for each of SGLang's tool parsers that its tests use.
 FORMATS = {
@@ -62,31 +63,10 @@ class WordTokenizer:
         return "".join(self._tokens[id] for id in ([ids] if isinstance(ids, int) else ids))
 
 
-class Spaced:
-    """JSON in pieces, with a space after each colon and comma as `json.dumps` writes it."""
-
-    def __init__(self) -> None:
-        self._in_string = self._escaped = False
-
-    def of(self, piece: str) -> str:
-        made = []
-        for letter in piece:
-            made.append(letter)
-            if self._escaped:
-                self._escaped = False
-            elif letter == '"':
-                self._in_string = not self._in_string
-            elif self._in_string:
-                self._escaped = letter == "\\"
-            elif letter in ":,":
-                made.append(" ")
-        return "".join(made)
-
-
 def replace_detectors() -> None:
     """Put wirecall's detectors where SGLang's are: into its map, and into the modules that tests import."""
-    from wirecall.integrations.sglang import register
-    from wirecall.integrations.sglang.tools import WirecallToolDetector
+    from wirecall.integrations._sglang import register
+    from wirecall.integrations._sglang.tools import WirecallToolDetector
 
     register()
 

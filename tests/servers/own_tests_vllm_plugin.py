@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import transformers
 import vllm.tokenizers
+from spaced import Spaced
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 from vllm.tool_parsers import ToolParserManager
@@ -156,34 +157,11 @@ def trained() -> str:
     return made.to_str()
 
 
-class Spaced:
-    """JSON in pieces, with a space after each colon and comma, as `json.dumps` has it.
-
-    Many tests compare arguments as text.
-    """
-
-    def __init__(self) -> None:
-        self._in_string = self._escaped = False
-
-    def of(self, piece: str) -> str:
-        made = []
-        for letter in piece:
-            made.append(letter)
-            if self._escaped:
-                self._escaped = False
-            elif letter == '"':
-                self._in_string = not self._in_string
-            elif self._in_string:
-                self._escaped = letter == "\\"
-            elif letter in ":,":
-                made.append(" ")
-        return "".join(made)
-
-
 def replace_parsers() -> None:
     """Put wirecall's parsers where vLLM's are: into its registry, and into the modules that tests import."""
-    from wirecall.integrations.vllm import register
-    from wirecall.integrations.vllm.pair import WirecallToolParser
+    from wirecall.integrations._vllm import register
+    from wirecall.integrations._vllm.pair import WirecallToolParser
+    from wirecall.integrations._vllm.server import definitions
 
     register()
     # All first: some of vLLM's classes inherit from others.
@@ -196,8 +174,9 @@ def replace_parsers() -> None:
         def _new_reader(self, request: Any) -> Any:
             super()._new_reader(request)
             tools = self.tools or getattr(request, "tools", None)
-            self._server.held = self.parser_name in HELD
-            return self._server.reader(tools, calls=True, in_reasoning=False, separate=False)
+            served = self._served
+            served.settings = served.settings._replace(held=self.parser_name in HELD)
+            return served.reader(served.toolset(definitions(tools), separate=False), in_reasoning=False)
 
         def extract_tool_calls(self, model_output: str, request: Any) -> Any:
             extracted = super().extract_tool_calls(model_output, request)

@@ -86,7 +86,7 @@ class MessageReader:
         events = self._parser.feed(text)
         # Nearly all of them, which must be fast.
         if len(events) == 1:
-            event = events[0]
+            event: Any = events[0]
             kind = type(event)
             if kind is Text:
                 return Delta(event.text)

@@ -15,11 +15,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sglang.srt.plugins import load_plugins
 from sglang.srt.plugins.hook_registry import HookRegistry
 
-from wirecall.integrations.sglang import register
-from wirecall.integrations.sglang import server as state
+from wirecall.integrations._sglang import server as state
 
-# The checkout is not a distribution, so it has no entry point.
-register()
+# They find wirecall by its entry point.
 load_plugins()
 HookRegistry.apply_hooks()
 
@@ -29,6 +27,6 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The settings of a test are its own."""
     for name in ("WIRECALL_FORMAT", "WIRECALL_CALLS", "WIRECALL_PROMPT"):
         monkeypatch.delenv(name, raising=False)
-    state._server.cache_clear()
+    state.serving.forget()
     yield
-    state._server.cache_clear()
+    state.serving.forget()

@@ -12,8 +12,8 @@ from sglang.srt.server_args import ServerArgs
 
 from wirecall._serving.choice import parser_names
 from wirecall.errors import ToolError
-from wirecall.integrations import sglang as plugin
-from wirecall.integrations.sglang import hooks
+from wirecall.integrations import _sglang as plugin
+from wirecall.integrations._sglang import hooks
 
 QWEN = Path("Qwen3-8B")
 

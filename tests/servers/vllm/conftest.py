@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from scripted import Server
 from vllm.plugins import load_general_plugins
 
-from wirecall.integrations.vllm import server as state
+from wirecall.integrations._vllm import server as state
 
 load_general_plugins()
 
@@ -32,7 +32,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The settings of a test are its own."""
     for name in ("WIRECALL_FORMAT", "WIRECALL_CALLS"):
         monkeypatch.delenv(name, raising=False)
-    state._server.cache_clear()
+    state.serving.forget()
     monkeypatch.setattr(state, "prompted", False)
     yield
-    state._server.cache_clear()
+    state.serving.forget()

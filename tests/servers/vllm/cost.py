@@ -28,8 +28,10 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from vllm.plugins import load_general_plugins
 
 from wirecall._serving.message import Delta
-from wirecall.integrations.vllm.messages import message_of
-from wirecall.integrations.vllm.parser import WirecallParser
+from wirecall._serving.served import ServedFormat
+from wirecall.integrations._vllm.messages import message_of
+from wirecall.integrations._vllm.parser import WirecallParser
+from wirecall.integrations._vllm.server import definitions
 
 RUNS = 5
 CODE = "def f(x):\n    return x + 1\n"
@@ -96,7 +98,7 @@ def measure(
         text = (CODE * (size * 1024 // len(CODE) + 1))[: size * 1024]
         server.engine.script = pieces(written(text))
         chunks = len(server.engine.script)
-        tape = recorded(own.server, server.engine.script)
+        tape = recorded(own.served, server.engine.script)
         replay.parser_cls = type("Replayed", (Replay,), {**own_fields(own), "tape": tape})
         least = dict.fromkeys(chats, float("inf"))
         for run in range(RUNS):
@@ -116,10 +118,10 @@ def measure(
         )
 
 
-def recorded(state: Any, script: list[str]) -> list[Delta]:
+def recorded(served: ServedFormat, script: list[str]) -> list[Delta]:
     """The deltas of a message. The last one has what the end gives."""
     tools = [SimpleNamespace(type="function", function=SimpleNamespace(**WRITE_FILE["function"]))]
-    reader = state.reader(tools, calls=True, in_reasoning=False)
+    reader = served.reader(served.toolset(definitions(tools)), in_reasoning=False)
     tape = [reader.feed(text) for text in script]
     tape[-1].add(reader.finish(truncated=False))
     return tape
@@ -127,7 +129,7 @@ def recorded(state: Any, script: list[str]) -> list[Delta]:
 
 def own_fields(parser: type[WirecallParser]) -> dict[str, Any]:
     """The class attributes that were set when the parser was composed."""
-    names = ("server", "tool_parser_cls", "reasoning_parser_cls", "tool_strict_level")
+    names = ("served", "stops", "tool_parser_cls", "reasoning_parser_cls", "tool_strict_level")
     return {name: getattr(parser, name) for name in names}
 
 

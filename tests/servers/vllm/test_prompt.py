@@ -20,7 +20,7 @@ def prompted(tmp_path_factory: pytest.TempPathFactory) -> Server:
 @pytest.fixture(autouse=True)
 def renders(monkeypatch: pytest.MonkeyPatch) -> None:
     """The renderer was made before the test's settings."""
-    from wirecall.integrations.vllm import server
+    from wirecall.integrations._vllm import server
 
     monkeypatch.setattr(server, "prompted", True)
 

@@ -12,11 +12,11 @@ import pytest
 from scripted import WRITE_FILE, Server, ask, pieces
 from vllm.parser.parser_manager import ParserManager
 
-import wirecall.integrations.vllm as plugin
+import wirecall.integrations._vllm as plugin
 from test_chat import CALLS, THOUGHT, TWO, read
 from wirecall import Format, ToolError
-from wirecall.integrations.vllm import pair
-from wirecall.integrations.vllm import server as state
+from wirecall.integrations._vllm import pair
+from wirecall.integrations._vllm import server as state
 
 ACME = "<do>{name} {arguments}</do>"
 

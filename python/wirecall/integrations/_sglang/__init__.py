@@ -20,8 +20,8 @@ def register() -> None:
     from sglang.srt.function_call.function_call_parser import FunctionCallParser
     from sglang.srt.parser.reasoning_parser import ReasoningParser
 
-    from wirecall.integrations.sglang.reasoning import WirecallReasoningDetector
-    from wirecall.integrations.sglang.tools import WirecallToolDetector
+    from wirecall.integrations._sglang.reasoning import WirecallReasoningDetector
+    from wirecall.integrations._sglang.tools import WirecallToolDetector
 
     parsers, detectors = FunctionCallParser.ToolCallParserEnum, ReasoningParser.DetectorMap
     if "wirecall" in parsers:
@@ -51,6 +51,6 @@ def _check_arguments() -> None:
 def _after_check(_: object, arguments: Any) -> None:
     named = [arguments.tool_call_parser, arguments.reasoning_parser]
     if any(map(is_parser_name, named)):
-        from wirecall.integrations.sglang.hooks import prepare
+        from wirecall.integrations._sglang.hooks import prepare
 
         prepare(arguments)

@@ -4,9 +4,10 @@ from typing import Any, ClassVar
 
 from sglang.srt.parser.reasoning_parser import BaseReasoningFormatDetector, StreamingParseResult
 
-from wirecall._serving.message import Delta, MessageReader
-from wirecall.integrations.sglang.passage import Passage, PassedText
-from wirecall.integrations.sglang.server import Server, server_of
+from wirecall._serving.message import Delta
+from wirecall._serving.served import ServedFormat
+from wirecall.integrations._sglang.passage import Passage, PassedText
+from wirecall.integrations._sglang.server import format_of
 
 # How SGLang tells from a request whether the model reasons, where it cannot tell from the chat template:
 # DeepSeek's and Kimi's prompts are written by code of its own. Other formats are as their prompts begin.
@@ -53,20 +54,20 @@ class WirecallReasoningDetector(BaseReasoningFormatDetector):
             tool_call_parser_active: Whether a tool detector reads what is passed on.
             tokenizer: The tokenizer of the model, or None.
         """
-        server = server_of(self.parser_name, tokenizer)
-        name = server.choice.format.name
+        served = format_of(self.parser_name, tokenizer)
+        name = served.choice.format.name
         super().__init__(
-            next(iter(server.prompts.openers), ""),
-            next(iter(server.prompts.closers), _PART_ENDS.get(name, "")),
+            next(iter(served.prompts.openers), ""),
+            next(iter(served.prompts.closers), _PART_ENDS.get(name, "")),
             force_reasoning=bool(force_reasoning),
             stream_reasoning=stream_reasoning,
-            thinks_internally=not server.starts_in_reasoning,
-            reasoning_default=_MODES.get(name, "always" if server.starts_in_reasoning else None),
+            thinks_internally=not served.starts_in_reasoning,
+            reasoning_default=_MODES.get(name, "always" if served.starts_in_reasoning else None),
             force_nonempty_content=force_nonempty_content and not tool_call_parser_active,
         )
         if continue_final_message and isinstance(previous_content, str):
-            force_reasoning = _continued(server, previous_content, force_reasoning)
-        self._reader: MessageReader = server.reader(server.toolsets.text, in_reasoning=force_reasoning)
+            force_reasoning = _continued(served, previous_content, force_reasoning)
+        self._reader = served.reader(served.toolset(None), in_reasoning=force_reasoning)
         self._passage = Passage(force_reasoning) if tool_call_parser_active else None
         self._pending_reasoning = ""
         self._has_text = False
@@ -109,9 +110,9 @@ class WirecallReasoningDetector(BaseReasoningFormatDetector):
         return StreamingParseResult(normal_text=text, reasoning_text=delta.reasoning)
 
 
-def _continued(server: Server, content: str, opened: bool | None) -> bool | None:
+def _continued(served: ServedFormat, content: str, opened: bool | None) -> bool | None:
     """Whether a message that continues `content` is in reasoning; as the prompt says if it has no tags."""
-    prompts = server.prompts
+    prompts = served.prompts
     if any(tag and tag in content for tag in (*prompts.openers, *prompts.closers)):
         return prompts.opens_reasoning(content, continued=True)
     return opened

@@ -12,7 +12,7 @@ from wirecall._serving.choice import is_parser_name, parser_names
 
 __all__ = ["register"]
 
-_HERE = "wirecall.integrations.vllm"
+_HERE = "wirecall.integrations._vllm"
 # The parameters of the method that composes parsers, in vLLM 0.32 and 0.33.
 _COMPOSES = "_compose_parser"
 _PARAMETERS = {
@@ -60,7 +60,7 @@ def _read_in_one_pass() -> None:
         tool, reasoning = options.get("tool_parser_name"), options.get("reasoning_parser_name")
         # Another tool parser takes wirecall's reasoning parser as it takes any.
         if is_parser_name(tool or reasoning):
-            from wirecall.integrations.vllm.parser import composed
+            from wirecall.integrations._vllm.parser import composed
 
             if (parser := composed(manager, **options)) is not None:
                 return parser

@@ -9,10 +9,11 @@ from typing import Any
 
 from wirecall._clients.hooks import compact_tools
 from wirecall._serving.choice import is_parser_name
+from wirecall._serving.served import ServedFormat
 from wirecall._serving.settings import PROMPT, read_settings
 from wirecall.errors import ToolError
-from wirecall.integrations.sglang import server
-from wirecall.integrations.sglang.server import check_server, logger, server_of
+from wirecall.integrations._sglang import server
+from wirecall.integrations._sglang.server import check_formats, format_of, logger
 
 # This module would warn of each answer without calls, because the detector says that every text has one.
 _SERVING = "sglang.srt.entrypoints.openai.serving_chat"
@@ -36,7 +37,7 @@ def prepare(arguments: Any) -> None:
             f"wirecall does not work with --tokenizer-worker-num {workers}, because these processes "
             "load no plugins; leave the option out"
         )
-    server.serving = True
+    server.serves = True
     from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
     from sglang.srt.managers.tokenizer_manager import TokenizerManager
 
@@ -103,20 +104,22 @@ def _check_model(method: Callable[..., Any], self: Any) -> None:
     names = [self.config_value("tool_call_parser"), self.config_value("reasoning_parser")]
     tools, reasoning = (name if is_parser_name(name) else None for name in names)
     if tools or reasoning:
-        check_server(tools, reasoning, getattr(self, "tokenizer", None))
+        check_formats(tools, reasoning, getattr(self, "tokenizer", None))
 
 
 def _keep_special_tokens(method: Callable[..., Any], self: Any, request: Any) -> None:
     method(self, request)
-    if is_parser_name(self.reasoning_parser) and _server(self, self.reasoning_parser).special_tokens:
+    if is_parser_name(self.reasoning_parser) and _served(self, self.reasoning_parser).special_tokens:
         request.skip_special_tokens = False
 
 
 def _call_id(method: Callable[..., Any], self: Any, call_item: Any, history_tool_calls_cnt: int) -> Any:
     """The id of a call. Kimi's templates write ids into prompts, so they have a form of their own."""
     if is_parser_name(self.tool_call_parser):
-        kind = _server(self, self.tool_call_parser).ordinal_ids
-        if kind is not None:
+        served = _served(self, self.tool_call_parser)
+        if served.numbers_calls:
+            # SGLang's parsers that make such ids.
+            kind = "kimi_k3" if served.choice.format.name == "kimi-k3" else "kimi_k2"
             self = SimpleNamespace(tool_call_parser=kind)
     return method(self, call_item, history_tool_calls_cnt)
 
@@ -127,7 +130,7 @@ def _with_manual(
     """Put the manual of the tools, and past calls as text, into the messages."""
     if not is_parser_name(self.tool_call_parser):
         return method(self, request, tools, is_multimodal)
-    chosen = _server(self, self.tool_call_parser).choice.format
+    chosen = _served(self, self.tool_call_parser).choice.format
     messages = [message.model_dump(exclude_none=True) for message in request.messages]
     params: dict[str, Any] = {"messages": messages}
     if tools:
@@ -138,8 +141,8 @@ def _with_manual(
     return method(self, request.model_copy(update={"messages": rewritten}), None, is_multimodal)
 
 
-def _server(serving: Any, parser: str) -> server.Server:
-    return server_of(parser, serving.tokenizer_manager.tokenizer)
+def _served(serving: Any, parser: str) -> ServedFormat:
+    return format_of(parser, serving.tokenizer_manager.tokenizer)
 
 
 def _is_wanted(record: logging.LogRecord) -> bool:

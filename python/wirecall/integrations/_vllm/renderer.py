@@ -8,7 +8,7 @@ from vllm.renderers.hf import HfRenderer
 from wirecall._clients.hooks import compact_tools
 from wirecall._serving.choice import Model, choose_format
 from wirecall._serving.settings import read_settings
-from wirecall.integrations.vllm import server
+from wirecall.integrations._vllm import server
 
 
 class WirecallRenderer(HfRenderer):

@@ -12,24 +12,30 @@ from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 from wirecall._serving.choice import named_format
 from wirecall._serving.message import CallDelta, Delta, MessageReader
 from wirecall._serving.prompts import TAIL, is_cut
+from wirecall._serving.served import ServedFormat
 from wirecall.errors import ToolError
-from wirecall.integrations.vllm.constraints import constrain, forces, is_constrained, wants_calls
-from wirecall.integrations.vllm.messages import message_of
-from wirecall.integrations.vllm.server import Server, logger, server_of
+from wirecall.integrations._vllm.constraints import constrain, forces, is_constrained, wants_calls
+from wirecall.integrations._vllm.messages import message_of
+from wirecall.integrations._vllm.server import definitions, format_of, logger, serving, stops_of
 
 
 class WirecallParser(Parser):
-    """Reads the messages of a server. vLLM makes one for each choice, from a subclass with `server`."""
+    """Reads the messages of a server. vLLM makes one for each choice, from a subclass with `served`."""
 
     always_adjust_request = True
-    server: ClassVar[Server]
+    served: ClassVar[ServedFormat]
+    # The ids that end messages, once they are known: with the model's configuration, and without.
+    stops: ClassVar[dict[bool, frozenset[int]]]
 
     def __init__(
         self, tokenizer: Any, tools: Any = None, *args: Any, model_config: Any = None, **options: Any
     ) -> None:
         super().__init__(tokenizer, tools, *args, model_config=model_config, **options)
         self._tools = tools
-        self._stops = self.server.stops(model_config)
+        key = model_config is not None
+        if key not in self.stops:
+            self.stops[key] = stops_of(self.served, tokenizer, model_config)
+        self._stops = self.stops[key]
         self._prompt: str | None = None
         self._reader: MessageReader | None = None
         self._last: int | None = None
@@ -44,16 +50,15 @@ class WirecallParser(Parser):
         return self._reasoning_parser is None or self._reasoning_parser.is_reasoning_end(input_ids)
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
-        return (
-            0 if self._reasoning_parser is None else self._reasoning_parser.count_reasoning_tokens(token_ids)
-        )
+        parser = self._reasoning_parser
+        return 0 if parser is None else parser.count_reasoning_tokens(token_ids)
 
     def adjust_request(self, request: Any) -> Any:
         calls = self._wants_calls(request)
-        if self.server.special_tokens or calls:
+        if self.served.special_tokens or calls:
             request.skip_special_tokens = False
         if calls:
-            constrain(request, self.server, self._tools, level=self.tool_strict_level or ToolStrictLevel.AUTO)
+            constrain(request, self.served, self._tools, level=self.tool_strict_level or ToolStrictLevel.AUTO)
         return request
 
     def parse(
@@ -100,9 +105,8 @@ class WirecallParser(Parser):
     def _new_reader(self, request: Any) -> MessageReader:
         self._initialize_history_tool_call_cnt(request)
         self._reads_calls = self._wants_calls(request)
-        return self.server.reader(
-            self._tools,
-            calls=self._reads_calls,
+        return self.served.reader(
+            self.served.toolset(definitions(self._tools) if self._reads_calls else None),
             in_reasoning=self._in_reasoning(request),
             request=getattr(request, "request_id", None),
         )
@@ -119,7 +123,7 @@ class WirecallParser(Parser):
         if self._prompt is None:
             return None
         continued = bool(getattr(request, "continue_final_message", False))
-        return self.server.prompts.opens_reasoning(self._prompt, continued=continued)
+        return self.served.prompts.opens_reasoning(self._prompt, continued=continued)
 
     def _is_cut(self, last: int | None, request: Any) -> bool | None:
         return is_cut(last, self._stops, getattr(request, "stop_token_ids", None) or ())
@@ -167,13 +171,17 @@ def composed(manager: Any, **options: Any) -> type[WirecallParser] | None:
     tool_cls = manager.get_tool_parser(tool, options["enable_auto_tools"], options["model_name"])
     if tokenizer is None or (reasoning_cls is None and tool_cls is None):
         return None
+    served = format_of(name, tokenizer, options["model_name"])
+    serving.log_start(served)
+    known = {"served": served}
     return type(
         "WirecallParser",
         (WirecallParser,),
         {
-            "server": server_of(name, tokenizer, options["model_name"]),
-            "tool_parser_cls": tool_cls,
-            "reasoning_parser_cls": reasoning_cls,
+            **known,
+            "stops": {},
+            "tool_parser_cls": tool_cls and type(tool_cls.__name__, (tool_cls,), known),
+            "reasoning_parser_cls": reasoning_cls and type(reasoning_cls.__name__, (reasoning_cls,), known),
             "tool_strict_level": None if level is None else ToolStrictLevel.from_name(level),
         },
     )

@@ -10,8 +10,9 @@ from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 from vllm.v1.structured_output.backend_xgrammar import validate_xgrammar_grammar
 
+from wirecall._serving.served import ServedFormat
 from wirecall.errors import ToolError
-from wirecall.integrations.vllm.server import Server
+from wirecall.integrations._vllm.server import definitions
 
 
 def wants_calls(request: Any) -> bool:
@@ -30,7 +31,7 @@ def is_constrained(request: Any) -> bool:
     return outputs is not None and outputs.structural_tag is not None
 
 
-def constrain(request: Any, server: Server, tools: Any, *, level: ToolStrictLevel) -> None:
+def constrain(request: Any, served: ServedFormat, tools: Any, *, level: ToolStrictLevel) -> None:
     """Put the grammar of the calls into a request, if the request or the operator asks for one.
 
     `required` and a named tool always do; otherwise a tool with `strict`, `parallel_tool_calls=False`, a
@@ -48,8 +49,8 @@ def constrain(request: Any, server: Server, tools: Any, *, level: ToolStrictLeve
         return
     combined = outputs is not None and not forced
     try:
-        grammar = server.toolsets.grammar(
-            server.toolset(tools),
+        grammar = served.toolsets.grammar(
+            served.toolset(definitions(tools)),
             # With a response format, text is what that allows.
             tool_choice="required" if combined else _choice(request.tool_choice),
             parallel=not single,
@@ -59,7 +60,7 @@ def constrain(request: Any, server: Server, tools: Any, *, level: ToolStrictLeve
             raise VLLMValidationError(
                 f"response_format cannot be combined with tools: {error}", parameter="response_format"
             ) from None
-        server.reports.warn("calls that are not constrained", str(error))
+        served.reports.warn("calls that are not constrained", str(error))
         return
     tag = json.dumps(_either(grammar, outputs)) if combined else grammar
     _set(request, StructuredOutputsParams(structural_tag=tag))

@@ -7,8 +7,8 @@ from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallIt
 from xgrammar import StructuralTag
 
 from wirecall._serving.message import Delta, MessageReader
-from wirecall.integrations.sglang.passage import Passage, passage_of
-from wirecall.integrations.sglang.server import server_of
+from wirecall.integrations._sglang.passage import Passage, passage_of
+from wirecall.integrations._sglang.server import definitions, format_of
 
 
 class WirecallToolDetector(BaseFormatDetector):
@@ -18,7 +18,7 @@ class WirecallToolDetector(BaseFormatDetector):
 
     def __init__(self, tokenizer: Any = None) -> None:
         super().__init__()
-        self._server = server_of(self.parser_name, tokenizer)
+        self._served = format_of(self.parser_name, tokenizer)
         self._reader: MessageReader | None = None
         self._passage: Passage | None = None
 
@@ -36,7 +36,7 @@ class WirecallToolDetector(BaseFormatDetector):
         passage = passage_of(text)
         reader = self._new_reader(passage, tools)
         delta = reader.whole(str(text) if passage is None else passage.take())
-        if self._server.ordinal_ids is not None:
+        if self._served.numbers_calls:
             # SGLang makes ids of them.
             return _result(delta, [call.index for call in delta.calls])
         places = self._get_tool_indices(tools)
@@ -80,17 +80,19 @@ class WirecallToolDetector(BaseFormatDetector):
         parallel_tool_calls: bool = True,
     ) -> StructuralTag | None:
         """The grammar of the calls; None, with a warning, if the format or the tool has none."""
-        server = self._server
+        served = self._served
         name = tool_choice if isinstance(tool_choice, str) else tool_choice.function.name
         try:
-            text = server.toolsets.grammar(
-                server.toolset(tools), tool_choice=name, parallel=parallel_tool_calls is not False
+            text = served.toolsets.grammar(
+                served.toolset(definitions(tools)),
+                tool_choice=name,
+                parallel=parallel_tool_calls is not False,
             )
             # A new one each time, because SGLang changes it.
             return StructuralTag.model_validate_json(text)
         # Also that of pydantic, if xgrammar has another form of tags.
         except ValueError as error:
-            server.reports.warn("calls that are not constrained", str(error))
+            served.reports.warn("calls that are not constrained", str(error))
             return None
 
     def get_auto_tool_call_structural_tag(
@@ -102,11 +104,11 @@ class WirecallToolDetector(BaseFormatDetector):
         return self.get_structural_tag(tools, "auto", thinking_mode, parallel_tool_calls)
 
     def _new_reader(self, passage: Passage | None, tools: Any) -> MessageReader:
-        server = self._server
+        served = self._served
         if passage is None:
             # Another reasoning parser has taken the reasoning, or none has, and the client wants it as text.
-            return server.reader(server.toolset(tools, reasoning=True), in_reasoning=False)
-        return server.reader(server.toolset(tools), in_reasoning=passage.in_reasoning)
+            return served.reader(served.toolset(definitions(tools), separate=False), in_reasoning=False)
+        return served.reader(served.toolset(definitions(tools)), in_reasoning=passage.in_reasoning)
 
 
 def _result(delta: Delta, indices: list[int]) -> StreamingParseResult:

@@ -22,9 +22,10 @@ from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 
 from wirecall._serving.message import CallDelta, MessageReader
 from wirecall._serving.prompts import TAIL
-from wirecall.integrations.vllm.constraints import constrain, wants_calls
-from wirecall.integrations.vllm.messages import message_of
-from wirecall.integrations.vllm.server import Server, logger, server_of
+from wirecall._serving.served import ServedFormat
+from wirecall.integrations._vllm.constraints import constrain, wants_calls
+from wirecall.integrations._vllm.messages import message_of
+from wirecall.integrations._vllm.server import definitions, format_of, logger, serving
 
 
 class WirecallToolParser(ToolParser):
@@ -33,21 +34,21 @@ class WirecallToolParser(ToolParser):
     supports_required_and_named = False
     engine_based_streaming = True
     parser_name: ClassVar[str]
+    # Set where the parser was composed, which knows the model's name.
+    served: ClassVar[ServedFormat | None] = None
 
     def __init__(self, tokenizer: Any, tools: Any = None) -> None:
         super().__init__(tokenizer, tools)
+        self._served = self.served or format_of(self.parser_name, tokenizer)
+        serving.log_start(self._served)
         self._reader: MessageReader | None = None
         # The calls of earlier messages.
         self._earlier = 0
 
-    @property
-    def _server(self) -> Server:
-        return server_of(self.parser_name, self.model_tokenizer)
-
     def adjust_request(self, request: Any) -> Any:
         if wants_calls(request):
             request.skip_special_tokens = False
-            constrain(request, self._server, request.tools, level=ToolStrictLevel.AUTO)
+            constrain(request, self._served, request.tools, level=ToolStrictLevel.AUTO)
         return request
 
     def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
@@ -83,16 +84,17 @@ class WirecallToolParser(ToolParser):
 
     def _call_id(self, call: CallDelta) -> str | None:
         """The id of a call. Kimi's templates write ids into prompts, so they have a form of their own."""
-        if not self._server.numbers_calls:
+        if not self._served.numbers_calls:
             return call.id
         return make_tool_call_id(id_type="kimi_k2", func_name=call.name, idx=self._earlier + call.index)
 
     def _new_reader(self, request: Any) -> MessageReader:
-        if self._server.numbers_calls:
+        if self._served.numbers_calls:
             self._earlier = count_history_tool_calls(request)
         tools = self.tools or getattr(request, "tools", None)
         calls = bool(tools) and getattr(request, "tool_choice", "auto") != "none"
-        return self._server.reader(tools, calls=calls, in_reasoning=False, separate=False)
+        toolset = self._served.toolset(definitions(tools) if calls else None, separate=False)
+        return self._served.reader(toolset, in_reasoning=False)
 
 
 class WirecallReasoningParser(ReasoningParser):
@@ -100,11 +102,13 @@ class WirecallReasoningParser(ReasoningParser):
 
     engine_based_streaming = True
     parser_name: ClassVar[str]
+    # Set where the parser was composed, which knows the model's name.
+    served: ClassVar[ServedFormat | None] = None
 
     def __init__(self, tokenizer: Any, *args: Any, **options: Any) -> None:
         super().__init__(tokenizer, *args, **options)
         config = self._model_config
-        self._server = server_of(
+        self._served = self.served or format_of(
             self.parser_name,
             tokenizer,
             getattr(config, "model", None),
@@ -116,22 +120,22 @@ class WirecallReasoningParser(ReasoningParser):
 
     @property
     def reasoning_start_str(self) -> str | None:
-        return next(iter(self._server.prompts.openers), None)
+        return next(iter(self._served.prompts.openers), None)
 
     @property
     def reasoning_end_str(self) -> str | None:
-        return next(iter(self._server.prompts.closers), None)
+        return next(iter(self._served.prompts.closers), None)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         """Whether the prompt closes the reasoning. Otherwise the model may still open it.
 
         Of formats without a known closer, nothing waits for the end.
         """
-        prompts = self._server.prompts
+        prompts = self._served.prompts
         return not prompts.closers or prompts.closes_reasoning(self._text(input_ids[-TAIL:]))
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
-        closers = self._server.prompts.closers
+        closers = self._served.prompts.closers
         # A closer may have begun before the delta.
         count = len(list(delta_ids)) + max((len(closer) for closer in closers), default=0)
         tail = self._text(input_ids[-count:])
@@ -146,14 +150,14 @@ class WirecallReasoningParser(ReasoningParser):
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
         ids = list(token_ids)
-        openers = self._server.prompts.openers
+        openers = self._served.prompts.openers
         opened = self._in_reasoning or self._text(ids[:TAIL]).lstrip().startswith(openers)
         if not openers or not opened:
             return 0
         return len(ids) - len(self.extract_content_ids(ids))
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
-        self._in_reasoning = self._server.prompts.opens_reasoning(self._text(prompt_token_ids[-TAIL:]))
+        self._in_reasoning = self._served.prompts.opens_reasoning(self._text(prompt_token_ids[-TAIL:]))
 
     def adjust_request(self, request: Any) -> Any:
         request.skip_special_tokens = False
@@ -188,10 +192,10 @@ class WirecallReasoningParser(ReasoningParser):
 
     def _is_closed(self, ids: Sequence[int]) -> bool:
         text = self._text(ids)
-        return any(closer in text for closer in self._server.prompts.closers)
+        return any(closer in text for closer in self._served.prompts.closers)
 
     def _new_reader(self) -> MessageReader:
-        return self._server.reader((), calls=False, in_reasoning=self._in_reasoning)
+        return self._served.reader(self._served.toolset(None), in_reasoning=self._in_reasoning)
 
     def _text(self, ids: Sequence[int]) -> str:
         return self.model_tokenizer.decode(list(ids), skip_special_tokens=False)
