@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import wirecall
 from wirecall._serving.choice import ChosenFormat, Model, choose_format
 from wirecall._serving.message import MessageReader
 from wirecall._serving.prompts import Prompts
@@ -59,14 +58,14 @@ class Serving:
         logger: Where the server shows what it logs.
     """
 
-    def __init__(self, server: str, logger: logging.Logger) -> None:
+    def __init__(self, versions: str, logger: logging.Logger) -> None:
         """
         Args:
-            server: The name and version of the server, for the log.
+            versions: Those of wirecall and of the server, for the log.
             logger: The logger.
         """
         self.logger = logger
-        self._server = server
+        self._versions = versions
         self._made = lru_cache(maxsize=8)(self._make)
         self._logged: set[ServedFormat] = set()
 
@@ -102,9 +101,8 @@ class Serving:
         choice = served.choice
         calls = "held until they are complete" if served.settings.held else "streamed"
         self.logger.info(
-            "wirecall %s in %s: format %s, by %s; calls are %s",
-            wirecall.__version__,
-            self._server,
+            "%s: format %s, by %s; calls are %s",
+            self._versions,
             choice.format.name,
             choice.reason,
             calls,

@@ -6,12 +6,13 @@ from typing import Any
 
 import sglang
 
+import wirecall
 from wirecall._serving.served import ServedFormat, Serving
 from wirecall._serving.settings import read_settings
 from wirecall.errors import ToolError
 
 logger = logging.getLogger("sglang.wirecall")
-serving = Serving(f"SGLang {sglang.__version__}", logger)
+serving = Serving(f"wirecall {wirecall.__version__} in SGLang {sglang.__version__}", logger)
 
 # True in the process that serves requests, which alone has the counters.
 serves = False

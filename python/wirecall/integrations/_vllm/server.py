@@ -7,6 +7,7 @@ from typing import Any
 import vllm
 from vllm.tool_parsers.utils import custom_tool_parameters
 
+import wirecall
 from wirecall._serving.prompts import stop_ids
 from wirecall._serving.served import ServedFormat, Serving
 
@@ -14,7 +15,7 @@ MODE = "wirecall"
 
 # vLLM shows the loggers below its own.
 logger = logging.getLogger("vllm.wirecall")
-serving = Serving(f"vLLM {vllm.__version__}", logger)
+serving = Serving(f"wirecall {wirecall.__version__} in vLLM {vllm.__version__}", logger)
 
 # Set by the renderer, which vLLM makes before the parsers.
 prompted = False
