@@ -124,8 +124,11 @@ impl CallFormat for MarkedJson {
     }
 
     fn attempt(&self, _: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
-        // A semicolon may separate two objects.
-        let lead = if self.begins_message() && text.starts_with(';') { ws_run(text, 1) } else { 0 };
+        // A semicolon may separate two objects, with whitespace before and after it.
+        let (head, _) = window(text, ATTEMPT_CHARS, last);
+        let blank = ws_run(head, 0);
+        let separated = self.begins_message() && head[blank..].starts_with(';');
+        let lead = if separated { ws_run(head, blank + 1) } else { 0 };
         match self.json(&text[lead..], last) {
             Scan::Match(length) => {
                 let (body, opening) = (lead + length, Opening::OWN);
