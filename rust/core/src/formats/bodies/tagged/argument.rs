@@ -47,11 +47,7 @@ impl TaggedBody {
         let (mut key, mut kind) = (rest[tag.name.clone()].to_owned(), Kind::Schema);
         if let Head::Attributes(attributes) = &self.tags.head {
             key = attributes.decode(&key);
-            kind = match tag.value(rest, attributes.kind) {
-                None => Kind::Schema,
-                Some(kind) if kind == attributes.kinds[0] => Kind::Text,
-                Some(_) => Kind::Json,
-            };
+            kind = tag.value(rest, attributes.kind).map_or(Kind::Schema, |kind| Kind::of(attributes, kind));
         }
         input.at += tag.end;
         self.repair(input, Repair::TagStyle)?;
@@ -72,8 +68,7 @@ impl TaggedBody {
         let found = attributes.read(head(rest), None, is_long(rest)).decided()?;
         let argument = found.and_then(|found| {
             let key = attributes.decode(&rest[found.value(rest, attributes.key)?]);
-            let kind = &rest[found.value(rest, attributes.kind)?];
-            let kind = if kind == attributes.kinds[0] { Kind::Text } else { Kind::Json };
+            let kind = Kind::of(attributes, &rest[found.value(rest, attributes.kind)?]);
             Some((found.end + attributes.end.len(), key, kind))
         });
         let Some((length, key, kind)) = argument else {

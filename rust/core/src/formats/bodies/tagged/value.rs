@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::ValueStyle;
+use super::{TagAttributes, ValueStyle};
 use crate::arguments::tree::{ValuePath, is_json, is_literal};
 use crate::arguments::{Context, Lists, Object, ReadError, Report, Slot, TreeWriter};
 use crate::error::{ErrorKind, Repair};
@@ -24,6 +24,19 @@ pub(super) enum Kind {
     Text,
     /// It is JSON.
     Json,
+    /// It is not a string, so it is JSON; what is not JSON has the wrong type.
+    Other,
+}
+
+impl Kind {
+    /// What this attribute says.
+    pub(super) fn of(attributes: &TagAttributes, kind: &str) -> Kind {
+        match &attributes.kinds {
+            [string, ..] if *string == kind => Kind::Text,
+            [_, first, others @ ..] if others.iter().all(|other| other == first) => Kind::Other,
+            _ => Kind::Json,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -57,7 +70,7 @@ impl TaggedValue {
         self.live = match kind {
             Kind::Schema => slot.is_string(cx),
             Kind::Text => node.is_unknown() || node.has(&Choice::String),
-            Kind::Json => false,
+            Kind::Json | Kind::Other => false,
         };
         if self.live {
             slot.start(cx, report)?;
@@ -161,13 +174,17 @@ impl TaggedValue {
                 let tree = UntypedValue::Scalar { text, quoted: true };
                 TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
             }
-            Kind::Json if is_text(cx.schema.node(at.node), &text) => {
+            Kind::Json | Kind::Other if is_text(cx.schema.node(at.node), &text) => {
                 let message = || format!("{}: write the type of a string.", at.path());
                 cx.repair_or(report, Repair::TagStyle, message)?;
                 let tree = UntypedValue::Scalar { text, quoted: true };
                 TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
             }
-            Kind::Json => write_json(cx, report, at, text),
+            Kind::Other if is_other_scalar(cx.schema.node(at.node), &text) => {
+                let tree = UntypedValue::Scalar { text, quoted: false };
+                TreeWriter { cx, report, lists: Lists::Own }.value(at, &tree)
+            }
+            Kind::Json | Kind::Other => write_json(cx, report, at, text),
         })
     }
 }
@@ -197,6 +214,12 @@ fn is_text(node: &Node, text: &str) -> bool {
     let only = node.takes_string() && !node.is_unknown() && !node.takes_container();
     let literal = matches!(trim(text), "True" | "False" | "None");
     only && !literal && !trim(text).starts_with('"') && parse(trim(text), RECURSION).is_err()
+}
+
+/// Whether a value that is not JSON is in a place for numbers, booleans or null only.
+fn is_other_scalar(node: &Node, text: &str) -> bool {
+    let scalars = !node.is_unknown() && !node.takes_string() && !node.takes_container();
+    scalars && parse(trim(text), RECURSION).is_err()
 }
 
 /// Appends JSON, typed. Nothing else is read: the attribute says that it is JSON.
