@@ -370,6 +370,12 @@ impl Machine {
             if rest.is_empty() {
                 return Scan::at_end(last);
             }
+            // A call in the next section does not follow.
+            match layout.section.as_ref().map_or(Scan::NoMatch, |section| section.ended(rest, last)) {
+                Scan::Match(_) => return Scan::NoMatch,
+                Scan::Incomplete => return Scan::Incomplete,
+                Scan::NoMatch => {}
+            }
             match set.protocol.attempt(&set.tools, &set.settings, rest, last) {
                 Attempt::Incomplete => return Scan::Incomplete,
                 Attempt::Text(_) => {}

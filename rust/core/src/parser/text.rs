@@ -85,19 +85,23 @@ pub(super) fn begins_section(set: &Toolset, section: &Section, text: &str, last:
         .or(attempted)
         .or(tag)
         .or(|| begins_call(&set.tools, head, ended).void())
-        .or(|| holds_call(set, rest, head.len(), ended))
+        .or(|| holds_call(set, section, head, ended))
 }
 
-/// Whether a call of a declared tool begins in the first bytes of the text.
-fn holds_call(set: &Toolset, text: &str, bytes: usize, ended: bool) -> Scan {
+/// Whether a call of a declared tool begins in the text, before the end of the section.
+fn holds_call(set: &Toolset, section: &Section, text: &str, ended: bool) -> Scan {
+    let end = section.ends().filter_map(|end| memchr::memmem::find(text.as_bytes(), end.as_bytes())).min();
+    let (text, ended) = (&text[..end.unwrap_or(text.len())], ended || end.is_some());
     let mut at = 0;
-    while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..bytes]) {
+    while let Some(offset) = set.settings.candidates.find(&text.as_bytes()[at..]) {
         at += offset;
-        match set.protocol.attempt(&set.tools, &set.settings, &text[at..bytes], ended) {
-            Attempt::Incomplete => return Scan::Incomplete,
+        match set.protocol.attempt(&set.tools, &set.settings, &text[at..], ended) {
+            Attempt::Incomplete if end.is_none() => return Scan::Incomplete,
             Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_some() => return Scan::Match(()),
             Attempt::Bad(_) => return Scan::Match(()),
-            Attempt::Call { .. } | Attempt::Text(_) => at += text[at..].chars().next().map_or(1, char::len_utf8),
+            Attempt::Incomplete | Attempt::Call { .. } | Attempt::Text(_) => {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+            }
         }
     }
     Scan::at_end(ended)
