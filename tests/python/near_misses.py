@@ -282,6 +282,7 @@ NOTATION = (
     NearMiss("one bracket too many", with_pattern(r"\}", "}}")),
     NearMiss("a comma is missing", with_pattern(",", " ")),
     NearMiss("a comma too many", with_pattern(r"\}", ",}")),
+    NearMiss("`call` is missing before its colon", with_pattern("call:", ":")),
     NearMiss("`=` in place of colons", with_pattern(r"(path|days):", r"\1=")),
     NearMiss("strings in double quotes", with_pattern(DELIMITER, '"')),
     NearMiss("strings in single quotes", with_pattern(DELIMITER, "'")),

@@ -86,15 +86,19 @@ impl NotationFormat {
         }
     }
 
-    /// The same without [`CALL`]: a declared name and its bracket begin a call. [`Self::quoted_name`] decides about other text.
-    fn without_call(&self, tools: &Tools, head: &str, open: usize, start: usize, last: bool) -> Attempt {
+    /// The same without [`CALL`]: a declared name and its bracket begin a call; after its colon alone, any name. [`Self::quoted_name`]
+    /// decides about other text.
+    fn without_call(&self, tools: &Tools, head: &str, open: usize, call: usize, last: bool) -> Attempt {
+        let colon = head[call..].starts_with(':');
+        let start = if colon { ws_run(head, call + 1) } else { call };
         let Some(length) = head[start..].find(|c| !is_name_char(c)) else {
             return if last { Attempt::text(head) } else { Attempt::Incomplete };
         };
         let name = start..start + length;
         let lookup = tools.called(&head[name.clone()]);
-        if !head[name.end..].starts_with('{') || lookup.tool().is_none() {
-            return self.quoted_name(tools, head, open, start, last);
+        let named = lookup.tool().is_some() || (colon && is_name(&head[name.clone()]));
+        if !head[name.end..].starts_with('{') || !named || leaves_open(&head[name.clone()]) {
+            return self.quoted_name(tools, head, open, call, last);
         }
         let style = Style::repaired(vec![Repair::ToolStyle]);
         let (body, opening) = (name.end, Opening::OWN);
