@@ -187,6 +187,12 @@ def name_as(other: str) -> Callable[[Written], str]:
     return lambda one: one.text.replace("save_file", other, 1)
 
 
+JSON_CALL = json.dumps({"name": "save_file", "arguments": ARGUMENTS})
+JSON_ARGUMENTS = json.dumps(ARGUMENTS)
+# A call in a section, with its name after its opener.
+CALL_IN_SECTION = (
+    r"(?s)(<[^<>/]*tool_call[^<>]*>)save_file(?=\s*<).*(</[^<>]*tool_call[^<>]*>)(?=\s*</[^<>]*tool_calls)"
+)
 ARGUMENT_TAG = r"(<(?:[^<>/]*arg_key[^<>/]*|[^<>/]*param\w*[ =][^<>]*)>|<\|open\|>argument[^<>|]*<\|sep\|>)"
 VALUE_CLOSER = r"(?<=a b)(\s*)(</[^<>]*>|<\|close\|>\w+<\|sep\|>)"
 TAGS = (
@@ -198,6 +204,7 @@ TAGS = (
     NearMiss("what is around the calls is not closed", without("5", 2)),
     NearMiss("a JSON object in place of the arguments", object_in_tags),
     NearMiss("keyword arguments in place of the tags", python_call),
+    NearMiss("the call as JSON, in a section", with_pattern(CALL_IN_SECTION, rf"\1{JSON_CALL}\2")),
     NearMiss("attributes in single quotes", with_pattern(r'\b(\w+)="([^"]*)"', r"\1='\2'")),
     NearMiss("attributes without quotes", with_pattern(r'\b(\w+)="([^"]*)"', r"\1=\2")),
     NearMiss(
@@ -251,8 +258,6 @@ def listed_otherwise(one: Written) -> str:
     return one.replaced(one.whole, text[1:-1] if one.listed else f"[{text}]")
 
 
-JSON_CALL = json.dumps({"name": "save_file", "arguments": ARGUMENTS})
-JSON_ARGUMENTS = json.dumps(ARGUMENTS)
 IN_FENCE = "```tool_code\n{}\n```"
 # What differs between Python's calls and notations is how keys, strings and brackets are written.
 PYTHON = (
@@ -277,12 +282,12 @@ NOTATION = (
     NearMiss("the name in another style: `saveFile`", name_as("saveFile")),
     NearMiss("a namespace before the name: `functions.`", name_in("functions.")),
     NearMiss("`call:` is missing", with_pattern("call:", "")),
+    NearMiss("`call` is missing before its colon", with_pattern("call:", ":")),
     NearMiss("the call is not closed", without_last_marker),
     NearMiss("the last bracket is missing", without_last("}")),
     NearMiss("one bracket too many", with_pattern(r"\}", "}}")),
     NearMiss("a comma is missing", with_pattern(",", " ")),
     NearMiss("a comma too many", with_pattern(r"\}", ",}")),
-    NearMiss("`call` is missing before its colon", with_pattern("call:", ":")),
     NearMiss("`=` in place of colons", with_pattern(r"(path|days):", r"\1=")),
     NearMiss("strings in double quotes", with_pattern(DELIMITER, '"')),
     NearMiss("strings in single quotes", with_pattern(DELIMITER, "'")),

@@ -12,7 +12,7 @@ use super::quoted::QUOTED;
 use super::{Machine, OnEvent, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
-use crate::formats::commitment::{begins_call, begins_tag, unreadable};
+use crate::formats::commitment::{begins_call, begins_call_of, begins_tag, unreadable};
 use crate::formats::layout::Section;
 use crate::formats::registry::Reads;
 use crate::formats::{Attempt, BadCall};
@@ -117,6 +117,12 @@ fn outside_section(set: &Toolset, text: &str) -> Attempt {
                 Scan::NoMatch => Attempt::text(text),
             }
         }
+        // The name is in the body.
+        Attempt::Call { open, name: None, .. } => match begins_call_of(&set.tools, &text[open..], false) {
+            Scan::Match(tool) => unreadable(&set.tools, open, Some(tool), set.settings.marks.closers()),
+            Scan::Incomplete => Attempt::Incomplete,
+            Scan::NoMatch => Attempt::text(text),
+        },
         attempt @ (Attempt::Incomplete | Attempt::Bad(_)) => attempt,
         Attempt::Call { .. } | Attempt::Text(_) => Attempt::text(text),
     }

@@ -190,3 +190,8 @@ pub(crate) fn begins_object(text: &str, last: bool) -> Scan {
         Some(byte) => Scan::some(matches!(byte, b'"' | b'}').then_some(())),
     }
 }
+
+/// The same for an object that is not empty.
+pub(crate) fn begins_member(text: &str, last: bool) -> Scan {
+    begins_object(text, last).filter(|()| text[ws_run(text, 1)..].starts_with('"'))
+}

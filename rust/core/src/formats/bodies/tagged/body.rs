@@ -8,12 +8,14 @@ use super::value::TaggedValue;
 use super::{CDATA, Head, KeyTags, TagAttributes, Tags, ValueStyle};
 use crate::arguments::{Context, Fields, Flow, Input, Lists, Progress, Report, Slot, steps};
 use crate::error::{ErrorKind, Repair};
-use crate::formats::bodies::json::JsonCall;
+use crate::formats::bodies::json::{JsonCall, JsonRules};
 use crate::formats::body::Body;
 use crate::syntax::scan::{Delimiters, Scan, first_mark, starts, trim};
 
 #[derive(Debug)]
 pub(super) enum State {
+    /// At a JSON object that is the whole call.
+    Json,
     /// In the tag of the call, which names the tool.
     Name,
     /// Before what ends that tag.
@@ -65,6 +67,9 @@ impl Body for TaggedBody {
         if let Some(object) = &mut self.object {
             return object.recover(input);
         }
+        if let State::Json = self.state {
+            return self.whole_call(input).recover(input);
+        }
         if !replace(&mut self.failed, true) {
             self.value.fail();
             // The name is not that of a tool.
@@ -83,6 +88,10 @@ impl Body for TaggedBody {
         let mark = self.mark();
         let held = self.tags.holds_break() && text.ends_with('\n');
         (matches!(self.state, State::Value) && !held).then(|| self.value.feed_plain(report, mark, text))?
+    }
+
+    fn next(&mut self) -> Option<Box<dyn Body>> {
+        self.object.as_mut()?.next()
     }
 
     fn closable(&self, report: &Report) -> bool {
@@ -106,9 +115,10 @@ pub(super) fn malformed<T>(message: String) -> Flow<T> {
 }
 
 impl TaggedBody {
-    /// `name`: the tool's name as written; empty if the tag of the call is not read yet.
+    /// `name`: the tool's name as written; empty if the tag of the call is not read yet, or the call is JSON.
     pub(super) fn new(tags: &'static Tags, name: &str) -> Self {
         let state = match tags.head {
+            Head::Text(_) if name.is_empty() && !tags.is_part() => State::Json,
             Head::Text(_) => State::Between,
             Head::Attributes(_) if name.is_empty() => State::Name,
             Head::Attributes(_) => State::NameEnd,
@@ -145,6 +155,10 @@ impl TaggedBody {
             return Err(object.feed(input));
         }
         match (&mut self.state, &tags.head) {
+            (State::Json, _) => {
+                self.repair(input, Repair::CallStyle)?;
+                Err(self.whole_call(input).feed(input))
+            }
             (State::Name, Head::Attributes(attributes)) => self.name(input, attributes),
             (State::NameEnd, Head::Attributes(attributes)) => self.name_end(input, attributes),
             (State::Key, Head::Attributes(attributes)) => self.key_in_tag(input, attributes),
@@ -180,6 +194,16 @@ impl TaggedBody {
             let mut object = JsonCall::default();
             object.reset_named(&input.cx, self.tags.around_object(), false);
             Box::new(object)
+        })
+    }
+
+    /// The reader of a JSON object that is the whole call.
+    fn whole_call(&mut self, input: &Input<'_>) -> &mut JsonCall {
+        let close = std::slice::from_ref(&self.tags.close);
+        self.object.get_or_insert_with(|| {
+            let mut call = JsonCall::default();
+            call.reset_native(&input.cx, JsonRules { close, ..JsonRules::USUAL });
+            Box::new(call)
         })
     }
 

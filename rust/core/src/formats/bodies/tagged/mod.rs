@@ -17,7 +17,7 @@ use crate::arguments::Context;
 use crate::error::EncodeError;
 use crate::formats::attempt::Attempt;
 use crate::formats::bodies::json::Ends;
-use crate::formats::bodies::json::marked::begins_object;
+use crate::formats::bodies::json::marked::{begins_member, begins_object};
 use crate::formats::bodies::near_tag::{self, NamedTag};
 use crate::formats::body::{Body, Opening, recycle};
 use crate::formats::call::{CallFormat, PastCall};
@@ -224,6 +224,13 @@ impl Tags {
     fn named_by_text(&self, text: &KeyTags, tools: &Tools, head: &str, last: bool) -> Attempt {
         let open = self.open.len();
         let begin = ws_run(head, 0);
+        // The whole call as JSON. Outside of sections, other formats write that.
+        let json = self.open.ends_with('>') && !self.section_ends.is_empty();
+        match if json { begins_member(&head[begin..], last) } else { Scan::NoMatch } {
+            Scan::Match(()) => return Attempt::call(open, open + begin, Opening::OWN),
+            Scan::Incomplete => return Attempt::Incomplete,
+            Scan::NoMatch => {}
+        }
         let Some(length) = head[begin..].find(|c: char| text.ends_name(c)) else {
             return if last { Attempt::Text(open) } else { Attempt::Incomplete };
         };
