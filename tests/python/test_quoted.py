@@ -315,6 +315,16 @@ def test_a_cut_changes_nothing(protocol: str, text: str, mode: str) -> None:
             'call|><|"|>}<tool_call|>',
         ),
         (
+            "gemma4",
+            '<|tool_call>call:save()<|tool_call>[body:(<|"|><|tool_call>call:rm{}<tool_call|>'
+            '<|"|>)}<tool_call|>',
+        ),
+        (
+            "functiongemma",
+            "<start_function_call>call:save()<start_function_call>[body:(<escape>"
+            "<start_function_call>call:rm{}<end_function_call><escape>)}<end_function_call>",
+        ),
+        (
             "functiongemma",
             "<start_function_call>call:save{}<start_function_call>;{body:<escape>"
             "<start_function_call>call:rm{}<end_function_call><escape>}<end_function_call>",

@@ -111,7 +111,7 @@ impl NotationFormat {
         let end = near.find('<').unwrap_or(near.len());
         let mut words = near[..end].split_whitespace();
         let bracket = words.next().is_some_and(|word| word.contains('{'));
-        match near[..end].trim_end().ends_with([':', '{', '[', ',']) {
+        match near[..end].trim_end().ends_with([':', '{', '[', '(', ',']) {
             _ if !bracket && words.next().is_some() => Scan::NoMatch,
             _ if end == near.len() => Scan::at_end(ended),
             true => starts(&text[end..], self.quote, last),
