@@ -47,8 +47,8 @@ class Delta:
 class MessageReader:
     """Reads one message. Each piece of text gives a delta; `finish` gives the last one.
 
-    A call that cannot be read is text, unless a part of it was sent, or the end of the message has cut it
-    off. Cut calls are dropped: servers say with the finish reason that a message was cut.
+    A call that cannot be read is text, also if a part of it was sent. A call that the end of the message has
+    cut off is dropped: servers say with the finish reason that a message was cut.
     """
 
     def __init__(
@@ -73,8 +73,10 @@ class MessageReader:
         self._reports, self._request = reports, request
         self._held = held
         self._ended = False
-        # The calls that were sent whole.
+        # The calls of which something was sent. They are numbered anew, because some are never sent.
         self._sent = 0
+        # The call that is being sent has failed before anything of it was sent.
+        self._unsent = False
         self.broken: set[int] = set()
         """The indices of calls of which a part was sent, and that ended in an error."""
         # The index of the call that is being sent, and the events of those that follow it.
@@ -82,7 +84,9 @@ class MessageReader:
         self._later: dict[int, list[Any]] = {}
 
     def feed(self, text: str) -> Delta:
-        """The delta of a piece of text."""
+        """The delta of a piece of text. After the end, it is text."""
+        if self._ended:
+            return Delta(text)
         events = self._parser.feed(text)
         # Nearly all of them, which must be fast.
         if len(events) == 1:
@@ -91,7 +95,7 @@ class MessageReader:
             if kind is Text:
                 return Delta(event.text)
             if kind is ArgumentsDelta and event.index == self._open:
-                return Delta(calls=[CallDelta(event.index, None, None, event.delta)])
+                return Delta(calls=[CallDelta(self._sent - 1, None, None, event.delta)])
         return self._delta(events)
 
     def finish(self, *, truncated: bool | None = None) -> Delta:
@@ -122,13 +126,15 @@ class MessageReader:
             elif kind is ArgumentsDelta:
                 if self._held:
                     continue
-                if calls and calls[-1].index == event.index:
+                index = self._sent - 1
+                if calls and calls[-1].index == index:
                     calls[-1].arguments += event.delta
                 else:
-                    calls.append(CallDelta(event.index, None, None, event.delta))
+                    calls.append(CallDelta(index, None, None, event.delta))
             elif kind is CallStart:
                 if not self._held:
-                    calls.append(CallDelta(event.index, event.id, event.name, ""))
+                    calls.append(CallDelta(self._sent, event.id, event.name, ""))
+                    self._sent += 1
             elif kind is Reasoning:
                 delta.reasoning += event.text
             elif kind is CallEnd:
@@ -139,9 +145,9 @@ class MessageReader:
                 self._reports.call(event, known=known, request=self._request)
             elif kind is CallError:
                 cut = ended and event.kind == "incomplete_call"
-                if not self._held and event.index is not None:
-                    self.broken.add(event.index)
-                elif not cut:
+                if not (self._held or self._unsent or event.index is None):
+                    self.broken.add(self._sent - 1)
+                if not cut:
                     delta.text += event.raw
                 self._reports.error(event, cut=cut, request=self._request)
         return delta
@@ -156,13 +162,19 @@ class MessageReader:
             kind = type(event)
             if kind is Text or kind is Reasoning or event.index is None:
                 yield event
-            elif self._open is not None and event.index != self._open:
-                self._later.setdefault(event.index, []).append(event)
-            else:
+            elif event.index == self._open or (self._open is None and not self._later):
                 yield event
                 self._open = None if kind is CallEnd or kind is CallError else event.index
-                while self._open is None and self._later:
-                    index = next(iter(self._later))
-                    waiting = self._later.pop(index)
-                    yield from waiting
-                    self._open = None if type(waiting[-1]) in (CallEnd, CallError) else index
+            elif kind is CallError:
+                self._later.pop(event.index, None)
+                self._unsent = True
+                yield event
+                self._unsent = False
+            else:
+                self._later.setdefault(event.index, []).append(event)
+        # Only now, because a list that is cut fails with all of its calls.
+        while self._open is None and self._later:
+            index = next(iter(self._later))
+            waiting = self._later.pop(index)
+            yield from waiting
+            self._open = None if type(waiting[-1]) is CallEnd else index

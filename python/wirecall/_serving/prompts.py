@@ -9,6 +9,17 @@ from wirecall._tools.formats.description import Format
 TAIL = 64
 
 
+# What closes reasoning in formats that divide messages into parts, which have no pair of markers.
+_PART_ENDS = {
+    "beam": "<|end|>",
+    "cohere": "<|END_THINKING|>",
+    "cohere-command4": "<|END_THINKING|>",
+    "harmony": "<|end|>",
+    "kimi-k3": "<|close|>think<|sep|>",
+    "llm-jp-4.1": "<|end|>",
+}
+
+
 class Prompts:
     """The openers and closers of a format's reasoning."""
 
@@ -17,23 +28,31 @@ class Prompts:
         pairs = native["reasoning"]
         prompt = native["reasoning_prompt"]
         openers = [opener for opener, _ in pairs] + ([prompt] if prompt else [])
+        closers = [closer for _, closer in pairs]
+        if not closers and format.name in _PART_ENDS:
+            closers = [_PART_ENDS[format.name]]
         self.openers = tuple(dict.fromkeys(opener.strip() for opener in openers))
-        self.closers = tuple(dict.fromkeys(closer.strip() for _, closer in pairs))
+        self.closers = tuple(dict.fromkeys(closer.strip() for closer in closers))
+        # Prompts of messages in parts open a part in any case.
+        self._starts = bool(pairs and native.get("starts_in_reasoning"))
 
-    def opens_reasoning(self, tail: str, *, continued: bool = False) -> bool:
-        """Whether a message begins inside reasoning.
+    def opens_reasoning(self, tail: str) -> bool | None:
+        """Whether a message begins inside reasoning; None if that is as the format says.
 
         Args:
             tail: The end of the prompt.
-            continued: Whether the prompt ends with a part of the message, in which reasoning may be open.
         """
         if tail.rstrip().endswith(self.openers):
             return True
-        if not continued or not self.openers:
-            return False
-        opened = max(tail.rfind(opener) for opener in self.openers)
-        closed = max((tail.rfind(closer) for closer in self.closers), default=-1)
-        return opened > closed
+        return None if self._starts and not self.closes_reasoning(tail) else False
+
+    def leaves_open(self, content: str) -> bool | None:
+        """Whether a message that continues `content` is inside reasoning; None if it has no markers."""
+        opened, closed = (
+            max((content.rfind(marker) for marker in markers), default=-1)
+            for markers in (self.openers, self.closers)
+        )
+        return None if opened == closed == -1 else opened > closed
 
     def closes_reasoning(self, tail: str) -> bool:
         """Whether the reasoning is over before the message begins: the prompt turns thinking off."""

@@ -68,8 +68,9 @@ class Toolsets:
         key = (toolset, tool_choice, parallel)
         with self._lock:
             found = self._grammars.get(key)
-        if found is not None:
-            return found
+            if found is not None:
+                self._grammars.move_to_end(key)
+                return found
         made = toolset.grammar("structural_tag", tool_choice=tool_choice, parallel=parallel).text
         with self._lock:
             self._grammars[key] = made

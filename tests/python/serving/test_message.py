@@ -141,9 +141,11 @@ def test_mutated_messages_are_the_same_in_any_chunks(format: str) -> None:
         whole = joined([reader(format, tools, held=True).whole(text, truncated=cut)])
         parts = chunks(text, rng.randrange(1 << 30))
         assert joined(streamed(reader(format, tools, held=True), parts, cut)) == whole
-        # Streamed calls are those, and parts of calls that failed.
-        sent = joined(streamed(reader(format, tools, held=False), parts, cut))
-        assert [call for call in sent[2] if call in whole[2]] == whole[2]
+        # Streamed calls are those, and parts of calls that failed, whose text is there, too.
+        message = reader(format, tools, held=False)
+        sent = joined(streamed(message, parts, cut))
+        assert sent[:2] == whole[:2]
+        assert [call for at, call in enumerate(sent[2]) if at not in message.broken] == whole[2]
 
 
 def test_unknown_tools_are_passed_on() -> None:
@@ -174,4 +176,25 @@ def test_a_cut_call_is_dropped_or_incomplete(held: bool) -> None:
 
 def test_a_message_ends_once() -> None:
     message = reader("hermes", (), held=False)
-    assert joined([message.feed("A"), message.finish(), message.finish()]) == ("A", "", [])
+    deltas = [message.feed("A"), message.finish(), message.finish(), message.feed("B"), message.feed("")]
+    assert joined(deltas) == ("AB", "", [])
+
+
+def test_the_text_of_a_call_that_breaks_is_sent() -> None:
+    text = 'A <tool_call>\n{"name": "save_file", "arguments": {"days": 1 @@@ and more</tool_call> Tail'
+    for held in (False, True):
+        message = reader("hermes", near_misses.TOOLS, held=held)
+        found = joined(streamed(message, list(text), False))
+        assert "and more" in found[0]
+        assert "Tail" in found[0]
+        assert message.broken == (set() if held else {0})
+
+
+def test_calls_after_one_that_failed_are_numbered_without_gaps() -> None:
+    """Of a list that is cut in its third call, no call has ended; only the first one has begun to be sent."""
+    one = '{"name": "save_file", "arguments": {"days": %d}}'
+    text = f"[TOOL_CALLS][{one % 1}, {one % 2}, {one % 3}"[:-3]
+    message = reader("mistral", near_misses.TOOLS, held=False)
+    _, _, calls = joined(streamed(message, list(text), True))
+    assert len(calls) == 1
+    assert message.broken == {0}

@@ -50,7 +50,9 @@ def test_threads_share_toolsets() -> None:
     for thread in threads:
         thread.join()
     assert len(found) == 8
-    assert kept.of([TOOL]) in found
+    # From then on, there is one.
+    assert kept.of([TOOL]) is kept.of([TOOL])
+    assert all(one.names == ("save",) for one in found)
 
 
 @pytest.mark.parametrize("format", ["hermes", "wire", "glm-4.7", "qwen3coder", "xml", "yaml", "harmony"])
@@ -74,7 +76,11 @@ def test_definitions_that_cannot_work_are_accepted(
     format: str, tools: list[dict[str, Any]], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        assert isinstance(toolsets(format).of(tools), Toolset)
+        toolset = toolsets(format).of(tools)
+    assert isinstance(toolset, Toolset)
+    if format not in ("xml", "yaml"):
+        text = toolset.encode("save", {}) if "save" in toolset.names or not toolset.names else ""
+        assert [call.name for call in toolset.parse(text, in_reasoning=False).calls] == ["save"] * bool(text)
 
 
 def test_a_grammar_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,22 +168,25 @@ def test_warnings_do_not_quote_the_model(caplog: pytest.LogCaptureFixture) -> No
 def test_the_end_of_a_prompt_says_whether_it_opens_reasoning(format: str) -> None:
     prompts = Prompts(built_in(format))
     native = next(row for row in native_formats() if row["name"] == format)
+    unknown = None if native["starts_in_reasoning"] and native["reasoning"] else False
     for opener in [opener for opener, _ in native["reasoning"]] + [native["reasoning_prompt"] or ""]:
         if opener:
             assert prompts.opens_reasoning(f"question{opener}")
             assert prompts.opens_reasoning(f"question{opener}\n")
-            assert prompts.opens_reasoning(f"question{opener}I thi", continued=True)
-            assert not prompts.opens_reasoning(f"question{opener}I thi")
+            assert prompts.opens_reasoning(f"question{opener}I thi") is unknown
+            assert prompts.leaves_open(f"{opener}I thi")
     for opener, closer in native["reasoning"]:
-        assert not prompts.opens_reasoning(f"{opener}A{closer}\n\nOK", continued=True)
+        assert prompts.leaves_open(f"{opener}A{closer}\n\nOK") is False
+        assert prompts.opens_reasoning(f"{opener}{closer}\n\n") is False
         assert prompts.closes_reasoning(f"{opener}{closer}\n\n")
-    assert not prompts.opens_reasoning("assistant\n")
-    assert not prompts.opens_reasoning("")
+    assert prompts.leaves_open("It is") is None
+    assert prompts.opens_reasoning("assistant\n") is unknown
 
 
 def test_a_format_without_reasoning_opens_none() -> None:
     prompts = Prompts(Format(call="<do>{name} {arguments}</do>"))
-    assert not prompts.opens_reasoning("assistant\n", continued=True)
+    assert prompts.opens_reasoning("assistant\n") is False
+    assert prompts.leaves_open("<think>") is None
     assert not prompts.closes_reasoning("assistant\n")
 
 

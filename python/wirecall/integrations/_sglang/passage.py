@@ -12,18 +12,24 @@ class Passage:
 
     Attributes:
         in_reasoning: Whether the message begins inside reasoning; None if that is not known.
-        pending: The text.
+        pending: The text, in pieces.
     """
 
     __slots__ = ("in_reasoning", "pending")
 
     def __init__(self, in_reasoning: bool | None) -> None:
         self.in_reasoning = in_reasoning
-        self.pending = ""
+        self.pending: list[str] = []
+
+    def add(self, text: str) -> None:
+        """Append to the text."""
+        if text:
+            self.pending.append(text)
 
     def take(self) -> str:
         """The text, which is not pending any more."""
-        taken, self.pending = self.pending, ""
+        taken = "".join(self.pending)
+        self.pending.clear()
         return taken
 
 

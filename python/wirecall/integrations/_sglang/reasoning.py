@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from sglang.srt.parser.reasoning_parser import BaseReasoningFormatDetector, StreamingParseResult
 
 from wirecall._serving.message import Delta
-from wirecall._serving.served import ServedFormat
 from wirecall.integrations._sglang.passage import Passage, PassedText
 from wirecall.integrations._sglang.server import format_of
 
@@ -25,8 +24,6 @@ _MODES = {
     "nemotron-3": "enable_thinking",
     "qwen3.5": "enable_thinking",
 }
-# What closes reasoning in formats that divide messages into parts; a grammar waits for it.
-_PART_ENDS = {"harmony": "<|end|>", "kimi-k3": "<|close|>think<|sep|>"}
 
 
 class WirecallReasoningDetector(BaseReasoningFormatDetector):
@@ -58,7 +55,7 @@ class WirecallReasoningDetector(BaseReasoningFormatDetector):
         name = served.choice.format.name
         super().__init__(
             next(iter(served.prompts.openers), ""),
-            next(iter(served.prompts.closers), _PART_ENDS.get(name, "")),
+            next(iter(served.prompts.closers), ""),
             force_reasoning=bool(force_reasoning),
             stream_reasoning=stream_reasoning,
             thinks_internally=not served.starts_in_reasoning,
@@ -66,16 +63,17 @@ class WirecallReasoningDetector(BaseReasoningFormatDetector):
             force_nonempty_content=force_nonempty_content and not tool_call_parser_active,
         )
         if continue_final_message and isinstance(previous_content, str):
-            force_reasoning = _continued(served, previous_content, force_reasoning)
+            opened = served.prompts.leaves_open(previous_content)
+            force_reasoning = force_reasoning if opened is None else opened
         self._reader = served.reader(served.toolset(None), in_reasoning=force_reasoning)
         self._passage = Passage(force_reasoning) if tool_call_parser_active else None
-        self._pending_reasoning = ""
+        self._pending_reasoning: list[str] = []
         self._has_text = False
 
     def detect_and_parse(self, text: str) -> StreamingParseResult:
         """The reasoning and the rest of a whole message."""
         if self._passage is not None:
-            self._passage.pending = text
+            self._passage.add(text)
         delta = self._reader.whole(text)
         if self._force_nonempty_content and not delta.text:
             delta.text, delta.reasoning = delta.reasoning, ""
@@ -84,7 +82,7 @@ class WirecallReasoningDetector(BaseReasoningFormatDetector):
     def parse_streaming_increment(self, new_text: str) -> StreamingParseResult:
         """The reasoning and the rest of a piece of a message."""
         if self._passage is not None:
-            self._passage.pending += new_text
+            self._passage.add(new_text)
         return self._result(self._streamed(self._reader.feed(new_text)))
 
     def finish(self) -> StreamingParseResult:
@@ -99,20 +97,13 @@ class WirecallReasoningDetector(BaseReasoningFormatDetector):
         if self._force_nonempty_content:
             self._accumulated_reasoning += delta.reasoning
         if not self.stream_reasoning:
-            delta.reasoning = self._pending_reasoning + delta.reasoning
-            self._pending_reasoning = ""
-            if not self._has_text and not ended:
-                self._pending_reasoning, delta.reasoning = delta.reasoning, ""
+            self._pending_reasoning.append(delta.reasoning)
+            delta.reasoning = ""
+            if self._has_text or ended:
+                delta.reasoning = "".join(self._pending_reasoning)
+                self._pending_reasoning.clear()
         return delta
 
     def _result(self, delta: Delta) -> StreamingParseResult:
         text = delta.text if self._passage is None else PassedText(delta.text, self._passage)
         return StreamingParseResult(normal_text=text, reasoning_text=delta.reasoning)
-
-
-def _continued(served: ServedFormat, content: str, opened: bool | None) -> bool | None:
-    """Whether a message that continues `content` is in reasoning; as the prompt says if it has no tags."""
-    prompts = served.prompts
-    if any(tag and tag in content for tag in (*prompts.openers, *prompts.closers)):
-        return prompts.opens_reasoning(content, continued=True)
-    return opened

@@ -22,13 +22,19 @@ def wants_calls(request: Any) -> bool:
 
 def forces(request: Any) -> bool:
     """Whether the request demands a call."""
-    return wants_calls(request) and request.tool_choice != "auto"
+    return wants_calls(request) and _choice(request.tool_choice) != "auto"
 
 
-def is_constrained(request: Any) -> bool:
-    """Whether a grammar of calls is in the request."""
-    outputs = request.structured_outputs
-    return outputs is not None and outputs.structural_tag is not None
+def begins_constrained(request: Any) -> bool:
+    """Whether the grammar of an adjusted request allows no free text, and so no reasoning."""
+    outputs = request.extract_structured_outputs()
+    if outputs is None or forces(request):
+        return outputs is not None
+    if outputs.structural_tag is None:
+        return True
+    # The combination with a response format; other tags are for calls within text.
+    format = json.loads(outputs.structural_tag).get("format")
+    return isinstance(format, dict) and format.get("type") == "or"
 
 
 def constrain(request: Any, served: ServedFormat, tools: Any, *, level: ToolStrictLevel) -> None:
@@ -71,7 +77,8 @@ def _choice(choice: Any) -> str:
     if isinstance(choice, str):
         return choice
     named = getattr(choice, "function", choice)
-    return getattr(named, "name", None) or "auto"
+    # The choice of some of the tools has a mode instead.
+    return getattr(named, "name", None) or getattr(choice, "mode", None) or "auto"
 
 
 def _is_strict(tool: Any) -> bool:

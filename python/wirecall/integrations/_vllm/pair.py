@@ -135,11 +135,13 @@ class WirecallReasoningParser(ReasoningParser):
         return not prompts.closers or prompts.closes_reasoning(self._text(input_ids[-TAIL:]))
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
+        """Whether a closer ends in the delta. One that ends before it may be in the text of a user."""
         closers = self._served.prompts.closers
-        # A closer may have begun before the delta.
-        count = len(list(delta_ids)) + max((len(closer) for closer in closers), default=0)
-        tail = self._text(input_ids[-count:])
-        return not closers or any(closer in tail for closer in closers)
+        delta = list(delta_ids)
+        new = len(self._text(delta))
+        longest = max((len(closer) for closer in closers), default=0)
+        tail = self._text(input_ids[-len(delta) - longest :])[-new - longest :]
+        return not closers or any(tail.rfind(closer) + len(closer) > len(tail) - new for closer in closers)
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         if not self._is_closed(input_ids):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from vllm.entrypoints.generate.base.protocol import DeltaMessage, FunctionCall
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser.abstract_parser import Parser
 from vllm.parser.metrics import record_tool_parser_invocation
 from vllm.renderers.chat_utils import make_tool_call_id
@@ -14,8 +15,8 @@ from wirecall._serving.message import CallDelta, Delta, MessageReader
 from wirecall._serving.prompts import TAIL, is_cut
 from wirecall._serving.served import ServedFormat
 from wirecall.errors import ToolError
-from wirecall.integrations._vllm.constraints import constrain, forces, is_constrained, wants_calls
-from wirecall.integrations._vllm.messages import message_of
+from wirecall.integrations._vllm.constraints import begins_constrained, constrain, wants_calls
+from wirecall.integrations._vllm.messages import continued_text, message_of
 from wirecall.integrations._vllm.server import definitions, format_of, logger, serving, stops_of
 
 
@@ -117,13 +118,15 @@ class WirecallParser(Parser):
     def _in_reasoning(self, request: Any) -> bool | None:
         """Whether the message begins inside reasoning; None if the prompt is not known."""
         # The engine did not wait with the grammar, so there is no reasoning.
-        waits = self._reasoning_parser is not None and request.include_reasoning
-        if not waits and forces(request) and is_constrained(request):
+        hidden = isinstance(request, ChatCompletionRequest) and not request.include_reasoning
+        if (self._reasoning_parser is None or hidden) and begins_constrained(request):
             return False
-        if self._prompt is None:
-            return None
-        continued = bool(getattr(request, "continue_final_message", False))
-        return self.served.prompts.opens_reasoning(self._prompt, continued=continued)
+        prompts = self.served.prompts
+        content = continued_text(request)
+        opened = None if content is None else prompts.leaves_open(content)
+        if opened is None and self._prompt is not None:
+            opened = prompts.opens_reasoning(self._prompt)
+        return opened
 
     def _is_cut(self, last: int | None, request: Any) -> bool | None:
         return is_cut(last, self._stops, getattr(request, "stop_token_ids", None) or ())

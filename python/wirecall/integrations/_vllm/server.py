@@ -1,11 +1,11 @@
 """What vLLM knows of a server's model, tools and tokens."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import vllm
-from vllm.tool_parsers.utils import custom_tool_parameters
+from vllm.tool_parsers.utils import get_function_tools
 
 import wirecall
 from wirecall._serving.prompts import stop_ids
@@ -48,22 +48,15 @@ def stops_of(served: ServedFormat, tokenizer: Any, model_config: Any) -> frozens
     return stop_ids(served.choice.format, tokenizer.get_vocab(), [own, ends])
 
 
-def definitions(tools: object) -> list[Mapping[str, Any]]:
-    """The functions among the tools of a request, of chat completions and of Responses."""
-    return list(_definitions(tools))
-
-
-def _definitions(tools: Any) -> Iterator[Mapping[str, Any]]:
-    for tool in tools or ():
-        function = getattr(tool, "function", tool)
-        name = getattr(function, "name", None)
-        if not name:
-            continue
-        if getattr(tool, "type", None) == "custom":
-            parameters = custom_tool_parameters()
-        elif hasattr(function, "parameters"):
-            parameters = function.parameters or {"type": "object", "properties": {}}
-        else:
-            continue
-        description = getattr(function, "description", None) or ""
-        yield {"name": name, "description": description, "parameters": parameters}
+def definitions(tools: Any) -> list[Mapping[str, Any]]:
+    """The functions that vLLM shows to the model: of chat completions, of Responses and of its namespaces."""
+    functions = (getattr(tool, "function", tool) for tool in get_function_tools(tools or ()))
+    return [
+        {
+            "name": function.name,
+            "description": function.description or "",
+            "parameters": function.parameters or {"type": "object", "properties": {}},
+        }
+        for function in functions
+        if function.name
+    ]
