@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 os.environ.update(HF_HUB_OFFLINE="1", VLLM_NO_USAGE_STATS="1", OMP_NUM_THREADS="1", VLLM_TARGET_DEVICE="cpu")
@@ -24,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from scripted import WRITE_FILE, Server, pieces
-from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest, ChatCompletionToolsParam
 from vllm.plugins import load_general_plugins
 
 from wirecall._serving.message import Delta
@@ -120,7 +119,7 @@ def measure(
 
 def recorded(served: ServedFormat, script: list[str]) -> list[Delta]:
     """The deltas of a message. The last one has what the end gives."""
-    tools = [SimpleNamespace(type="function", function=SimpleNamespace(**WRITE_FILE["function"]))]
+    tools = [ChatCompletionToolsParam(**WRITE_FILE)]
     reader = served.reader(served.toolset(definitions(tools)), in_reasoning=False)
     tape = [reader.feed(text) for text in script]
     tape[-1].add(reader.finish(truncated=False))
