@@ -21,7 +21,10 @@ class CallDelta:
     __slots__ = ("arguments", "id", "index", "name")
 
     def __init__(self, index: int, id: str | None, name: str | None, arguments: str) -> None:
-        self.index, self.id, self.name, self.arguments = index, id, name, arguments
+        self.index = index
+        self.id = id
+        self.name = name
+        self.arguments = arguments
 
 
 class Delta:

@@ -99,7 +99,7 @@ class WirecallParser(Parser):
         if finished:
             delta.add(reader.finish(truncated=self._is_cut(self._last, request)))
         self._count(delta, request, streams=True)
-        if not request.include_reasoning:
+        if delta.reasoning and not request.include_reasoning:
             delta.reasoning = ""
         return message_of(delta, call_id=self._call_id)
 
