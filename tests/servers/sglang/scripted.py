@@ -7,14 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import checkpoint
 from sglang.srt import runtime_context
 from sglang.srt.entrypoints.openai.protocol import ChatCompletionRequest
 from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.managers.tokenizer_manager import TokenizerManager
 from sglang.srt.parser.template_manager import TemplateManager
 from sglang.srt.server_args import PortArgs, ServerArgs
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
 
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
@@ -36,37 +35,8 @@ WRITE_FILE = {
 
 
 def save_checkpoint(folder: Path, template: str = TEMPLATE) -> Path:
-    """A checkpoint of two layers: its configuration, and a tokenizer of bytes."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    made = Tokenizer(models.BPE(vocab={letter: at for at, letter in enumerate(alphabet)}, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    made.decoder = decoders.ByteLevel()
-    special = ("<|im_start|>", "<|im_end|>")
-    made.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in special])
-    plain = ("<think>", "</think>", "<tool_call>", "</tool_call>")
-    made.add_tokens([AddedToken(token, normalized=False, special=False) for token in plain])
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=made, eos_token="<|im_end|>", clean_up_tokenization_spaces=False
-    )
-    tokenizer.chat_template = template
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save_pretrained(folder)
-    config = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "hidden_size": 64,
-        "intermediate_size": 64,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-        "num_hidden_layers": 2,
-        "vocab_size": len(tokenizer),
-        "max_position_embeddings": 1_000_000,
-        "rms_norm_eps": 1e-5,
-        "torch_dtype": "bfloat16",
-        "tie_word_embeddings": True,
-        "eos_token_id": tokenizer.eos_token_id,
-    }
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    """A checkpoint whose chat template may turn thinking off."""
+    checkpoint.save_checkpoint(folder, template)
     return folder
 
 
