@@ -155,6 +155,13 @@ fn a_prompt_that_ends_with_the_text_opens_reasoning() {
         assert_eq!(reasoning("Hm.", true), "Hm.");
         assert_eq!(reasoning(&format!("{prompt}Hm."), false), "Hm.");
         assert_eq!(reasoning("Hm.", false), "");
+        let format = format_of(row);
+        assert!(!format.reasoning_ends.is_empty());
+        // Each opener has its own closer; the prompt has the first one.
+        let ends = if format.reasoning.is_empty() { &format.reasoning_ends[..] } else { &format.reasoning_ends[..1] };
+        for end in ends {
+            assert_eq!(reasoning(&format!("Hm.{end}"), true), "Hm.", "{end:?}");
+        }
     });
 }
 

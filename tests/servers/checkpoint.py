@@ -1,4 +1,4 @@
-"""A checkpoint for tests: its configuration, a tokenizer of bytes, and no weights."""
+"""A checkpoint for tests: its configuration, a tokenizer of bytes, and no weights. And a tool."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,18 @@ TEMPLATE = (
     "{% if tools %}{{ tools|tojson }}{% endif %}<|im_start|>assistant\n"
     "{% if enable_thinking %}<think>\n{% endif %}"
 )
+
+WRITE_FILE = {
+    "type": "function",
+    "function": {
+        "name": "write_file",
+        "parameters": {
+            "type": "object",
+            "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+            "required": ["path", "content"],
+        },
+    },
+}
 
 
 def byte_tokenizer() -> Tokenizer:

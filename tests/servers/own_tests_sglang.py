@@ -11,31 +11,20 @@ error, and so are fewer passes than before.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import re
-import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "scripts"))
+sys.path.append(str(Path(__file__).resolve().parent))
 
-from downloads import DownloadError, download  # noqa: E402
+from own_tests import HERE, OwnTests
 
-# After downloads, which makes wirecall_bench importable.
-from wirecall_bench.local_model import Download  # noqa: E402
+# After own_tests, which makes them importable.
+from downloads import download  # isort: skip
+from wirecall_bench.local_model import Download  # isort: skip
 
 _COMMIT = "8905cbd42f4a27dbecad6487cd3904278756fef8"
 _ADDRESS = f"https://raw.githubusercontent.com/sgl-project/sglang/{_COMMIT}/test/registered/"
-CHECKSUMS = ROOT / "tests" / "servers" / "locks" / "sglang-tests.sha256"
-FOLDER = ROOT / "target" / "servers" / "sglang-tests"
-PYTHON = ROOT / ".venv-servers" / "sglang" / "bin" / "python"
-# With wirecall: fewer are an error, even if there is a reason for each failure.
-LEAST = 335
-SECONDS = 1800
+CHECKSUMS = HERE / "locks" / "sglang-tests.sha256"
 
 PRIVATE = "reads private attributes or methods of SGLang's detector"
 MARKERS = "asks whether a text has markers of calls; wirecall reads each text with its tools"
@@ -107,86 +96,21 @@ def files() -> list[Download]:
 
 def fetch() -> None:
     """Put SGLang's tests into target/servers."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    TESTS.folder.mkdir(parents=True, exist_ok=True)
     for file in files():
-        download(file, FOLDER)
+        download(file, TESTS.folder)
 
 
-def outcomes(parsers: str) -> dict[str, str]:
-    """The outcome of each test."""
-    results = FOLDER.parent / f"sglang-tests-{parsers}.json"
-    results.unlink(missing_ok=True)
-    here = Path(__file__).resolve()
-    plugins = ["-p", "no:cacheprovider", "-p", f"{here.stem}_plugin"]
-    options = ["-q", "-W", "ignore", "-c", os.devnull, "--rootdir", "."]
-    log = results.with_suffix(".log")
-    with log.open("w", encoding="utf-8") as output:
-        subprocess.run(
-            [str(PYTHON), "-m", "pytest", *plugins, *options, *(file.name for file in files())],
-            cwd=FOLDER,
-            env=os.environ
-            | {
-                "PYTHONPATH": str(here.parent),
-                "OWN_TESTS_PARSERS": parsers,
-                "OWN_TESTS_RESULTS": str(results),
-                "SGLANG_TEST_MAX_RETRY": "0",
-                "HF_HUB_OFFLINE": "1",
-                "OMP_NUM_THREADS": "1",
-            },
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            timeout=SECONDS,
-            check=False,
-        )
-    if not results.is_file():
-        sys.exit(f"pytest did not run; see {log}")
-    found = json.loads(results.read_text(encoding="utf-8"))
-    return {test: result["outcome"] for test, result in found.items()}
-
-
-def reason_of(test: str) -> str | None:
-    """Why a test fails with wirecall."""
-    file, _, name = test.partition("::")
-    slug = Path(file).stem.removeprefix("test_").removesuffix("_detector")
-    for pattern, reason in REASONS.get(slug, {}).items():
-        if re.search(pattern, name):
-            return reason
-    return None
-
-
-def report(parsers: str) -> bool:
-    """Run the tests and print what they say. Whether they are as expected."""
-    found = outcomes(parsers)
-    kinds = Counter(found.values())
-    passed = kinds["passed"]
-    print(f"{parsers}: {len(found)} tests, {passed} passed, {kinds['failed']} failed")
-    if parsers == "built-in":
-        return True
-    grouped: dict[str, list[str]] = {}
-    for test, outcome in found.items():
-        if outcome == "failed":
-            grouped.setdefault(reason_of(test) or "", []).append(test.removeprefix("test_"))
-    for reason, tests in sorted(grouped.items(), key=lambda item: -len(item[1])):
-        print(f"\n{len(tests)}: {reason or 'NO REASON KNOWN'}")
-        for test in tests:
-            print(f"    {test}")
-    if passed < LEAST:
-        print(f"\nFewer tests passed than before, which were {LEAST}.")
-    return "" not in grouped and passed >= LEAST
-
-
-def main() -> int:
-    options = argparse.ArgumentParser(description="Run SGLang's own tests of tool call detectors.")
-    options.add_argument("--parsers", choices=["built-in", "wirecall"], help="whose; both if not given")
-    chosen = options.parse_args().parsers
-    try:
-        fetch()
-    except DownloadError as error:
-        print(f"{error} SGLang's own tests are skipped.")
-        return 1
-    explained = [report(parsers) for parsers in ([chosen] if chosen else ["built-in", "wirecall"])]
-    return 0 if all(explained) else 1
-
+TESTS = OwnTests(
+    server="sglang",
+    fetch=fetch,
+    arguments=[file.name for file in files()],
+    environment={"SGLANG_TEST_MAX_RETRY": "0"},
+    prefix="test_",
+    suffix="_detector",
+    reasons=REASONS,
+    least=335,
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(TESTS.main())

@@ -45,7 +45,7 @@ FORMATS = {
 # Formats whose tests read each delta as a whole call.
 HELD = {"deepseek-v3", "gemma4", "lfm2", "llama-pythonic"}
 
-_results: dict[str, dict[str, str]] = {}
+_results: dict[str, str] = {}
 
 
 class WordTokenizer:
@@ -116,9 +116,9 @@ def pytest_configure() -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     # A subtest that failed is a failure of its test.
-    failed = _results.get(report.nodeid, {}).get("outcome") == "failed"
+    failed = _results.get(report.nodeid) == "failed"
     if not failed and (report.when == "call" or report.outcome != "passed"):
-        _results[report.nodeid] = {"outcome": report.outcome, "text": str(report.longrepr or "")}
+        _results[report.nodeid] = report.outcome
 
 
 def pytest_sessionfinish() -> None:

@@ -10,46 +10,32 @@ and so are fewer passes than before.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import re
-import subprocess
 import sys
 import tarfile
 import tempfile
-from collections import Counter
 from pathlib import Path, PurePosixPath
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.append(str(Path(__file__).resolve().parent))
 
-from downloads import DownloadError, download
+from own_tests import OwnTests
 
-# After downloads, which makes wirecall_bench importable.
-from wirecall_bench.local_model import Download
+# After own_tests, which makes them importable.
+from downloads import download  # isort: skip
+from wirecall_bench.local_model import Download  # isort: skip
 
-ROOT = Path(__file__).resolve().parents[2]
 VERSION = "0.33.0"
 ARCHIVE = Download(
     "https://files.pythonhosted.org/packages/f7/25/aa5684e9c59d6fc75f78926b7f15e8d9adc7de2d9e6e7575b80776ad8169/"
     f"vllm-{VERSION}.tar.gz",
     "f4c33c2503d52bb411146afa9618a4f48bed68912f617e6803ac8d76e4c74112",
 )
-FOLDER = ROOT / "target" / "servers" / "vllm-tests"
-# Written last: the files are complete.
-STAMP = FOLDER / f"vllm-{VERSION}"
-PYTHON = ROOT / ".venv-servers" / "vllm" / "bin" / "python"
-TESTS = "tests/tool_parsers"
+FOLDER = "tests/tool_parsers"
 # Tests of a table of grammars, which no parser of one's own is in.
-LEFT_OUT = f"{TESTS}/test_structural_tag_registry.py"
+LEFT_OUT = f"{FOLDER}/test_structural_tag_registry.py"
 WANTED = re.compile(
-    rf"tests/__init__\.py|{TESTS}/.*\.py|tests/parser/(engine/)?__init__\.py|.*/replay_harness\.py"
+    rf"tests/__init__\.py|{FOLDER}/.*\.py|tests/parser/(engine/)?__init__\.py|.*/replay_harness\.py"
 )
-# A test that vLLM marks as failing with its own parser has passed, too, if it passes.
-PASSED = ("passed", "xpassed")
-# With wirecall: fewer are an error, even if there is a reason for each failure.
-LEAST = 861
-SECONDS = 1800
 
 PRIVATE = "reads private attributes or methods of vLLM's parser"
 DELTAS = "fixes how calls are cut into deltas, which the API does not"
@@ -149,7 +135,9 @@ REASONS: dict[str, dict[str, str]] = {
 
 def fetch() -> None:
     """Put vLLM's tests into target/servers."""
-    if STAMP.is_file():
+    # Written last: the files are complete.
+    stamp = TESTS.folder / f"vllm-{VERSION}"
+    if stamp.is_file():
         return
     with tempfile.TemporaryDirectory() as folder:
         archive = download(ARCHIVE, Path(folder))
@@ -159,96 +147,24 @@ def fetch() -> None:
                 inside = PurePosixPath(*path.parts[1:])
                 if not member.isfile() or not WANTED.fullmatch(str(inside)):
                     continue
-                target = FOLDER / inside
+                target = TESTS.folder / inside
                 target.parent.mkdir(parents=True, exist_ok=True)
                 content = files.extractfile(member)
                 assert content is not None
                 target.write_bytes(content.read())
-    STAMP.touch()
+    stamp.touch()
 
 
-def outcomes(parsers: str) -> dict[str, str]:
-    """The outcome of each test."""
-    results = FOLDER.parent / f"vllm-tests-{parsers}.json"
-    results.unlink(missing_ok=True)
-    here = Path(__file__).resolve()
-    plugins = ["-p", "no:cacheprovider", "-p", f"{here.stem}_plugin"]
-    # Not the settings of this repository.
-    options = [*plugins, "-q", "-c", os.devnull, "--rootdir", "."]
-    log = results.with_suffix(".log")
-    with log.open("w", encoding="utf-8") as output:
-        subprocess.run(
-            [str(PYTHON), "-m", "pytest", *options, "-W", "ignore", TESTS, "--ignore", LEFT_OUT],
-            cwd=FOLDER,
-            env=os.environ
-            | {
-                "PYTHONPATH": os.pathsep.join([str(FOLDER), str(here.parent)]),
-                "OWN_TESTS_PARSERS": parsers,
-                "OWN_TESTS_RESULTS": str(results),
-                "HF_HUB_OFFLINE": "1",
-                "VLLM_NO_USAGE_STATS": "1",
-                "OMP_NUM_THREADS": "1",
-                "VLLM_TARGET_DEVICE": "cpu",
-            },
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            timeout=SECONDS,
-            check=False,
-        )
-    if not results.is_file():
-        sys.exit(f"pytest did not run; see {log}")
-    found = json.loads(results.read_text(encoding="utf-8"))
-    return {test: result["outcome"] for test, result in found.items()}
-
-
-def reason_of(test: str) -> str | None:
-    """Why a test fails with wirecall."""
-    file, _, name = test.partition("::")
-    slug = Path(file).stem.removeprefix("test_").removesuffix("_tool_parser")
-    for pattern, reason in REASONS.get(slug, {}).items():
-        if re.search(pattern, name):
-            return reason
-    return None
-
-
-def report(parsers: str) -> bool:
-    """Run the tests and print what they say. Whether they are as expected."""
-    found = outcomes(parsers)
-    kinds = Counter(found.values())
-    passed = sum(kinds[kind] for kind in PASSED)
-    failed = kinds["failed"] + kinds["xfailed"]
-    print(
-        f"{parsers}: {passed + failed} tests, {passed} passed, {failed} failed, {kinds['skipped']} skipped. "
-        f"vLLM marks tests as failing with its own parsers: {kinds['xpassed']} of them passed, "
-        f"{kinds['xfailed']} failed."
-    )
-    if parsers == "built-in":
-        return kinds["failed"] == 0
-    grouped: dict[str, list[str]] = {}
-    for test, outcome in found.items():
-        if outcome in ("failed", "xfailed"):
-            grouped.setdefault(reason_of(test) or "", []).append(test.removeprefix(f"{TESTS}/test_"))
-    for reason, tests in sorted(grouped.items(), key=lambda item: -len(item[1])):
-        print(f"\n{len(tests)}: {reason or 'NO REASON KNOWN'}")
-        for test in tests:
-            print(f"    {test}")
-    if passed < LEAST:
-        print(f"\nFewer tests passed than before, which were {LEAST}.")
-    return "" not in grouped and passed >= LEAST
-
-
-def main() -> int:
-    options = argparse.ArgumentParser(description="Run vLLM's own tests of tool parsers.")
-    options.add_argument("--parsers", choices=["built-in", "wirecall"], help="whose; both if not given")
-    chosen = options.parse_args().parsers
-    try:
-        fetch()
-    except DownloadError as error:
-        print(f"{error} vLLM's own tests are skipped.")
-        return 1
-    explained = [report(parsers) for parsers in ([chosen] if chosen else ["built-in", "wirecall"])]
-    return 0 if all(explained) else 1
-
+TESTS = OwnTests(
+    server="vllm",
+    fetch=fetch,
+    arguments=[FOLDER, "--ignore", LEFT_OUT],
+    environment={"VLLM_NO_USAGE_STATS": "1", "VLLM_TARGET_DEVICE": "cpu"},
+    prefix=f"{FOLDER}/test_",
+    suffix="_tool_parser",
+    reasons=REASONS,
+    least=861,
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(TESTS.main())

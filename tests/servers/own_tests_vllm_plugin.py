@@ -125,7 +125,7 @@ HELD = {"wirecall_k2-horizon"}
 # Tokens of the stand-in tokenizer.
 VOCABULARY = 1000
 
-_results: dict[str, dict[str, str]] = {}
+_results: dict[str, str] = {}
 
 
 def stand_in(name: str, *_: Any, **__: Any) -> PreTrainedTokenizerFast:
@@ -237,7 +237,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         outcome = "xfailed" if expected and report.skipped else report.outcome
         if "[XPASS(strict)]" in str(report.longrepr or ""):
             outcome = "xpassed"
-        _results[report.nodeid] = {"outcome": outcome, "text": str(report.longrepr or "")}
+        _results[report.nodeid] = outcome
 
 
 def pytest_sessionfinish() -> None:

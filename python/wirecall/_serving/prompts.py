@@ -9,30 +9,16 @@ from wirecall._tools.formats.description import Format
 TAIL = 64
 
 
-# What closes reasoning in formats that divide messages into parts, which have no pair of markers.
-_PART_ENDS = {
-    "beam": "<|end|>",
-    "cohere": "<|END_THINKING|>",
-    "cohere-command4": "<|END_THINKING|>",
-    "harmony": "<|end|>",
-    "kimi-k3": "<|close|>think<|sep|>",
-    "llm-jp-4.1": "<|end|>",
-}
-
-
 class Prompts:
     """The openers and closers of a format's reasoning."""
 
     def __init__(self, format: Format) -> None:
-        native = format._native or {"reasoning": [("<think>", "</think>")], "reasoning_prompt": None}
+        # The model of a prompted format may reason.
+        native = format._native or {"reasoning": [("<think>", "</think>")], "reasoning_ends": ["</think>"]}
         pairs = native["reasoning"]
-        prompt = native["reasoning_prompt"]
-        openers = [opener for opener, _ in pairs] + ([prompt] if prompt else [])
-        closers = [closer for _, closer in pairs]
-        if not closers and format.name in _PART_ENDS:
-            closers = [_PART_ENDS[format.name]]
-        self.openers = tuple(dict.fromkeys(opener.strip() for opener in openers))
-        self.closers = tuple(dict.fromkeys(closer.strip() for closer in closers))
+        openers = [*(opener for opener, _ in pairs), native.get("reasoning_prompt")]
+        self.openers = tuple(dict.fromkeys(opener.strip() for opener in openers if opener))
+        self.closers = tuple(dict.fromkeys(closer.strip() for closer in native["reasoning_ends"]))
         # Prompts of messages in parts open a part in any case.
         self._starts = bool(pairs and native.get("starts_in_reasoning"))
 

@@ -63,6 +63,7 @@ pub(crate) fn native_format(py: Python<'_>, format: core::NativeFormat) -> PyRes
     dict.set_item("reasoning", format.reasoning)?;
     dict.set_item("starts_in_reasoning", format.starts_in_reasoning)?;
     dict.set_item("reasoning_prompt", format.reasoning_prompt)?;
+    dict.set_item("reasoning_ends", format.reasoning_ends)?;
     dict.set_item("special_tokens", format.special_tokens)?;
     dict.set_item("lists", format.lists)?;
     dict.set_item("whole_messages", format.whole_messages)?;

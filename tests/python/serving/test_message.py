@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -13,9 +13,11 @@ from canitoolcall.fixtures import Fixture
 from canitoolcall.results import Observation, ParsedToolCall, ParseResult, Status
 
 import near_misses
+from collected_texts import Collected, canitoolcall, slips, vectors
 from law import count, seeded
 from neutral_suite import FAMILIES, FIXTURES, SEEDS, SOFT, chunks, row
 from wirecall import FAMILIES as FAMILIES_OF_FORMATS
+from wirecall import CallError
 from wirecall._serving.message import Delta, MessageReader
 from wirecall._serving.prompts import Prompts
 from wirecall._serving.reports import Reports
@@ -119,6 +121,27 @@ def test_a_message_is_the_same_in_any_chunks(format: str, held: bool) -> None:
     for _ in range(20):
         parts = chunks(text, rng.randrange(1 << 30))
         assert joined(streamed(reader(format, tools, held=held), parts, False)) == whole
+
+
+@pytest.mark.parametrize("texts", [vectors, slips, canitoolcall], ids=lambda texts: texts.__name__)
+def test_messages_of_others_are_read_as_by_the_toolset(texts: Callable[[], Iterator[Collected]]) -> None:
+    """Held or streamed, by characters or in chunks: the same calls, and all text of calls that failed."""
+    for number, one in enumerate(texts()):
+        tools = one.toolset()
+        parsed = one.parsed(tools)
+        parser = tools.parser(in_reasoning=one.in_reasoning)
+        parser.feed(one.text)
+        ends = [event for event in parser.finish(truncated=one.truncated) if isinstance(event, CallError)]
+        cut = sum(len(error.raw) for error in ends if error.kind == "incomplete_call")
+        calls = [(call.name, call.arguments) for call in parsed.calls]
+        for held in (True, False):
+            for parts in (list(one.text), chunks(one.text, number)):
+                message = MessageReader(tools, REPORTS, in_reasoning=one.in_reasoning, held=held)
+                text, reasoning, found = joined(streamed(message, parts, one.truncated))
+                assert reasoning == parsed.reasoning, one
+                assert [call for at, call in enumerate(found) if at not in message.broken] == calls, one
+                raw = sum(len(error.raw) for error in parsed.errors)
+                assert len(text) == len(parsed.text) + raw - cut, one
 
 
 MARKS = ("<", "{", "}", '"', "[", "]", "\n", "<tool_call>", "</think>", "<think>", "\ufffd", "x")

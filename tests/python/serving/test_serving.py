@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-import threading
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import pytest
 
+from law import seeded
 from wirecall import FAMILIES, CallEnd, CallError, Toolset
 from wirecall._core import native_formats
 from wirecall._serving.message import MessageReader
@@ -43,16 +45,22 @@ def test_only_the_last_toolsets_are_kept() -> None:
 
 
 def test_threads_share_toolsets() -> None:
-    kept, found = toolsets(), []
-    threads = [threading.Thread(target=lambda: found.append(kept.of([TOOL]))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    # From then on, there is one.
-    assert kept.of([TOOL]) is kept.of([TOOL])
-    assert all(one.names == ("save",) for one in found)
+    """More tools than are kept, in another order in each thread, so that they are dropped and made again."""
+    kept = toolsets()
+    interval = sys.getswitchinterval()
+
+    def ask(seed: int) -> set[bool]:
+        rng = seeded(seed)
+        names = [f"tool{rng.randrange(100)}" for _ in range(300)]
+        return {kept.of([{**TOOL, "name": name}]).names == (name,) for name in names}
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert set().union(*pool.map(ask, range(8))) == {True}
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(kept._kept) == 64
 
 
 @pytest.mark.parametrize("format", ["hermes", "wire", "glm-4.7", "qwen3coder", "xml", "yaml", "harmony"])

@@ -21,17 +21,6 @@ TEMPLATE = (
     "{% if tools %}{{ tools|tojson }}{% endif %}<|im_start|>assistant\n"
     "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n{% endif %}"
 )
-WRITE_FILE = {
-    "type": "function",
-    "function": {
-        "name": "write_file",
-        "parameters": {
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-            "required": ["path", "content"],
-        },
-    },
-}
 
 
 def save_checkpoint(folder: Path, template: str = TEMPLATE) -> Path:

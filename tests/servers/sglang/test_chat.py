@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import WRITE_FILE, Choice, Server, save_checkpoint
+from checkpoint import WRITE_FILE
+from scripted import Choice, Server, save_checkpoint
 
 ARGUMENTS = '{"path":"a.txt","content":"one two"}'
 CALL = (

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import WRITE_FILE, Server, save_checkpoint
+from checkpoint import WRITE_FILE
+from scripted import Server, save_checkpoint
 from sglang.srt.entrypoints.openai.protocol import Tool, ToolChoice
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from xgrammar import Grammar, StructuralTag

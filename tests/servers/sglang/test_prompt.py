@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from scripted import TEMPLATE, WRITE_FILE, Server, save_checkpoint
+from checkpoint import WRITE_FILE
+from scripted import TEMPLATE, Server, save_checkpoint
 
 HISTORY = [
     {"role": "user", "content": "Write it."},

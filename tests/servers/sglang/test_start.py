@@ -4,7 +4,8 @@ import logging
 from pathlib import Path
 
 import pytest
-from scripted import WRITE_FILE, Server, save_checkpoint
+from checkpoint import WRITE_FILE
+from scripted import Server, save_checkpoint
 from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser.reasoning_parser import ReasoningParser

@@ -33,6 +33,6 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("WIRECALL_FORMAT", "WIRECALL_CALLS"):
         monkeypatch.delenv(name, raising=False)
     state.serving.forget()
-    monkeypatch.setattr(state, "prompted", False)
+    monkeypatch.setattr(state, "taught", None)
     yield
     state.serving.forget()

@@ -22,7 +22,8 @@ os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from scripted import WRITE_FILE, Server, pieces
+from checkpoint import WRITE_FILE
+from scripted import Server, pieces
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest, ChatCompletionToolsParam
 from vllm.plugins import load_general_plugins
 

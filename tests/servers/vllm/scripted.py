@@ -18,18 +18,6 @@ from vllm.renderers.online_renderer import OnlineRenderer
 from vllm.renderers.registry import renderer_from_config
 from vllm.sampling_params import RequestOutputKind
 
-WRITE_FILE = {
-    "type": "function",
-    "function": {
-        "name": "write_file",
-        "parameters": {
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-            "required": ["path", "content"],
-        },
-    },
-}
-
 
 class Engine:
     """Answers each request with the script, which is a list of texts. Other methods do nothing."""

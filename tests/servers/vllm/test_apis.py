@@ -5,7 +5,8 @@ import json
 from typing import Any
 
 import pytest
-from scripted import WRITE_FILE, Server, ask, pieces
+from checkpoint import WRITE_FILE
+from scripted import Server, ask, pieces
 from vllm.entrypoints.anthropic.protocol import AnthropicMessagesRequest
 from vllm.entrypoints.anthropic.serving import AnthropicServingMessages
 from vllm.entrypoints.openai.chat_completion.batch_serving import OpenAIServingChatBatch

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from scripted import WRITE_FILE, Choice, Server, ask, pieces
+from checkpoint import WRITE_FILE
+from scripted import Choice, Server, ask, pieces
 from vllm.sampling_params import SamplingParams
 from vllm.v1.structured_output.backend_xgrammar import validate_xgrammar_grammar
 
@@ -122,6 +123,20 @@ def test_a_response_format_is_combined_with_tools(
     assert kinds[1] == "json_schema"
     validate_xgrammar_grammar(SamplingParams(structured_outputs=outputs))
     assert choice == expected if expected else read(choice) == CALLS[:1]
+
+
+def test_a_response_format_that_cannot_be_combined_is_refused(server: Server, form: str) -> None:
+    with pytest.raises(AssertionError, match="response_format cannot be combined with tools"):
+        answer(server, form, "x", tool="wirecall_gemma4", tools=TOOLS, response_format=FORMAT)
+
+
+@pytest.mark.parametrize("level", ["auto", "function", "parameter"])
+def test_the_operator_can_constrain_all_calls(server: Server, form: str, level: str) -> None:
+    server.engine.script, server.engine.finish_reason = pieces(TWO), "stop"
+    chat = server.chat("wirecall_hermes", tool_strict_level=level)
+    [choice] = ask(chat, stream=form != "whole", tools=TOOLS)
+    assert read(choice) == CALLS
+    assert (server.engine.params.structured_outputs is not None) == (level != "auto")
 
 
 def test_a_demanded_call_replaces_the_response_format(server: Server, form: str) -> None:

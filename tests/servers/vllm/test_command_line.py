@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 import requests
-from checkpoint import save_checkpoint
+from checkpoint import WRITE_FILE, save_checkpoint
 from processes import environment, free_port, running
-from scripted import WRITE_FILE
 
 from test_chat import CALLS, THOUGHT
 

@@ -9,8 +9,6 @@ from neutral import checked
 import neutral_suite
 
 FIXTURES = [fixture for fixture in neutral_suite.FIXTURES if fixture.family != "gpt-oss"]
-# A stream has sent the first arguments of a call before it breaks off, or turns out to be malformed.
-CUT = {"truncated", "malformed"}
 
 
 def test_held_calls_pass_all_fixtures_but_one(monkeypatch: pytest.MonkeyPatch) -> None:

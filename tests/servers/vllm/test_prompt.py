@@ -4,9 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from scripted import WRITE_FILE, Server, ask, pieces
+from checkpoint import WRITE_FILE
+from scripted import Server, ask, pieces
 
 from test_chat import NAMED
+from wirecall import ToolError
+from wirecall._tools.formats.description import built_in
 
 MODE = "wirecall"
 CALL = 'Let me look. <call>write_file path=a.py content="x = 1"</call>'
@@ -22,7 +25,12 @@ def renders(monkeypatch: pytest.MonkeyPatch) -> None:
     """The renderer was made before the test's settings."""
     from wirecall.integrations._vllm import server
 
-    monkeypatch.setattr(server, "prompted", True)
+    monkeypatch.setattr(server, "taught", built_in("wire"))
+
+
+def test_a_parser_of_another_format_than_the_prompt_teaches_stops_the_server(prompted: Server) -> None:
+    with pytest.raises(ToolError, match="teaches wire, but the parser wirecall_hermes reads hermes"):
+        prompted.chat("wirecall_hermes")
 
 
 def history(result: str) -> list[dict[str, Any]]:

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from scripted import WRITE_FILE, Server, ask, pieces
+from checkpoint import WRITE_FILE
+from scripted import Server, ask, pieces
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
 from test_chat import CALLS, FORMAT, TWO, call, read

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import WRITE_FILE, Server, ask, pieces
+from checkpoint import WRITE_FILE
+from scripted import Server, ask, pieces
 from vllm.parser.parser_manager import ParserManager
 
 import wirecall.integrations._vllm as plugin

@@ -176,15 +176,19 @@ def composed(manager: Any, **options: Any) -> type[WirecallParser] | None:
         return None
     served = format_of(name, tokenizer, options["model_name"])
     serving.log_start(served)
-    known = {"served": served}
+
+    def knowing(kind: type | None) -> type | None:
+        """The class for this server: it need not choose the format again."""
+        return kind and type(kind.__name__, (kind,), {"served": served})
+
     return type(
         "WirecallParser",
         (WirecallParser,),
         {
-            **known,
+            "served": served,
             "stops": {},
-            "tool_parser_cls": tool_cls and type(tool_cls.__name__, (tool_cls,), known),
-            "reasoning_parser_cls": reasoning_cls and type(reasoning_cls.__name__, (reasoning_cls,), known),
+            "tool_parser_cls": knowing(tool_cls),
+            "reasoning_parser_cls": knowing(reasoning_cls),
             "tool_strict_level": None if level is None else ToolStrictLevel.from_name(level),
         },
     )

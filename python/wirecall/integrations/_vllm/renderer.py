@@ -16,9 +16,8 @@ class WirecallRenderer(HfRenderer):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        server.prompted = True
-        choice = choose_format(Model(), setting=read_settings().format, prompted=True)
-        self._hooks = compact_tools(protocol=choice.format)
+        server.taught = choose_format(Model(), setting=read_settings().format, prompted=True).format
+        self._hooks = compact_tools(protocol=server.taught)
 
     def render_messages(self, messages: Any, params: Any) -> Any:
         return super().render_messages(*self._rewritten(messages, params))

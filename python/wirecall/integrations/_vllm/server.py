@@ -10,6 +10,9 @@ from vllm.tool_parsers.utils import get_function_tools
 import wirecall
 from wirecall._serving.prompts import stop_ids
 from wirecall._serving.served import ServedFormat, Serving
+from wirecall._serving.settings import FORMAT
+from wirecall._tools.formats.description import Format
+from wirecall.errors import ToolError
 
 MODE = "wirecall"
 
@@ -17,8 +20,8 @@ MODE = "wirecall"
 logger = logging.getLogger("vllm.wirecall")
 serving = Serving(f"wirecall {wirecall.__version__} in vLLM {vllm.__version__}", logger)
 
-# Set by the renderer, which vLLM makes before the parsers.
-prompted = False
+# The format that the prompt teaches. Set by the renderer, which vLLM makes before the parsers.
+taught: Format | None = None
 
 
 def format_of(parser: str, tokenizer: Any, model: str | None = None, mode: str | None = None) -> ServedFormat:
@@ -31,10 +34,18 @@ def format_of(parser: str, tokenizer: Any, model: str | None = None, mode: str |
         mode: The tokenizer mode, if it is known.
 
     Raises:
-        ToolError: The format of the model is not known. At start-up, vLLM shows the message and stops.
+        ToolError: The format of the model is not known, or is not the one that the prompt teaches. At
+            start-up, vLLM shows the message and stops.
     """
     names = [("the model", model)]
-    return serving.format(parser, names, tokenizer, prompted=prompted if mode is None else mode == MODE)
+    prompted = taught is not None if mode is None else mode == MODE
+    served = serving.format(parser, names, tokenizer, prompted=prompted)
+    if taught is not None and served.choice.format != taught:
+        raise ToolError(
+            f"the prompt teaches {taught.name}, but the parser {parser} reads {served.choice.format.name}; use the "
+            f"parser wirecall, and name the format by {FORMAT}"
+        )
+    return served
 
 
 def stops_of(served: ServedFormat, tokenizer: Any, model_config: Any) -> frozenset[int]:

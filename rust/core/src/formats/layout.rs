@@ -136,6 +136,15 @@ impl Layout {
         opener.or_else(|| self.parts.and_then(|frame| frame.reasoning_prompt()))
     }
 
+    /// What closes reasoning: one of these.
+    pub(crate) fn reasoning_ends(&self) -> Vec<&'static str> {
+        match (&self.reasoning, self.parts) {
+            (Some(marks), _) => marks.pairs().map(|(_, close)| close).collect(),
+            (None, Some(frame)) if frame.reasoning_prompt().is_some() => frame.reasoning_ends(),
+            (None, _) => Vec::new(),
+        }
+    }
+
     /// Appends the reasoning of a past message.
     pub(crate) fn write_reasoning(&self, reasoning: &str, out: &mut String) {
         if let Some(ReasoningMarks { written: (open, close), .. }) = &self.reasoning {

@@ -59,6 +59,11 @@ pub(crate) trait PartsFrame: Any + Debug + Sync {
         None
     }
 
+    /// What closes that reasoning: one of these.
+    fn reasoning_ends(&self) -> Vec<&'static str> {
+        self.ends().to_vec()
+    }
+
     /// What may open a part at the start of a message, although the prompt has opened that part or another one.
     fn openers(&self) -> [Option<(&'static str, Part)>; 3] {
         [None; 3]

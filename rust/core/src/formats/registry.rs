@@ -79,6 +79,8 @@ pub struct NativeFormat {
     /// The end of a prompt after which a message begins in reasoning, as the official template writes it: with several pairs, the
     /// first opener. `None` if there is no reasoning, or no prompt opens it.
     pub reasoning_prompt: Option<String>,
+    /// What closes reasoning: one of these; of pairs, the one of its opener. Empty if there is none.
+    pub reasoning_ends: Vec<&'static str>,
     /// The markers are special tokens, which servers remove from text unless they are told not to.
     pub special_tokens: bool,
     /// Calls may be in a list that is one unit: they start one after another, and end together where the list ends.
@@ -124,6 +126,7 @@ impl NativeFormat {
             reasoning: layout.reasoning.iter().flat_map(ReasoningMarks::pairs).collect(),
             starts_in_reasoning: layout.starts_in_reasoning,
             reasoning_prompt: layout.reasoning_prompt(),
+            reasoning_ends: layout.reasoning_ends(),
             special_tokens: layout.special_tokens,
             lists: info.lists,
             whole_messages: protocol.whole_messages(),

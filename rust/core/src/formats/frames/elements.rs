@@ -123,6 +123,10 @@ impl PartsFrame for Elements {
         self.thought().first().map(|(open, _)| (*open).to_owned())
     }
 
+    fn reasoning_ends(&self) -> Vec<&'static str> {
+        self.thought().iter().map(|(_, close)| *close).collect()
+    }
+
     fn mark(&self, marks: &mut MarkSet) {
         let elements = self.content.iter().chain([&self.reasoning, &self.calls]);
         let own = elements.flat_map(|(open, close)| [*open, *close]).chain([self.join, self.close]);
