@@ -54,11 +54,11 @@ OPT_LEVEL: str
 def native_formats() -> list[dict[str, Any]]:
     """What a host or a server must know about each native format: `name`, `aliases`, `call` and `section`
     (what opens and closes them), `reasoning` (such pairs), `starts_in_reasoning`, `reasoning_prompt` (the end
-    of a prompt that opens reasoning, as the official template writes it, or None), `reasoning_ends` (what closes
-    reasoning: one of these), `special_tokens` (whether the markers are special tokens), `stops`, `lists` (whether
-    calls are in one list), `whole_messages` (whether messages are divided into parts, or a call may be a whole
-    message), `models` (patterns of names, source, words of chat models) and the marks of `chat_templates` and of
-    `response_templates` (has, lacks, prompt, prompt_lacks).
+    of a prompt that opens reasoning, as the official template writes it, or None), `reasoning_ends` (what
+    closes reasoning: one of these), `special_tokens` (whether the markers are special tokens), `stops`,
+    `lists` (whether calls are in one list), `whole_messages` (whether messages are divided into parts, or a
+    call may be a whole message), `models` (patterns of names, source, words of chat models) and the marks of
+    `chat_templates` and of `response_templates` (has, lacks, prompt, prompt_lacks).
     """
 
 @disjoint_base

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from checkpoint import WRITE_FILE
 from scripted import Choice, Server, ask, pieces
+from vllm.exceptions import VLLMValidationError
 from vllm.sampling_params import SamplingParams
 from vllm.v1.structured_output.backend_xgrammar import validate_xgrammar_grammar
 
@@ -126,7 +127,7 @@ def test_a_response_format_is_combined_with_tools(
 
 
 def test_a_response_format_that_cannot_be_combined_is_refused(server: Server, form: str) -> None:
-    with pytest.raises(AssertionError, match="response_format cannot be combined with tools"):
+    with pytest.raises(VLLMValidationError, match="response_format cannot be combined with tools"):
         answer(server, form, "x", tool="wirecall_gemma4", tools=TOOLS, response_format=FORMAT)
 
 

@@ -65,6 +65,13 @@ def test_the_history_is_text_in_which_results_cannot_pose_as_calls(prompted: Ser
     assert prompt.count("</tool-result>") == 1
 
 
+def test_a_schema_that_does_not_compile_is_taught_and_read(prompted: Server) -> None:
+    prompted.engine.script = pieces(CALL)
+    broken = {"name": "write_file", "parameters": {"type": "object", "properties": {"path": {"type": "str"}}}}
+    [choice] = ask(prompted.chat("wirecall"), stream=True, tools=[{"type": "function", "function": broken}])
+    assert [name for name, _ in choice.calls] == ["write_file"]
+
+
 def test_a_request_without_tools_is_not_changed(prompted: Server) -> None:
     prompted.engine.script = pieces("Hello.")
     [choice] = ask(prompted.chat("wirecall"), stream=False)

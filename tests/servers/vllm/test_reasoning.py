@@ -7,9 +7,10 @@ import pytest
 from checkpoint import WRITE_FILE
 from scripted import Server, ask, pieces
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 
 from test_chat import CALLS, FORMAT, TWO, call, read
-from wirecall.integrations._vllm.constraints import forces
+from wirecall.integrations._vllm.constraints import constrain, forces
 from wirecall.integrations._vllm.pair import WirecallReasoningParser
 from wirecall.integrations._vllm.server import definitions, format_of
 
@@ -95,6 +96,15 @@ def test_a_choice_of_some_tools_demands_no_call() -> None:
         model="m", input="hi", tools=[tool], tool_choice={**choice, "mode": "required"}
     )
     assert forces(required)
+
+
+def test_a_response_format_beside_tools_of_the_server_is_kept(server: Server) -> None:
+    tools = [{"type": "web_search_preview"}]
+    text = {"format": {"type": "json_schema", "name": "n", "schema": FORMAT["json_schema"]["schema"]}}
+    request = ResponsesRequest(model="m", input="hi", tools=tools, text=text)
+    constrain(request, format_of(PARSER, server.tokenizer), request.tools, level=ToolStrictLevel.AUTO)
+    assert request.text is not None
+    assert request.structured_outputs is None
 
 
 def test_tools_of_namespaces_have_the_names_that_the_model_sees() -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from wirecall._clients.hooks import compact_tools
+from wirecall._clients.hooks import CompactTools, compact_tools
 from wirecall._serving.choice import is_parser_name
 from wirecall._serving.served import ServedFormat
 from wirecall._serving.settings import PROMPT, read_settings
+from wirecall._tools.formats.description import Format
 from wirecall.errors import ToolError
 from wirecall.integrations._sglang import server
 from wirecall.integrations._sglang.server import check_formats, format_of, logger
@@ -135,10 +136,16 @@ def _with_manual(
     params: dict[str, Any] = {"messages": messages}
     if tools:
         params["tools"] = tools
-    sent = compact_tools(protocol=chosen, invalid_tools="untyped").transform_params(params).params
+    sent = _teaching(chosen).transform_params(params).params
     # Validates the messages, too.
     rewritten = type(request)(model=request.model, messages=sent["messages"]).messages
     return method(self, request.model_copy(update={"messages": rewritten}), None, is_multimodal)
+
+
+@functools.lru_cache(maxsize=8)
+def _teaching(format: Format) -> CompactTools:
+    """What writes the manual. It keeps compiled tools."""
+    return compact_tools(protocol=format, invalid_tools="untyped")
 
 
 def _served(serving: Any, parser: str) -> ServedFormat:

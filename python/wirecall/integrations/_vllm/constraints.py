@@ -51,12 +51,14 @@ def constrain(request: Any, served: ServedFormat, tools: Any, *, level: ToolStri
     forced = forces(request)
     single = request.parallel_tool_calls is False
     asked = level > ToolStrictLevel.AUTO or single or any(map(_is_strict, tools or ()))
-    if not forced and not asked and outputs is None:
+    functions = definitions(tools)
+    # Other tools are the server's own.
+    if not functions or not (forced or asked or outputs is not None):
         return
     combined = outputs is not None and not forced
     try:
         grammar = served.toolsets.grammar(
-            served.toolset(definitions(tools)),
+            served.toolset(functions),
             # With a response format, text is what that allows.
             tool_choice="required" if combined else _choice(request.tool_choice),
             parallel=not single,

@@ -17,7 +17,7 @@ class WirecallRenderer(HfRenderer):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         server.taught = choose_format(Model(), setting=read_settings().format, prompted=True).format
-        self._hooks = compact_tools(protocol=server.taught)
+        self._hooks = compact_tools(protocol=server.taught, invalid_tools="untyped")
 
     def render_messages(self, messages: Any, params: Any) -> Any:
         return super().render_messages(*self._rewritten(messages, params))

@@ -42,8 +42,8 @@ def format_of(parser: str, tokenizer: Any, model: str | None = None, mode: str |
     served = serving.format(parser, names, tokenizer, prompted=prompted)
     if taught is not None and served.choice.format != taught:
         raise ToolError(
-            f"the prompt teaches {taught.name}, but the parser {parser} reads {served.choice.format.name}; use the "
-            f"parser wirecall, and name the format by {FORMAT}"
+            f"the prompt teaches {taught.name}, but the parser {parser} reads {served.choice.format.name}; "
+            f"use the parser wirecall, and name the format by {FORMAT}"
         )
     return served
 
