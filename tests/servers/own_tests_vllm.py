@@ -163,7 +163,7 @@ TESTS = OwnTests(
     prefix=f"{FOLDER}/test_",
     suffix="_tool_parser",
     reasons=REASONS,
-    least=861,
+    least=862,
 )
 
 if __name__ == "__main__":
