@@ -22,7 +22,8 @@ from wirecall._core import (
 )
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._public import publish
-from wirecall._text.options import Notice, NoticeKind, WrapOptions
+from wirecall._text.notices import Notice, NoticeKind
+from wirecall._text.options import WrapOptions
 from wirecall._text.parts import ToolCallError
 from wirecall._text.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.checkpoints import format_for

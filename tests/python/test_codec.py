@@ -114,12 +114,6 @@ def test_a_request_is_rewritten() -> None:
     assert "go to?" in request["say"][0]
 
 
-def test_a_compressed_body_is_left_alone() -> None:
-    body = json.dumps({"tools": [TOOL]}).encode()
-    assert open_sync(codec(), URL, {"Content-Encoding": "gzip"}, body) is None
-    assert open_sync(codec(), URL, {"Content-Encoding": "identity"}, body) is not None
-
-
 def test_a_signed_body_is_refused_only_where_it_would_change() -> None:
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x"}
     assert open_sync(codec(), URL, headers, b'{"say":[]}') is None

@@ -121,6 +121,7 @@ def test_notices_of_other_kinds_have_no_field(monkeypatch: pytest.MonkeyPatch) -
         *asked(["<call>get_weather x</call>", "No."], **options)[0],
         *asked(["No.", "No."], **options)[0],
         *asked(['<tool_call>\n{"name":"get_weather","arguments":{}}\n</tool_call>'])[0],
+        *asked(["No."], request={"tools": [{"type": "web_search"}]}, native_tools="drop")[0],
     ]
     assert {notice.kind for notice in notices} == {*get_args(wirecall.NoticeKind)}
     assert {notice.kind for notice in notices if notice.field is not None} == {"problem"}

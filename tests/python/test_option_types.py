@@ -212,6 +212,6 @@ def test_the_kinds_of_notices_are_those_that_are_sent() -> None:
     sent = {
         kind
         for file in package.rglob("*.py")
-        for kind in re.findall(r'\.notify\(\s*"(\w+)"', file.read_text(encoding="utf-8"))
+        for kind in re.findall(r'(?:\.notify|Notice)\(\s*"(\w+)"', file.read_text(encoding="utf-8"))
     }
     assert sent == {*get_args(wirecall.NoticeKind)}

@@ -24,7 +24,8 @@ from responses_peers import (
 )
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.responses.api import api as responses
-from wirecall._text.options import Notice, Options
+from wirecall._text.notices import Notice
+from wirecall._text.options import Options
 from wirecall._text.parts import ToolCallError
 
 Json = dict[str, Any]

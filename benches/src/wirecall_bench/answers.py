@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from wirecall._text.options import Notice
+from wirecall._text.notices import Notice
 from wirecall_bench.budget import Usage
 from wirecall_bench.recording import Api, HttpExchange, ReceivedAnswer, ReceivedCall
 

@@ -21,7 +21,7 @@ import tenacity
 
 from wirecall import wrap
 from wirecall._cli.console import with_cause
-from wirecall._text.options import Notice
+from wirecall._text.notices import Notice
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.tokens import native_definition
 from wirecall_bench.answers import Answer, Status, arguments_of, without_secret

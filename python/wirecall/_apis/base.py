@@ -21,7 +21,15 @@ from wirecall._tools.definitions import ApiName
 
 
 class UnsupportedRequestError(ValueError):
-    """A request that cannot work over text, such as one whose history is held by the server."""
+    """A request that cannot work over text, such as one whose history is held by the server.
+
+    Attributes:
+        status: The HTTP status of an answer that says so.
+    """
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class ParsedRequest(NamedTuple):

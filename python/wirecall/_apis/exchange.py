@@ -6,15 +6,18 @@ from functools import lru_cache
 from typing import Any
 
 from wirecall._apis import stops
-from wirecall._apis.base import Api, Rewrite, UnsupportedRequestError
+from wirecall._apis.base import Api, ParsedRequest, Rewrite, UnsupportedRequestError
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import sum_usage
+from wirecall._sync import aside
 from wirecall._text import grammar as grammars
 from wirecall._text import manual
 from wirecall._text.history import History
+from wirecall._text.notices import Notice
 from wirecall._text.options import Options
 from wirecall._text.parts import ToolCallError
-from wirecall._text.record import AttemptReason, Outcome, Recorder, Where
+from wirecall._text.record import AttemptReason, Outcome, Where
+from wirecall._text.recorder import Observer, Recorder, as_kind
 from wirecall._text.response import ResponseState
 from wirecall._tools.definitions import definitions
 from wirecall._tools.toolset import Toolset
@@ -31,6 +34,7 @@ class Exchange:
         where: Where the request goes, for its record; None for hosts without HTTP.
         served: The base URL and the model. If these refuse our stop sequence, that is remembered.
         takes_stop: Whether the model takes stop sequences at all.
+        observer: Is told what happens in the exchange, while it happens.
 
     Attributes:
         request: What to send now; the host's own object if nothing has to be rewritten.
@@ -55,6 +59,7 @@ class Exchange:
         *,
         served: tuple[str, str] | None = None,
         takes_stop: bool = True,
+        observer: Observer | None = None,
     ) -> None:
         self.api = api
         self._given = request
@@ -71,7 +76,9 @@ class Exchange:
         self.toolset: Toolset | None = None
         self.state: ResponseState | None = None
         self.recorder: Recorder | None = None
-        if options.on_record is not None or options.debug:
+        # For `tell_saved`: the definitions and the manual.
+        self._replaced: tuple[list[Any], str] | None = None
+        if options.on_record is not None or options.debug or observer is not None:
             self.recorder = Recorder(
                 options.on_record,
                 content=options.record_content,
@@ -79,6 +86,7 @@ class Exchange:
                 api=api.name,
                 request=request,
                 where=where,
+                observer=observer,
             )
         try:
             self._rewrite(request, options)
@@ -91,6 +99,9 @@ class Exchange:
         if options.native_when is not None and options.native_when(request):
             return
         parsed = self.api.parse_request(request)
+        if parsed.native and options.native_tools == "drop":
+            request = self.request = self._without_native(request, parsed)
+            parsed = self.api.parse_request(request)
         toolset = options.toolset(parsed.tools)
         if not parsed.tools and not parsed.history and not toolset.separates_reasoning:
             return
@@ -123,12 +134,37 @@ class Exchange:
                 self.recorder.set_grammar(grammar.text)
         self.request = self._adapted(made)
         if told is not None and options.on_event is not None:
-            try:
-                tools = json.dumps(parsed.tools)
-            except (TypeError, ValueError, RecursionError):
-                return  # Functions and models are not definitions that could be sent.
-            if (saved := _saved(tools, str(told))) is not None:
-                self.state.notify("saved", None, str(saved))
+            self._replaced = parsed.tools, str(told)
+
+    def _without_native(self, request: Mapping[str, Any], parsed: ParsedRequest) -> Mapping[str, Any]:
+        """The request without tools that are not functions, and without a choice that is only theirs."""
+        kinds = [str(as_kind(tool.get("type"))) for tool in parsed.native]
+        self._options.tell(Notice("native_tools", None, ", ".join(dict.fromkeys(kinds))), self.recorder)
+        dropped = {id(tool) for tool in parsed.native}
+        kept = [tool for tool in request["tools"] if id(tool) not in dropped]
+        made = {**request, "tools": kept}
+        if not kept:
+            del made["tools"]
+        chosen = request.get("tool_choice")
+        if not kept or (
+            isinstance(chosen, Mapping) and chosen.get("type") != "none" and parsed.choice.mode == "none"
+        ):
+            made.pop("tool_choice", None)
+        return made
+
+    async def tell_saved(self, *, is_async: bool) -> None:
+        """Tells the host how many tokens the manual saves, if it wants notices. They are counted in a thread
+        of an async host: a vocabulary takes long to read."""
+        if self._replaced is None or self.state is None:
+            return
+        tools, told = self._replaced
+        try:
+            written = json.dumps(tools)
+        except (TypeError, ValueError, RecursionError):
+            return  # Functions and models are not definitions that could be sent.
+        saved = await aside(_saved, written, told) if is_async else _saved(written, told)
+        if saved is not None and saved > 0:
+            self.state.notify("saved", None, str(saved))
 
     def _shown(self) -> frozenset[str] | None:
         """The types of parts that may be placed beside results; None for all."""

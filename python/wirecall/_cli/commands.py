@@ -19,6 +19,7 @@ from wirecall._cli.grammar import grammar
 from wirecall._cli.manual import manual
 from wirecall._cli.parse import parse
 from wirecall._cli.protocols import protocols
+from wirecall._cli.serve import serve
 from wirecall._cli.tokens import tokens
 
 # The group of entry points by which distributions add commands. They are loaded when used or listed.
@@ -95,6 +96,7 @@ Examples:
   wirecall format infer chat_template.jinja -o acme.toml
   wirecall protocols --model Qwen/Qwen3-Coder-30B-A3B-Instruct
   wirecall tokens --tools tools.json
+  wirecall serve --upstream http://127.0.0.1:11434/v1
   wirecall compact history.json --keep-recent-turns 10 --plan
   wirecall bench offline
 """,
@@ -107,5 +109,5 @@ def wirecall() -> None:
     """
 
 
-for command in (compact, demo, encode, format, grammar, manual, parse, protocols, tokens):
+for command in (compact, demo, encode, format, grammar, manual, parse, protocols, serve, tokens):
     wirecall.add_command(command)

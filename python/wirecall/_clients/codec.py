@@ -15,7 +15,7 @@ do with an answer, each chunk is passed on at once, unchanged.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from wirecall._apis.base import Api, UnsupportedRequestError, openai_refusal
@@ -26,14 +26,19 @@ from wirecall._apis.values import str_or_none
 from wirecall._clients import sse
 from wirecall._clients.driver import Driven
 from wirecall._clients.middleware import MiddlewareStack
+from wirecall._sync import aside
 from wirecall._text.options import Options
 from wirecall._text.parts import ToolCallError
 from wirecall._text.record import Where
+from wirecall._text.recorder import Observer
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
 # Beside the options: the application's name of the conversation.
 _SESSION = "session"
+
+# A body of this many bytes takes a millisecond to read and rewrite, so it is done in a thread.
+_LARGE = 32 * 1024
 
 _DONE = b"[DONE]"
 _ERROR = b"error"
@@ -57,6 +62,8 @@ class Codec:
         options: The host's.
         apis: Used instead of the built-in ones.
         stack: The host's middlewares. They do not get requests for token counts.
+        accepted: The options that a request may change with the key `wirecall` of its body; None for all. A
+            request that changes another one is refused.
         max_event_bytes: The longest event of a streamed answer.
         clock: Returns the time in seconds.
     """
@@ -67,51 +74,83 @@ class Codec:
         apis: Mapping[str, Api] | None = None,
         stack: MiddlewareStack | None = None,
         *,
+        accepted: Collection[str] | None = None,
         max_event_bytes: int = sse.MAX_EVENT_BYTES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.options = options
         self._clock = clock
         self._apis = apis
+        self._accepted = accepted
         self._stack = stack or MiddlewareStack()
         self._max_event_bytes = max_event_bytes
 
     async def open(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST", is_async: bool
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        method: str = "POST",
+        is_async: bool,
+        given: Mapping[str, Any] | None = None,
+        observer: Observer | None = None,
     ) -> "ByteExchange | None":
         """Rewrites a request. None: it is sent as it is, and so is its answer.
 
         Args:
             url: Or its path. The API is chosen by how the path ends.
             headers: A body that is compressed, or signed, cannot be rewritten.
-            is_async: Whether middlewares may wait; otherwise this never suspends.
+            is_async: Whether this may wait: for middlewares, and for a thread in which a large request is
+                rewritten. Otherwise it never suspends.
+            given: The JSON object in the body, of a host that has read it.
+            observer: Is told what happens in the exchange, while it happens.
 
         Raises:
-            UnsupportedRequestError: The request cannot work over text, or its body is signed.
+            UnsupportedRequestError: The request cannot work over text, its body is compressed or signed, or
+                it changes options that it may not.
             ToolError: A tool definition cannot work.
             TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
         route = self._route(url, method)
         lower = {name.lower(): value for name, value in headers.items()}
-        given = None
-        if route is not None and lower.get("content-encoding", "identity") == "identity":
-            given = sse.load(body)
-        if route is None or given is None:
+        if route is None:
+            return None
+        if lower.get("content-encoding", "identity").lower() != "identity":
+            raise UnsupportedRequestError(
+                "the body of the request is compressed, so it cannot be rewritten: send it without "
+                "content-encoding",
+                status=415,
+            )
+        is_large = is_async and len(body) > _LARGE
+        if given is None:
+            given = await aside(sse.load, body) if is_large else sse.load(body)
+        if given is None:
             return None
         api, base_url, answers = route
         # Overrides must not reach the provider, so a request with them cannot be sent unchanged.
         options, session, overridden = self.options, None, OVERRIDES in given
         if overridden:
-            options, session = _overridden(options, given.pop(OVERRIDES))
+            given = dict(given)
+            options, session = self._overridden(given.pop(OVERRIDES))
         request: Mapping[str, Any] = given
         on_usage = None
         if self._stack and answers:
             request = await self._stack.on_request(given, api.name, session, is_async=is_async)
             on_usage = self._stack.usage_listener(api.name, session)
         where = Where.of(method, url, headers)
-        exchange = Exchange(api, request, options, where, served=(base_url, str(request.get("model"))))
-        same = exchange.untouched and not overridden and request is given
+
+        def rewrite() -> tuple[Exchange, bytes]:
+            served = base_url, str(request.get("model"))
+            exchange = Exchange(api, request, options, where, served=served, observer=observer)
+            same = exchange.request is given and not overridden
+            return exchange, body if same else sse.dump(exchange.request)
+
+        # The functions of a host may not expect a thread.
+        exchange, written = await aside(rewrite) if is_large and not options.calls_host else rewrite()
+        await exchange.tell_saved(is_async=is_async)
+        same = written is body
         reads = answers and not (exchange.untouched and on_usage is None and exchange.recorder is None)
         if same and not reads:
             return None
@@ -123,13 +162,31 @@ class Codec:
         return ByteExchange(
             exchange,
             where,
-            body=body if same else None,
+            body=written,
             reads=reads,
             on_usage=on_usage,
             max_event_bytes=self._max_event_bytes,
             keep_alive=options.keep_alive,
             clock=self._clock,
         )
+
+    def _overridden(self, given: object) -> tuple[Options, str | None]:
+        """The request's options, and its session."""
+        if not isinstance(given, Mapping):
+            raise TypeError(
+                f'the body\'s key "{OVERRIDES}" must be an object of options, not {type(given).__name__}'
+            )
+        session = given.get(_SESSION)
+        if session is not None and not isinstance(session, str):
+            raise TypeError(f"{_SESSION} must be a str, not {type(session).__name__}")
+        others = {name: value for name, value in given.items() if name != _SESSION}
+        if self._accepted is not None and (refused := others.keys() - self._accepted):
+            allowed = ", ".join(sorted(self._accepted)) or "none"
+            raise UnsupportedRequestError(
+                f'the body\'s key "{OVERRIDES}" sets {", ".join(sorted(refused))}; '
+                f"this server accepts: {allowed}"
+            )
+        return self.options.with_overrides(others), session
 
     def serves(self, url: str, method: str = "POST") -> bool:
         """Whether `open` looks at such a request; the bodies of others need not be read."""
@@ -141,6 +198,7 @@ class Codec:
         body = (openai_refusal if route is None else route.api.refusal)(error)
         # Exceptions for requests, tools and options are ValueErrors and TypeErrors.
         status = 400 if isinstance(error, (ValueError, TypeError)) else 500
+        status = error.status if isinstance(error, UnsupportedRequestError) else status
         return Reply(502 if isinstance(error, ToolCallError) else status, sse.dump(body))
 
     def _route(self, url: str, method: str) -> Route | None:
@@ -151,7 +209,7 @@ class ByteExchange(Driven):
     """One request and its answers, as bytes.
 
     Args:
-        body: The request's own bytes, if they are to be sent.
+        body: The bytes of the first request.
 
     Attributes:
         reads: The answer is to be given here; otherwise it reaches the application unchanged.
@@ -162,7 +220,7 @@ class ByteExchange(Driven):
         exchange: Exchange,
         where: Where,
         *,
-        body: bytes | None,
+        body: bytes,
         reads: bool,
         on_usage: Callable[[Mapping[str, Any]], None] | None,
         max_event_bytes: int,
@@ -176,10 +234,15 @@ class ByteExchange(Driven):
         self._silent_since = clock()
         self._where = where
         self._body = body
+        self._written = exchange.request
         self.reads = reads
         self._max_event_bytes = max_event_bytes
         self._events = sse.Parser(max_event_bytes)
         self._stream_over = False
+        # The connection dropped, and the application knows nothing of it yet.
+        self._dropped = False
+        # Of an answer that passes unchanged: the last bytes that were sent.
+        self._tail = b""
         # How the provider names its events: by their type, or as the last one. And `id:` and `retry:` lines
         # that are not sent yet.
         self._named_by_type = exchange.api.names_events
@@ -188,7 +251,9 @@ class ByteExchange(Driven):
 
     @property
     def request(self) -> bytes:
-        return sse.dump(self._exchange.request) if self._body is None else self._body
+        # A retry is another request.
+        is_first = self._exchange.request is self._written
+        return self._body if is_first else sse.dump(self._exchange.request)
 
     def is_stream(self, content_type: str) -> bool:
         """Whether an answer is read as events. SDKs read what they requested as events, whatever its type."""
@@ -241,6 +306,7 @@ class ByteExchange(Driven):
     def _chunk(self, chunk: bytes) -> bytes:
         if self._exchange.untouched:
             self._note_passing_usage(lambda: self._events.feed(chunk))
+            self._tail = chunk
             return chunk
         self._begin()
         try:
@@ -273,7 +339,7 @@ class ByteExchange(Driven):
     def end(self, *, dropped: bool = False) -> bytes:
         self._begin()
         if dropped and not (self._is_over() or self._exchange.untouched or self._open_reader().should_retry):
-            self.ended = True
+            self.ended = self._dropped = True
         return b"" if self._is_over() else self._recorded(self._end())
 
     def _end(self) -> bytes:
@@ -297,15 +363,26 @@ class ByteExchange(Driven):
         return out + half
 
     def fail(self, message: str) -> bytes:
+        if self._dropped:
+            self.ended = self._dropped = False
         return b"" if self._is_over() else self._recorded(self._failed(message))
 
     def _failed(self, message: str) -> bytes:
+        error = Exception(self._where.redact(message))
+        if self._exchange.untouched:
+            self.ended = True
+            # In the middle of an event, an error would be part of it.
+            is_between = self._tail.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
+            return self.error_event(error) if is_between or not self._tail else b""
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            error = Exception(self._where.redact(message))
-            out += self._write(self._exchange.api.stream_error(error))
+            out += self.error_event(error)
         return out
+
+    def error_event(self, error: Exception) -> bytes:
+        """An error of wirecall as an event of the stream."""
+        return self._write(self._exchange.api.stream_error(error))
 
     def _note_passing_usage(self, read: Callable[[], list[sse.Event]]) -> None:
         """Notes what a stream that passes unchanged says about usage."""
@@ -400,16 +477,3 @@ class ByteExchange(Driven):
 
 def _is_error(event: Mapping[str, Any]) -> bool:
     return event.get("type") == "error" or bool(event.get("error"))
-
-
-def _overridden(options: Options, given: object) -> tuple[Options, str | None]:
-    """The request's options, and its session."""
-    if not isinstance(given, Mapping):
-        raise TypeError(
-            f'the body\'s key "{OVERRIDES}" must be an object of options, not {type(given).__name__}'
-        )
-    session = given.get(_SESSION)
-    if session is not None and not isinstance(session, str):
-        raise TypeError(f"{_SESSION} must be a str, not {type(session).__name__}")
-    others = {name: value for name, value in given.items() if name != _SESSION}
-    return options.with_overrides(others), session

@@ -158,6 +158,7 @@ class CompactTools:
         options = self._options(overrides)
         request = await self._stack.on_request(params, "chat", session, is_async=is_async)
         exchange = Exchange(chat, request, options)
+        await exchange.tell_saved(is_async=is_async)
         on_usage = self._stack.usage_listener("chat", session)
         return Rewritten(exchange.request, exchange.toolset, exchange, on_usage)
 

@@ -5,10 +5,11 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple, get_type_hints
+from typing import Any, Literal, get_type_hints
 
-from wirecall._dicts import as_dict
+from wirecall._text.notices import Notice
 from wirecall._text.record import Record
+from wirecall._text.recorder import Recorder
 from wirecall._tools.definitions import Definition
 from wirecall._tools.formats.description import Format
 from wirecall._tools.grammar import GrammarKind, check_longest
@@ -19,40 +20,12 @@ from wirecall.errors import ToolError
 
 log = logging.getLogger("wirecall")
 
-NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "other_format", "saved"]
 GrammarServer = Literal["llama.cpp", "vllm"]
 
 # The kind of grammar that each server takes.
 _GRAMMAR_KINDS: dict[GrammarServer, GrammarKind] = {"llama.cpp": "gbnf", "vllm": "structural_tag"}
 # Compiled to find out whether a protocol has a grammar.
 _ANY_TOOL = {"name": "tool", "parameters": {"type": "object", "properties": {}}}
-
-
-class Notice(NamedTuple):
-    """Something that happened while a request was rewritten or a response read, for `on_event`.
-
-    Attributes:
-        kind: The kind of event.
-        tool: The tool that it is about, if any.
-        detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
-            it begins with their kind. For "other_format", it is the format of what looks like a call in the
-            answer's text, or "json" or "python". For "saved", which needs tiktoken and its vocabulary, it is
-            the number of tokens (o200k_base) that the shorter definitions save.
-        raw: For "error", the call as the model wrote it.
-        field: For "problem", the argument, written as a key: `profile.address.city`, `items[0].sku`; empty
-            if the problem concerns all arguments. It contains no names that the schema does not declare,
-            because the model wrote them: for an unknown field, it names the containing object.
-    """
-
-    kind: NoticeKind
-    tool: str | None
-    detail: str
-    raw: str | None = None
-    field: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As a dict for `json.dumps`; docs/api.md lists its keys."""
-        return as_dict(self)
 
 
 class WrapOptions(ToolsetOptions, total=False):
@@ -67,6 +40,7 @@ class WrapOptions(ToolsetOptions, total=False):
     manual_header: str | None
     no_manual: bool
     cache_manual: bool
+    native_tools: Literal["send", "drop"]
     media: Literal["model", "placeholder", "auto"]
     on_error: Literal["retry", "text", "raise", "native"]
     max_retries: int
@@ -111,6 +85,8 @@ class Options:
         manual_header: Replaces the built-in header.
         no_manual: Send the tools' signatures only.
         cache_manual: Put a cache breakpoint after the manual (Anthropic).
+        native_tools: What happens to tools that are not functions, such as web search, which a provider runs
+            itself: they are sent as they are ("send"), or dropped ("drop") for servers that refuse them.
         media: What happens to images and files in results: "model" puts those that a user message can hold
             beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
             kinds that a user message of the request also contains, which shows that the model accepts them.
@@ -170,6 +146,7 @@ class Options:
     manual_header: str | None = None
     no_manual: bool = False
     cache_manual: bool = False
+    native_tools: Literal["send", "drop"] = "send"
     media: Literal["model", "placeholder", "auto"] = "model"
     on_error: Literal["retry", "text", "raise", "native"] = "retry"
     max_retries: int = 1
@@ -200,7 +177,7 @@ class Options:
                 "answers to requests without tools are passed on unchanged"
             )
         # The toolset checks its own options: now, not at the first request.
-        Toolset(**self._toolset_options())
+        self.toolset([])
         check_longest("grammar_longest", self.grammar_longest)
         if self.grammar is None and self.grammar_longest is not None:
             raise ValueError('grammar_longest needs grammar="llama.cpp" or grammar="vllm"')
@@ -212,6 +189,24 @@ class Options:
     def adapts(self) -> bool:
         """Whether requests are adapted to chat templates that accept fewer roles."""
         return self.merge_user_turns or self.system_role == "user"
+
+    @property
+    def calls_host(self) -> bool:
+        """Whether functions of the host are called while a request is rewritten."""
+        told = (self.native_when, self.template, self.on_event, self.on_record)
+        return any(function is not None for function in told)
+
+    def tell(self, notice: Notice, recorder: Recorder | None) -> None:
+        """Gives a notice to `on_event`, and to who observes the exchange."""
+        if recorder is not None:
+            recorder.add_notice(notice)
+        if self.on_event is None:
+            return
+        try:
+            self.on_event(notice)
+        except Exception as failure:
+            # Without its message, which may quote the notice.
+            log.warning("on_event raised %s", type(failure).__name__)
 
     def with_overrides(self, given: Mapping[str, Any]) -> "Options":
         """A copy with some options changed for one request; raises as `check` does."""

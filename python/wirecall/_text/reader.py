@@ -108,6 +108,8 @@ class TextReader:
             self._begin()
         self._pieces.append(text)
         self._length += len(text)
+        if self._recorder is not None:
+            self._recorder.add_source(self._number, text)
         if not self._response.reads:
             self._record_text(text)
             return [TextPart(text)] if text else []

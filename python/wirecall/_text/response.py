@@ -7,9 +7,11 @@ from typing import Literal, NamedTuple
 
 import wirecall._core as core
 from wirecall._kinds import described
-from wirecall._text.options import Notice, NoticeKind, Options
+from wirecall._text.notices import Notice, NoticeKind
+from wirecall._text.options import Options
 from wirecall._text.parts import TextPart, ToolCallError
-from wirecall._text.record import Outcome, Recorder
+from wirecall._text.record import Outcome
+from wirecall._text.recorder import Recorder
 from wirecall._tools.detection import SEARCHED
 from wirecall._tools.lookalikes import lookalike
 from wirecall._tools.toolset import Toolset
@@ -244,13 +246,7 @@ class ResponseState:
         # Without the option `debug`, nobody else is told that a call was not run.
         level = logging.WARNING if kind == "other_format" else logging.INFO
         log.log(level, "%s%s", " ".join(logged), about and f": {about}")
-        if self.options.on_event is None:
-            return
-        try:
-            self.options.on_event(Notice(kind, tool, detail, raw, field))
-        except Exception as failure:
-            # Without its message, which may quote the notice.
-            log.warning("on_event raised %s", type(failure).__name__)
+        self.options.tell(Notice(kind, tool, detail, raw, field), self.recorder)
 
     def _missing_message(self) -> str:
         """The text for the model."""

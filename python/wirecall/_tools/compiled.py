@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from wirecall._dicts import as_dict
+from wirecall._public import as_dict
 from wirecall._tools.definitions import (
     Definition,
     callable_of,

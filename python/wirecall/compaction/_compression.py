@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.conversation import Message
-from wirecall._dicts import as_dict
+from wirecall._public import as_dict
 from wirecall._tools.definitions import ApiName
 from wirecall.compaction._checks import at_least, check_summarize
 from wirecall.compaction._durable import AsyncSummarize

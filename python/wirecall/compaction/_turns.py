@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.conversation import ASSISTANT, Call, Message, MessageFormat, MessageInfo
 from wirecall._apis.values import dict_of, listed
-from wirecall._dicts import as_dict
+from wirecall._public import as_dict
 from wirecall.compaction._summary import OPENING
 
 

@@ -175,6 +175,7 @@ class _ModelExchange(DictExchange):
         except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
             raise self.raised(error) from error
         super().__init__(exchange)
+        run(exchange.tell_saved(is_async=False))
         self._last: list[ModelResponseStream] = []
         # Of several choices litellm streams one finish reason, at any place: what follows it is read, too.
         self._several = (params.get("n") or 1) > 1

@@ -12,7 +12,8 @@ from server import Answer, Failure, Usage
 import wirecall
 from wirecall import Record
 from wirecall._clients import sse
-from wirecall._text.record import Recorder, Where
+from wirecall._text.record import Where
+from wirecall._text.recorder import Recorder
 
 every = pytest.mark.parametrize("host", HOSTS, ids=str)
 streamed = pytest.mark.parametrize("host", STREAMS, ids=str)

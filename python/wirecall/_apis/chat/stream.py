@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import wirecall._core as core
+from wirecall._apis.base import error_body
 from wirecall._apis.streams import AnswerStream, PartWriter, is_text
 from wirecall._apis.values import Json, listed, mapping, sum_usage
 from wirecall._kinds import described
@@ -54,8 +55,10 @@ def finish_reason(reason: object, called: bool, legacy: bool) -> object:
 
 
 def stream_error(error: Exception) -> Json:
-    kind = error.error.kind if isinstance(error, ToolCallError) and error.error is not None else None
-    return {"error": {"message": str(error), "type": "invalid_tool_call", "param": None, "code": kind}}
+    said = {**error_body(error), "param": None, "code": None}
+    if isinstance(error, ToolCallError):
+        said["type"], said["code"] = "invalid_tool_call", error.error and error.error.kind
+    return {"error": said}
 
 
 class _AbortedError(ToolCallError):

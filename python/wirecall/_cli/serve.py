@@ -1,0 +1,134 @@
+"""`wirecall serve`: the gateway."""
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wirecall._cli.console import printable
+from wirecall._cli.inputs import UserError
+
+# Keys come from the environment only: arguments of a process can be read by others.
+_KEYS = "WIRECALL_SERVE_KEYS"
+_UPSTREAM_KEY = "WIRECALL_SERVE_UPSTREAM_KEY"
+_ADMIN_TOKEN = "WIRECALL_SERVE_ADMIN_TOKEN"
+
+
+@click.command(
+    context_settings={"auto_envvar_prefix": "WIRECALL_SERVE"},
+    epilog=f"""\\b
+Environment:
+  {_UPSTREAM_KEY}  replaces the keys of clients
+  {_KEYS}          the gateway's own keys, separated by commas; a client must send one
+  {_ADMIN_TOKEN}   has to be sent to the admin port as a bearer token
+  WIRECALL_SERVE_UPSTREAM …    each option, too: --upstream is WIRECALL_SERVE_UPSTREAM
+
+\\b
+Examples:
+  wirecall serve --demo
+  wirecall serve --upstream http://127.0.0.1:11434/v1
+  wirecall serve --config routes.toml --port 8080
+""",
+)
+@click.option("--upstream", metavar="URL", help="The server's base URL, such as http://127.0.0.1:11434/v1.")
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Routes by model, a TOML file; read again on SIGHUP.",
+)
+@click.option(
+    "--protocol", metavar="NAME|FILE", help="Format of the calls, as in `wirecall parse`.  [default: wire]"
+)
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--port", default=4300, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option("--admin-host", default="127.0.0.1", help="Address of the admin port.")
+@click.option("--admin-port", default=4301, type=click.IntRange(0, 65535), help="Metrics for Prometheus.")
+@click.option(
+    "--allow-host", multiple=True, metavar="NAME", help="A name under which the gateway is reached."
+)
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A web page that may use the gateway.")
+@click.option(
+    "--allow-path", multiple=True, metavar="PATH", help="Another path to pass on, such as /embeddings."
+)
+@click.option("--allow-option", multiple=True, metavar="NAME", help="An option that clients may change.")
+@click.option("--open", "is_open", is_flag=True, help="Listen for others without keys.")
+@click.option("--comments/--no-comments", default=True, help="SSE comments while a call is held back.")
+@click.option("--demo", is_flag=True, help="Start a scripted server, too, and use it as upstream.")
+def serve(
+    upstream: str | None,
+    config: Path | None,
+    protocol: str | None,
+    host: str,
+    port: int,
+    admin_host: str,
+    admin_port: int,
+    allow_host: tuple[str, ...],
+    allow_origin: tuple[str, ...],
+    allow_path: tuple[str, ...],
+    allow_option: tuple[str, ...],
+    is_open: bool,
+    comments: bool,
+    demo: bool,
+) -> None:
+    """Tool calls for clients in any language: a gateway in front of a compatible server.
+
+    Clients change one base URL. The server needs no support for tools: it gets them as text.
+    """
+    try:
+        from wirecall._gateway import demo as demonstration
+        from wirecall._gateway.routes import ConfigError, Upstream
+        from wirecall._gateway.server import GatewaySettings
+        from wirecall._gateway.server import serve as serve_until_told
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("aiohttp", "prometheus_client"):
+            raise
+        from wirecall.errors import install_extra
+
+        raise UserError(f"{error.name} is not installed. {install_extra('serve')}") from error
+    options: dict[str, Any] = {} if protocol is None else {"protocol": protocol}
+    if not comments:
+        options["keep_alive"] = None
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
+    logging.getLogger("wirecall.gateway").setLevel(logging.INFO)
+
+    def settings(url: str | None) -> GatewaySettings:
+        return GatewaySettings(
+            upstream=None if url is None else Upstream(url=url, key=os.environ.get(_UPSTREAM_KEY) or None),
+            config=config,
+            options=options,
+            accepted=frozenset(allow_option),
+            host=host,
+            port=port,
+            admin_host=admin_host,
+            admin_port=admin_port,
+            keys=tuple(filter(None, map(str.strip, os.environ.get(_KEYS, "").split(",")))),
+            admin_token=os.environ.get(_ADMIN_TOKEN) or None,
+            open=is_open,
+            allowed_hosts=frozenset(map(str.lower, allow_host)),
+            origins=frozenset(allow_origin),
+            paths=allow_path,
+        )
+
+    def ready(url: str, admin_url: str, target: str) -> None:
+        click.echo(f"wirecall serve: {url}/v1 -> {printable(target)}", err=True)
+        click.echo(f"metrics: {admin_url}/metrics", err=True)
+        if demo:
+            click.echo(demonstration.shown(url), err=True)
+
+    async def main() -> None:
+        if demo:
+            async with demonstration.upstream() as url:
+                await serve_until_told(settings(url), lambda a, b: ready(a, b, "a scripted server"))
+        else:
+            target = upstream or str(config)
+            await serve_until_told(settings(upstream), lambda a, b: ready(a, b, target))
+
+    try:
+        asyncio.run(main())
+    except ConfigError as error:
+        raise UserError(printable(str(error))) from error
+    except OSError as error:
+        raise UserError(f"cannot listen: {error.strerror or error}") from error

@@ -1,0 +1,176 @@
+"""Routes: which upstream serves a model, and with which options. From flags, or from a TOML file."""
+
+import fnmatch
+import os
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from wirecall._clients.codec import Codec
+from wirecall._text.options import Options
+from wirecall._tools.formats.description import Format
+from wirecall._tools.option_types import unknown
+from wirecall.errors import ToolError
+
+# What clients of a gateway expect: reasoning beside the answer, and no tools that only a provider can run.
+DEFAULTS: Mapping[str, Any] = {"reasoning": "separate", "native_tools": "drop"}
+
+_FILE_KEYS = {"upstream", "key_env", "options", "route"}
+_ROUTE_KEYS = {"name", "model", "upstream", "key_env", "native", "options"}
+# An exchange has these for the gateway itself, or they say more than an operator wants in a file.
+_NOT_IN_FILES = {"debug", "record_content"}
+
+
+class ConfigError(ValueError):
+    """The configuration cannot be used. The message says where it is wrong."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upstream:
+    """A server. `key` replaces the keys of clients; None: they are passed on."""
+
+    url: str
+    key: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or parts.query or parts.fragment or parts.username is not None:
+            raise ConfigError("an upstream must be an http or https URL such as http://127.0.0.1:11434/v1")
+        object.__setattr__(self, "url", self.url.rstrip("/"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRoute:
+    """What happens to requests for some models.
+
+    Attributes:
+        name: What metrics and logs call it.
+        model: A glob that the model's name must match.
+        native: Requests pass unchanged: this model has native tools.
+        codec: Rewrites requests and reads answers, with the options of the route.
+    """
+
+    name: str
+    model: str
+    upstream: Upstream
+    native: bool = False
+    codec: Codec = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Routes:
+    """All routes, in their order; the first that matches is taken."""
+
+    routes: tuple[ModelRoute, ...]
+
+    def find(self, model: str) -> ModelRoute | None:
+        return next((one for one in self.routes if fnmatch.fnmatchcase(model, one.model)), None)
+
+    @property
+    def first(self) -> ModelRoute:
+        """Serves what is asked for without a model."""
+        return self.routes[-1] if self.routes[-1].model == "*" else self.routes[0]
+
+
+def load(
+    path: Path | None, upstream: Upstream | None, options: Mapping[str, Any], accepted: Collection[str]
+) -> Routes:
+    """Reads the routes of a file. Models that none of them matches go to the upstream, if there is one.
+
+    Args:
+        options: Those of every route, where it has no others.
+        accepted: The options that clients may change.
+
+    Raises:
+        ConfigError: The file or an option cannot be used.
+    """
+    given = {} if path is None else _read(path)
+    where = "the configuration" if path is None else str(path)
+    _check(given, _FILE_KEYS, where)
+    if upstream is None and "upstream" in given:
+        upstream = _upstream(given, where)
+    common = {**DEFAULTS, **options, **_table(given, "options", where)}
+    folder = Path() if path is None else path.parent
+    found: list[ModelRoute] = []
+    routes = given.get("route", [])
+    if not isinstance(routes, list):
+        raise ConfigError(f"{where}: routes are tables that begin with [[route]]")
+    for number, one in enumerate(routes, 1):
+        at = f"{where}: route {number}"
+        if not isinstance(one, dict):
+            raise ConfigError(f"{where}: routes are tables that begin with [[route]]")
+        _check(one, _ROUTE_KEYS, at)
+        model, native = one.get("model"), one.get("native", False)
+        if not isinstance(model, str) or not isinstance(native, bool):
+            raise ConfigError(f'{at}: it needs a model, such as model = "qwen*"; native is true or false')
+        name = one.get("name", model)
+        server = _upstream(one, at) if "upstream" in one else upstream
+        if server is None:
+            raise ConfigError(f"{at}: it has no upstream, and there is none for all routes")
+        chosen = {**common, **_table(one, "options", at)}
+        codec = _codec(chosen, accepted, folder, at)
+        found.append(ModelRoute(name=str(name), model=model, upstream=server, native=native, codec=codec))
+    if upstream is not None:
+        codec = _codec(common, accepted, folder, where)
+        found.append(ModelRoute(name="default", model="*", upstream=upstream, codec=codec))
+    if not found:
+        raise ConfigError("there is no upstream: give one with --upstream, or routes with --config")
+    return Routes(routes=tuple(found))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _check(given: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    for name in given:
+        if name not in known:
+            raise ConfigError(f"{where}: {unknown(name, known, 'key')}")
+
+
+def _table(given: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
+    table = given.get(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where}: {name} must be a table")
+    return table
+
+
+def _upstream(given: Mapping[str, Any], where: str) -> Upstream:
+    url, env = given["upstream"], given.get("key_env")
+    if not isinstance(url, str) or not (env is None or isinstance(env, str)):
+        raise ConfigError(f"{where}: upstream and key_env must be strings")
+    key = None if env is None else os.environ.get(env)
+    if env is not None and not key:
+        raise ConfigError(f"{where}: the environment variable {env} is not set")
+    try:
+        return Upstream(url=url, key=key)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _codec(chosen: dict[str, Any], accepted: Collection[str], folder: Path, where: str) -> Codec:
+    if refused := _NOT_IN_FILES & chosen.keys():
+        raise ConfigError(f"{where}: a gateway has no option {', '.join(sorted(refused))}")
+    protocol = chosen.get("protocol")
+    try:
+        if isinstance(protocol, str) and protocol.endswith((".toml", ".json")):
+            chosen = {**chosen, "protocol": Format.load(folder / protocol)}
+        lists = ("delimiters", "reasoning")
+        chosen = {k: tuple(v) if k in lists and isinstance(v, list) else v for k, v in chosen.items()}
+        return Codec(Options().with_overrides(chosen), accepted=accepted)
+    except OSError as error:
+        raise ConfigError(f"{where}: {protocol}: {error.strerror or error}") from error
+    except (ToolError, TypeError, ValueError) as error:
+        raise ConfigError(f"{where}: {error}") from error

@@ -1,0 +1,171 @@
+"""The process: listens, reads its routes again on SIGHUP, and ends gracefully on SIGTERM."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import http_parser, web
+
+from wirecall._gateway import admin, routes
+from wirecall._gateway.gateway import Gateway
+from wirecall._gateway.guard import Guard, is_loopback
+from wirecall._gateway.limits import Limits
+from wirecall._gateway.metrics import Metrics
+from wirecall._gateway.routes import ConfigError, Upstream
+
+log = logging.getLogger("wirecall.gateway")
+
+# A thread that rewrites a large request must not keep the event loop waiting for longer.
+_SWITCH_SECONDS = 0.0005
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewaySettings:
+    """How the gateway is started.
+
+    Attributes:
+        upstream: Serves models without a route.
+        config: The file with routes.
+        options: Options of `wrap` for all routes.
+        accepted: Options that clients may change in a request's body.
+        keys: The gateway's own keys, one of which a client must send.
+        open: Without keys, listen on other addresses than loopback all the same.
+        allowed_hosts, origins: Names under which it is reached, and web pages that may use it.
+        paths: Paths below `/v1` that are passed on unchanged.
+        admin_token: Has to be sent to the admin port; demanded if that is not on loopback.
+    """
+
+    upstream: Upstream | None = None
+    config: Path | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    accepted: frozenset[str] = frozenset()
+    host: str = "127.0.0.1"
+    port: int = 4300
+    admin_host: str = "127.0.0.1"
+    admin_port: int = 4301
+    keys: tuple[str, ...] = field(default=(), repr=False)
+    admin_token: str | None = field(default=None, repr=False)
+    open: bool = False
+    allowed_hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    paths: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if not (is_loopback(self.host) or self.keys or self.open):
+            raise ConfigError(
+                f"everybody who reaches {self.host} could use the upstream: set keys in the environment "
+                "variable WIRECALL_SERVE_KEYS, or say --open"
+            )
+        if not is_loopback(self.admin_host) and self.admin_token is None:
+            raise ConfigError("an admin port that others can reach needs WIRECALL_SERVE_ADMIN_TOKEN")
+        for path in self.paths:
+            if not path.startswith("/"):
+                raise ConfigError(f"{path!r} is not a path: paths begin with /, such as /embeddings")
+
+    def load_routes(self) -> routes.Routes:
+        return routes.load(self.config, self.upstream, self.options, self.accepted)
+
+
+async def serve(settings: GatewaySettings, ready: Callable[[str, str], None]) -> None:
+    """Serves until the process is told to end.
+
+    Args:
+        ready: Gets the base URLs of both ports, once they listen.
+
+    Raises:
+        ConfigError: The routes cannot be used.
+        OSError: A port cannot be listened on.
+    """
+    if http_parser.HttpRequestParser is http_parser.HttpRequestParserPy:  # type: ignore[misc, unused-ignore]
+        # The parser in Python accepts more than RFC 9112 allows.
+        raise ConfigError("aiohttp has no C parser here: install a wheel of it for this platform")
+    metrics = Metrics()
+    checks = Guard(
+        keys=settings.keys, hosts=settings.allowed_hosts, origins=settings.origins, open=settings.open
+    )
+    gateway = Gateway(
+        settings.load_routes(), checks, limits=settings.limits, metrics=metrics, paths=settings.paths
+    )
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    ending = asyncio.Event()
+    runner = _runner(_application(gateway, checks, settings.limits, ending), settings.limits)
+    operators = admin.application(metrics, token=settings.admin_token, hosts=settings.allowed_hosts)
+    admin_runner = web.AppRunner(operators, access_log=None, shutdown_timeout=1.0)
+    await gateway.start()
+    try:
+        await runner.setup()
+        await admin_runner.setup()
+        url = await _listen(runner, settings.host, settings.port)
+        admin_url = await _listen(admin_runner, settings.admin_host, settings.admin_port)
+        _on_signals(ending, lambda: reload(gateway, settings))
+        ready(url, admin_url)
+        await ending.wait()
+        log.info("ending; running requests have %g s", settings.limits.drain_seconds)
+    finally:
+        ending.set()
+        await runner.cleanup()
+        await admin_runner.cleanup()
+        await gateway.close()
+
+
+def reload(gateway: Gateway, settings: GatewaySettings) -> None:
+    """Reads the routes again. If they cannot be used, the old ones stay."""
+    try:
+        gateway.routes = settings.load_routes()
+    except ConfigError as error:
+        log.error("the old routes stay: %s", error)
+    else:
+        log.info("read the routes again: %s", ", ".join(one.name for one in gateway.routes.routes))
+
+
+def _application(gateway: Gateway, checks: Guard, limits: Limits, ending: asyncio.Event) -> web.Application:
+    async def healthy(_: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def ready(_: web.Request) -> web.Response:
+        is_ending = ending.is_set()
+        return web.Response(status=503 if is_ending else 200, text="ending\n" if is_ending else "ok\n")
+
+    made = web.Application(client_max_size=limits.body_bytes)
+    made.router.add_get("/healthz", healthy)
+    made.router.add_get("/readyz", ready)
+    made.router.add_route("*", "/{path:.*}", gateway.handle)
+    made.on_response_prepare.append(checks.allow_origin)
+    return made
+
+
+def _runner(application: web.Application, limits: Limits) -> web.AppRunner:
+    return web.AppRunner(
+        application,
+        access_log=None,
+        # A client that goes away ends its handler, and that the upstream's request.
+        handler_cancellation=True,
+        shutdown_timeout=limits.drain_seconds,
+        keepalive_timeout=limits.header_seconds,
+        # Bodies that are compressed are refused, not read.
+        auto_decompress=False,
+    )
+
+
+async def _listen(runner: web.AppRunner, host: str, port: int) -> str:
+    site = web.TCPSite(runner, host, port, backlog=1024)
+    await site.start()
+    address = runner.addresses[0]
+    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
+    return f"http://{shown}:{address[1]}"
+
+
+def _on_signals(ending: asyncio.Event, reload: Callable[[], None]) -> None:
+    """Windows has no signals in its event loop: Ctrl-C ends the process there, and nothing is read again."""
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError, RuntimeError):
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, ending.set)
+        loop.add_signal_handler(signal.SIGHUP, reload)
