@@ -144,7 +144,8 @@ class Codec:
         def rewrite() -> tuple[Exchange, bytes]:
             served = base_url, str(request.get("model"))
             exchange = Exchange(api, request, options, where, served=served, observer=observer)
-            same = exchange.request is given and not overridden
+            # Also if it was made anew, as where reasoning is separated only.
+            same = exchange.request == given and not overridden
             return exchange, body if same else sse.dump(exchange.request)
 
         # The functions of a host may not expect a thread.
@@ -338,7 +339,7 @@ class ByteExchange(Driven):
 
     def end(self, *, dropped: bool = False) -> bytes:
         self._begin()
-        if dropped and not (self._is_over() or self._exchange.untouched or self._open_reader().should_retry):
+        if dropped and not (self._is_over() or self._retries_now()):
             self.ended = self._dropped = True
         return b"" if self._is_over() else self._recorded(self._end())
 
@@ -397,6 +398,9 @@ class ByteExchange(Driven):
         for event in events:
             if _USAGE in (data := event.data or b"") and (given := sse.load(data)) is not None:
                 self._note_usage(given)
+
+    def _retries_now(self) -> bool:
+        return not self._exchange.untouched and self._open_reader().should_retry
 
     def _is_over(self) -> bool:
         # mypy assumes that attributes do not change while methods are called.

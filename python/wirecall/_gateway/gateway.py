@@ -100,6 +100,8 @@ class Gateway:
             return _error(api, 500, "the gateway failed; its log says more", "gateway")
 
     async def _checked(self, request: web.Request, path: str) -> web.StreamResponse:
+        if guard.is_preflight(request):
+            return web.Response(status=204)
         tail = path.removeprefix(PREFIX)
         if tail == path:
             raise Refused(404, "path", f"there is no {path}; base URLs of this gateway end with {PREFIX}")

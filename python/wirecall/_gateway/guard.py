@@ -28,6 +28,11 @@ def host_name(host: str) -> str:
     return host.partition(":")[0].lower() if host.count(":") <= 1 else host
 
 
+def is_preflight(request: web.Request) -> bool:
+    """Whether a browser asks whether a page may ask."""
+    return request.method == "OPTIONS" and "origin" in request.headers
+
+
 def safe_path(raw: str) -> str:
     """The path of a request as it came, if no server can resolve it to another one.
 
@@ -70,6 +75,8 @@ class Guard:
                 "origin",
                 "web pages may not use this gateway; its operator can list them with --allow-origin",
             )
+        if is_preflight(request):
+            return  # It has no key, and asks for nothing.
         if self.keys:
             self._check_key(headers.credential(request.headers))
         elif not (self.open or is_loopback(request.host) or host_name(request.host) in self.hosts):
@@ -84,6 +91,10 @@ class Guard:
         if origin is not None and origin in self.origins:
             response.headers["access-control-allow-origin"] = origin
             response.headers["vary"] = "origin"
+            if is_preflight(request):
+                response.headers["access-control-allow-methods"] = "GET, POST"
+                wanted = request.headers.get("access-control-request-headers", "")
+                response.headers["access-control-allow-headers"] = wanted
 
     def _check_key(self, given: str) -> None:
         # All are compared, so that the time says nothing.

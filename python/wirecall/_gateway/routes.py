@@ -94,6 +94,7 @@ def load(
     given = {} if path is None else _read(path)
     where = "the configuration" if path is None else str(path)
     _check(given, _FILE_KEYS, where)
+    # What is given with the command counts.
     if upstream is None and "upstream" in given:
         upstream = _upstream(given, where)
     common = {**DEFAULTS, **options, **_table(given, "options", where)}

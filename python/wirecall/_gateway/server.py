@@ -93,6 +93,7 @@ async def serve(settings: GatewaySettings, ready: Callable[[str, str], None]) ->
     gateway = Gateway(
         settings.load_routes(), checks, limits=settings.limits, metrics=metrics, paths=settings.paths
     )
+    switch_seconds = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     ending = asyncio.Event()
     runner = _runner(_application(gateway, checks, settings.limits, ending), settings.limits)
@@ -113,6 +114,7 @@ async def serve(settings: GatewaySettings, ready: Callable[[str, str], None]) ->
         await runner.cleanup()
         await admin_runner.cleanup()
         await gateway.close()
+        sys.setswitchinterval(switch_seconds)
 
 
 def reload(gateway: Gateway, settings: GatewaySettings) -> None:
