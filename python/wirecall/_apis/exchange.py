@@ -141,14 +141,14 @@ class Exchange:
         kinds = [str(as_kind(tool.get("type"))) for tool in parsed.native]
         self._options.tell(Notice("native_tools", None, ", ".join(dict.fromkeys(kinds))), self.recorder)
         dropped = {id(tool) for tool in parsed.native}
-        kept = [tool for tool in request["tools"] if id(tool) not in dropped]
-        made = {**request, "tools": kept}
-        if not kept:
-            del made["tools"]
+        made = {**request, "tools": [tool for tool in request["tools"] if id(tool) not in dropped]}
         chosen = request.get("tool_choice")
-        if not kept or (
-            isinstance(chosen, Mapping) and chosen.get("type") != "none" and parsed.choice.mode == "none"
-        ):
+        if isinstance(chosen, Mapping) and chosen.get("type") != "none":
+            names = [tool.get("name") for tool in parsed.native]
+            if parsed.choice.mode == "none" or chosen.get("name") in names:
+                del made["tool_choice"]
+        if not made["tools"]:
+            del made["tools"]
             made.pop("tool_choice", None)
         return made
 

@@ -88,6 +88,8 @@ def serve(
         from wirecall.errors import install_extra
 
         raise UserError(f"{error.name} is not installed. {install_extra('serve')}") from error
+    if demo and (upstream or config):
+        raise click.UsageError("--demo has an upstream of its own: leave --upstream and --config out.")
     options: dict[str, Any] = {} if protocol is None else {"protocol": protocol}
     if not comments:
         options["keep_alive"] = None

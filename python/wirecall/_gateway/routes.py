@@ -4,7 +4,7 @@ import fnmatch
 import os
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,12 +20,28 @@ DEFAULTS: Mapping[str, Any] = {"reasoning": "separate", "native_tools": "drop"}
 
 _FILE_KEYS = {"upstream", "key_env", "options", "route"}
 _ROUTE_KEYS = {"name", "model", "upstream", "key_env", "native", "options"}
-# An exchange has these for the gateway itself, or they say more than an operator wants in a file.
-_NOT_IN_FILES = {"debug", "record_content"}
+# The gateway says itself what is logged and recorded.
+_OWN = {"debug", "record_content", "on_event", "on_record", "native_when", "template"}
+# What a client could use to cost or to see more than its operator wants.
+_NOT_FOR_CLIENTS = _OWN | {"limits", "max_retries", "protocol", "model", "grammar", "grammar_longest"}
 
 
 class ConfigError(ValueError):
     """The configuration cannot be used. The message says where it is wrong."""
+
+
+def check_accepted(names: Collection[str]) -> None:
+    """Checks the options that clients may change.
+
+    Raises:
+        ConfigError: There is no such option, or clients may never change it.
+    """
+    known = {one.name for one in fields(Options)} - _NOT_FOR_CLIENTS
+    for name in names:
+        if name in _NOT_FOR_CLIENTS:
+            raise ConfigError(f"clients may not change the option {name}")
+        if name not in known:
+            raise ConfigError(unknown(name, known))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +178,7 @@ def _upstream(given: Mapping[str, Any], where: str) -> Upstream:
 
 
 def _codec(chosen: dict[str, Any], accepted: Collection[str], folder: Path, where: str) -> Codec:
-    if refused := _NOT_IN_FILES & chosen.keys():
+    if refused := _OWN & chosen.keys():
         raise ConfigError(f"{where}: a gateway has no option {', '.join(sorted(refused))}")
     protocol = chosen.get("protocol")
     try:

@@ -65,6 +65,7 @@ class GatewaySettings:
             )
         if not is_loopback(self.admin_host) and self.admin_token is None:
             raise ConfigError("an admin port that others can reach needs WIRECALL_SERVE_ADMIN_TOKEN")
+        routes.check_accepted(self.accepted)
         for path in self.paths:
             if not path.startswith("/"):
                 raise ConfigError(f"{path!r} is not a path: paths begin with /, such as /embeddings")
