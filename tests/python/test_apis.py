@@ -255,6 +255,10 @@ WORDS = {*API_NAMES, "choices", "delta", "instructions"}
 KNOWN = {
     # The hooks speak chat completions, whatever the application does with it.
     "_clients/hooks.py": {"chat"},
+    # Only the Responses API has references to items; the scripted server speaks chat completions.
+    "_gateway/demo.py": {"choices", "messages", "delta", "finish_reason"},
+    "_gateway/gateway.py": {"responses"},
+    "_gateway/items.py": {"item_reference"},
     # litellm has one form of requests and answers for all providers, that of chat completions.
     "integrations/litellm.py": {"choices", "messages"},
     # The objects of servers, which have APIs of their own above them.
@@ -270,7 +274,7 @@ KNOWN = {
     "tokens.py": {"chat", "tool_use"},
     # Not of an API: options and results of wirecall itself, the prefix of its ids, attributes of clients.
     "_text/reader.py": {"call_"},
-    "_text/record.py": {"messages"},
+    "_text/recorder.py": {"messages"},
     "compaction/_context.py": {"input_tokens"},
     "compaction/_planning.py": {"max_tokens"},
     # Chat templates get conversations in the form of chat completions.

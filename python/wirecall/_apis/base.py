@@ -6,7 +6,7 @@ that is given is ever mutated; what an API's code does not know stays where it i
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.streams import AnswerStream
@@ -116,8 +116,10 @@ class Api:
         tool_keys: Where a request has definitions of tools.
         held_keys: What a request says if the server holds the messages before those in the request.
         usage_key: What the usage is in, in some events of a stream.
+        key_header: Where clients send their API key: "authorization", or "x-api-key" without "Bearer".
         input_tokens_keys: The counts of a usage that add up to the tokens of the request; the first one is in
             every usage.
+        output_tokens_key: The count of the answer's tokens in a usage.
     """
 
     name: ApiName
@@ -138,7 +140,9 @@ class Api:
     tool_keys: tuple[str, ...] = ("tools",)
     held_keys: tuple[str, ...] = ()
     usage_key: str | None = None
+    key_header: Literal["authorization", "x-api-key"] = "authorization"
     input_tokens_keys: tuple[str, ...] = ("input_tokens",)
+    output_tokens_key: str = "output_tokens"
 
     def outline(self, request: Mapping[str, Any]) -> Iterator[tuple[object, object]]:
         """The role and the content of everything that a request says to the model."""
@@ -175,6 +179,11 @@ class Api:
             return 0
         counts = (usage.get(key) for key in self.input_tokens_keys)
         return sum(count for count in counts if isinstance(count, int) and count > 0)
+
+    def output_tokens(self, answer: Mapping[str, Any]) -> int:
+        """The number of tokens of the answer; 0 if it is not reported."""
+        count = self.usage(answer).get(self.output_tokens_key)
+        return count if isinstance(count, int) and count > 0 else 0
 
     def is_held_by_server(self, request: Mapping[str, Any]) -> bool:
         """Whether the messages of a request are only what is new."""

@@ -73,9 +73,9 @@ def serve(
     comments: bool,
     demo: bool,
 ) -> None:
-    """Tool calls for clients in any language: a gateway in front of a compatible server.
+    """Serve native tool calls in front of a server without them.
 
-    Clients change one base URL. The server needs no support for tools: it gets them as text.
+    Clients in any language change one base URL. The server gets tools as text, and its answers are read.
     """
     try:
         from wirecall._gateway import demo as demonstration

@@ -252,7 +252,7 @@ class Gateway:
             request.headers,
             key=route.upstream.key,
             ours=bool(self._checks.keys),
-            is_messages=api is not None and api.name == "messages",
+            key_header="authorization" if api is None else api.key_header,
         )
 
     def _started(self) -> Client:

@@ -21,17 +21,17 @@ _CREDENTIALS = ("authorization", "x-api-key")
 
 
 def to_upstream(
-    given: CIMultiDictProxy[str], *, key: str | None, ours: bool, is_messages: bool
+    given: CIMultiDictProxy[str], *, key: str | None, ours: bool, key_header: str
 ) -> CIMultiDict[str]:
     """The headers of a request to the upstream.
 
     Args:
         key: Replaces the client's key, in the header in which that came.
         ours: The client's key is one of the gateway, and must not leave it.
-        is_messages: The request is one of Anthropic's Messages, whose keys are in `x-api-key`.
+        key_header: Where the key is sent if the client sent none.
     """
     passed = _passing(given, _REQUEST, _REQUEST_PREFIXES)
-    name = "x-api-key" if is_messages else "authorization"
+    name = key_header
     for one in _CREDENTIALS:
         if (ours or key is not None) and one in passed:
             name = one

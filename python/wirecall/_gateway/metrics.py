@@ -1,18 +1,11 @@
 """What Prometheus reads. The label is the route, never the client's model, tool or key."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from wirecall._apis.registry import api_named
 from wirecall._text.record import Record
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
-# The names of both counts in the usage of an answer, in all APIs.
-_TOKENS = {
-    "input": ("prompt_tokens", "input_tokens"),
-    "output": ("completion_tokens", "output_tokens"),
-}
 
 
 class Metrics:
@@ -56,6 +49,7 @@ class Metrics:
 
     def recorded(self, route: str, record: Record) -> None:
         """Counts what an exchange was."""
+        api = api_named(record.api)
         self.ended(route, record.api, record.outcome)
         for attempt in record.attempts:
             if attempt.reason != "first":
@@ -67,10 +61,6 @@ class Metrics:
                     self._errors.labels(route, event.error).inc()
                 for repair in event.repairs:
                     self._repairs.labels(route, repair).inc()
-            self._count_tokens(route, attempt.usage)
-
-    def _count_tokens(self, route: str, usage: Mapping[str, Any]) -> None:
-        for direction, names in _TOKENS.items():
-            count = next((usage[name] for name in names if name in usage), None)
-            if isinstance(count, int) and count > 0:
-                self._tokens.labels(route, direction).inc(count)
+            said = {"usage": attempt.usage}
+            self._tokens.labels(route, "input").inc(api.input_tokens(said))
+            self._tokens.labels(route, "output").inc(api.output_tokens(said))

@@ -32,4 +32,5 @@ api = Api(
     names_events=False,
     tool_keys=("tools", "functions"),
     input_tokens_keys=("prompt_tokens",),
+    output_tokens_key="completion_tokens",
 )

@@ -25,6 +25,7 @@ api = Api(
     stream_error=stream_error,
     refusal=refusal,
     system_key="system",
+    key_header="x-api-key",
     usage_key="message",
     input_tokens_keys=("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
 )
