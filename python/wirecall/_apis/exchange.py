@@ -252,7 +252,9 @@ class Exchange:
         if isinstance(error, ToolCallError):
             outcome, name = "bad_call", "missing_call" if error.error is None else error.error.kind
         elif error is not None and not isinstance(error, GeneratorExit):
-            outcome, name = self.recorder.failure, type(error).__name__
+            name = type(error).__name__
+            # Others, such as that of a cancelled task, are the application's wish.
+            outcome = self.recorder.failure if isinstance(error, Exception) else outcome
         self.recorder.finish(outcome, name, sum_usage(self.recorder.usages))
 
 

@@ -87,6 +87,7 @@ class Gateway:
                 self._running -= 1
         except Refused as refused:
             self._metrics.refused(refused.reason)
+            log.info("refused: %s", ascii_line(f"{request.method} {path}: {refused}"))
             return _error(api, refused.status, str(refused), refused.reason, refused.headers)
         except web.HTTPRequestEntityTooLarge:
             self._metrics.refused("body_size")
@@ -204,6 +205,8 @@ class Gateway:
                     if listener is not None:
                         listener.feed(piece)
         except _UPSTREAM_ERRORS as error:
+            if _is_gone(request):
+                return response
             last = exchange.fail(said_of(error))
             if not last:
                 # In the middle of an event: only a connection that breaks tells the client.
@@ -234,6 +237,8 @@ class Gateway:
             finally:
                 answer.close() if not answer.content.at_eof() else answer.release()
                 self._metrics.ended(route.name, "other" if api is None else api.name, "passed")
+                line = f"{request.method} {tail}; passed; {answer.status}"
+                log.info("%s: %s", route.name, ascii_line(line))
 
     async def _passed(self, request: web.Request, answer: ClientResponse) -> web.StreamResponse:
         response = _streamed(answer)
@@ -304,6 +309,11 @@ def _streamed(answer: ClientResponse) -> web.StreamResponse:
         passed["cache-control"] = "no-cache"
         passed["x-accel-buffering"] = "no"
     return web.StreamResponse(status=answer.status, headers=passed)
+
+
+def _is_gone(request: web.Request) -> bool:
+    """Whether the client has closed the connection. aiohttp then raises what it raises for upstreams."""
+    return request.transport is None or request.transport.is_closing()
 
 
 def _abort(request: web.Request) -> None:

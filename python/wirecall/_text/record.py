@@ -145,7 +145,7 @@ class Record:
         outcome: "calls" (calls were handed over), "text", "bad_call" (a call could not be handed over),
             "passed" (passed on without being rewritten), "refused" (not sent), "http_error", "broken" (the
             connection broke during the response), "failed" (another exception) or "closed" (the application
-            closed the stream before its end).
+            closed the stream before its end, or its task was cancelled).
         error: The name of the exception that the application got, or the kind of the call's error.
         usage: The sum of all attempts.
         output: With `record_content`: what the application got, as JSON or as events.
